@@ -1,0 +1,189 @@
+"""Pinned threads, fresh processes, clocks, memory and tables; shared by the run scripts."""
+
+import csv
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BENCHMARK = HERE / "accuracy_at_top"
+THREAD_VARIABLES = (
+    "BLIS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "RAYON_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+
+
+def pinned_environment(**extra):
+    """Environment of a worker: one thread in every library, this checkout importable."""
+    environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1"), **extra}
+    paths = [environment.get("PYTHONPATH"), str(HERE.parent)]
+    environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+    return environment
+
+
+def run_worker(script, request, *, timeout=None, **extra):
+    """Run ``script --worker`` in a fresh, pinned process and return what it reported.
+
+    Parameters
+    ----------
+    script : str
+        File whose worker reads a request and yields reports (see :func:`serve`).
+    request : dict
+        Anything that JSON can carry.
+    timeout : float or None
+        Seconds after which the process is ended.
+    **extra : str
+        More environment variables.
+
+    Returns
+    -------
+    tuple of (list of dict, str)
+        The reports, as many as were made, and what went wrong, if anything.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        asked, answered = Path(directory, "request.json"), Path(directory, "reports.jsonl")
+        asked.write_text(json.dumps(request))
+        answered.touch()
+        problem = ""
+        try:
+            done = subprocess.run(
+                [sys.executable, script, "--worker", str(asked), str(answered)],
+                env=pinned_environment(**extra),
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+            )
+            if done.returncode:
+                problem = (done.stderr.strip().splitlines() or ["failed without a message"])[-1]
+        except subprocess.TimeoutExpired:
+            problem = f"ended after {timeout:g} s"
+        return [json.loads(line) for line in answered.read_text().splitlines()], problem
+
+
+def serve(work):
+    """Answer a request if this process is a worker; return whether it is."""
+    if sys.argv[1:2] != ["--worker"]:
+        return False
+    asked, answered = sys.argv[2:4]
+    with open(answered, "w") as reports:
+        for report in work(json.loads(Path(asked).read_text())):
+            reports.write(json.dumps(report) + "\n")
+            reports.flush()
+    return True
+
+
+def best_time(function, *, repeats, budget):
+    """Call a function several times within a budget of seconds.
+
+    Returns
+    -------
+    tuple of (float, float, int)
+        Wall seconds of the fastest call, cores busy during it, number of calls.
+    """
+    best, cores, spent, calls = float("inf"), float("nan"), 0.0, 0
+    while calls < repeats and (calls == 0 or spent + best < budget):
+        busy, start = time.process_time(), time.perf_counter()
+        function()
+        wall = time.perf_counter() - start
+        if wall < best:
+            best, cores = wall, (time.process_time() - busy) / wall
+        spent += wall
+        calls += 1
+    return best, cores, calls
+
+
+def peak_memory():
+    """Return the largest resident memory of this process so far, in MB (NaN on Windows)."""
+    try:
+        import resource
+    except ImportError:
+        return float("nan")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def describe_machine():
+    """Return one line about the machine and one about the versions."""
+    processor = platform.processor() or platform.machine()
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                processor = line.split(":", 1)[1].strip()
+                break
+    except OSError:
+        pass
+    names = "numpy scipy scikit-learn numba cvxpy clarabel osqp benchopt".split()
+    versions = []
+    for name in names:
+        try:
+            versions.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    load = ""
+    if hasattr(os, "getloadavg"):
+        load = f", load {os.getloadavg()[0]:.1f} at the start"
+    return (
+        f"{platform.system()} {platform.machine()}, {processor}, {os.cpu_count()} cores{load}\n"
+        f"Python {platform.python_version()}, {', '.join(versions)}"
+    )
+
+
+def format_table(rows, columns):
+    """Lay out dictionaries as a plain text table.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Values by key; a missing key or a NaN leaves the cell empty.
+    columns : list of (str, str, str)
+        Key, headline, and format of each column; text is set left, numbers right.
+    """
+    cells = [[headline for _, headline, _ in columns]]
+    for row in rows:
+        cells.append([_cell(row.get(key), style) for key, _, style in columns])
+    widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]
+    lines = []
+    for line in cells:
+        parts = [
+            cell.rjust(width) if style else cell.ljust(width)
+            for cell, width, (_, _, style) in zip(line, widths, columns, strict=True)
+        ]
+        lines.append("  ".join(parts).rstrip())
+    lines.insert(1, "-" * max(map(len, lines)))
+    return "\n".join(lines)
+
+
+def _cell(value, style):
+    if value is None or value != value:
+        return ""
+    return format(value, style)
+
+
+def write_table(path, rows, columns):
+    """Write rows to a .csv with all keys, or to a .md with the columns of the printed table."""
+    path = Path(path)
+    if path.suffix == ".csv":
+        keys = list(dict.fromkeys(key for row in rows for key in row))
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, keys)
+            writer.writeheader()
+            writer.writerows(rows)
+    elif path.suffix == ".md":
+        lines = [[headline for _, headline, _ in columns]]
+        lines.append(["---:" if style else "---" for _, _, style in columns])
+        lines += [[_cell(row.get(key), style) for key, _, style in columns] for row in rows]
+        path.write_text("".join(f"| {' | '.join(line)} |\n" for line in lines))
+    else:
+        raise ValueError(f"--output must end in .csv or .md, got {path.name}.")

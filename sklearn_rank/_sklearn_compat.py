@@ -1,0 +1,70 @@
+"""The one place that touches what scikit-learn keeps private or calls experimental."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import _fit_context as fit_context
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.metrics._scorer import _BaseScorer as BaseScorer
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight
+
+__all__ = [
+    "BaseScorer",
+    "BlockProgress",
+    "CallbackSupportMixin",
+    "Interval",
+    "StrOptions",
+    "check_sample_weight",
+    "fit_context",
+    "with_callbacks",
+]
+
+
+def check_sample_weight(sample_weight: Any, X: Any) -> Any:
+    """Return non-negative float64 weights, ones for None; refuse all zeros.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), number or None
+        Weights.
+    X : array-like of shape (n_samples, ...)
+        Data that they belong to.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Weights as float64.
+    """
+    return _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
+
+
+class BlockProgress:
+    """Report a fit that works through blocks to the estimator's callbacks.
+
+    Parameters
+    ----------
+    estimator : estimator with CallbackSupportMixin
+        The estimator, whose ``fit`` runs under :func:`with_callbacks`.
+    n_blocks : int
+        Number of blocks.
+    X, y : object
+        Training data, handed to the callbacks.
+    """
+
+    def __init__(self, estimator: Any, n_blocks: int, X: Any, y: Any) -> None:
+        self.estimator = estimator
+        self.data = {"estimator": estimator, "X": X, "y": y}
+        self.context = estimator._init_callback_context(max_subtasks=n_blocks)
+        self.context.call_on_fit_task_begin(**self.data)
+
+    def block_done(self) -> None:
+        """Tell the callbacks that one more block is done, from the parent process."""
+        block = self.context.subcontext(task_name="block")
+        block.call_on_fit_task_begin(**self.data)
+        block.call_on_fit_task_end(**self.data)
+
+    def fit_done(self) -> None:
+        """Tell the callbacks that the fit is done."""
+        self.context.call_on_fit_task_end(**self.data, reconstruction_attributes={})

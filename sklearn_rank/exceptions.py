@@ -1,0 +1,25 @@
+"""Warnings of the package, each a category of its own so that it can be filtered by name."""
+
+__all__ = ["SmallTopWarning", "VersionWarning"]
+
+
+class SmallTopWarning(UserWarning):
+    """The top fraction holds less than one item and was taken as one item.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import SmallTopWarning
+    >>> warnings.simplefilter("ignore", SmallTopWarning)
+    """
+
+
+class VersionWarning(UserWarning):
+    """A fitted estimator was stored by another version of the package than the one reading it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import VersionWarning
+    >>> warnings.simplefilter("error", VersionWarning)
+    """

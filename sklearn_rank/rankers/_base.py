@@ -1,0 +1,143 @@
+"""What all rankers share: how labels come in, how scores go out, how a failed fit leaves no trace."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABCMeta, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from .._version import __version__
+from ..exceptions import VersionWarning
+from ..metrics import average_precision_score
+
+
+@contextmanager
+def restored_on_error(estimator: Any) -> Iterator[None]:
+    """Give back the fitted attributes that the estimator had, if the body raises.
+
+    ``validate_data`` sets ``n_features_in_`` before it has seen all of what may be wrong.
+    """
+    before = {name: value for name, value in vars(estimator).items() if not name.startswith("_")}
+    try:
+        yield
+    except BaseException:
+        for name in [name for name in vars(estimator) if not name.startswith("_")]:
+            delattr(estimator, name)
+        vars(estimator).update(before)
+        raise
+
+
+class BipartiteRanker(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """Base of the rankers of two classes: scikit-learn classifiers that order.
+
+    A subclass learns ``classes_`` (through :meth:`_encode_binary`) and defines
+    ``decision_function``, the score less the threshold between the classes.
+    """
+
+    _doc_link_module = "sklearn_rank"
+    _doc_link_template = (
+        "https://sklearn-rank.readthedocs.io/en/stable/api/sklearn_rank.{estimator_name}.html"
+    )
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        return {"estimator_name": type(self).__name__}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_sklearn_rank_version": __version__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        version = state.pop("_sklearn_rank_version", None)
+        if version != __version__:
+            _warn_version(type(self).__name__, version, __version__)
+        super().__setstate__(state)
+
+    def _encode_binary(self, y: Any, sample_weight: Any) -> tuple[Any, Any]:
+        """Return the two classes and, for each row, whether it is of the second."""
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        if kind != "binary":
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}."
+            )
+        classes = np.unique(y)
+        present = np.unique(y[sample_weight > 0])
+        if len(present) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of two classes with positive sample_weight; "
+                f"got one class only, {present[0]!r}: add rows of the other class."
+            )
+        return classes, y == classes[1]
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> Any:
+        """Return the score of each row less the threshold between the classes."""
+
+    def predict(self, X: Any) -> Any:
+        """Predict the class of each row by the sign of its decision value.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            ``classes_[1]`` where the row scores above the threshold, else ``classes_[0]``.
+        """
+        check_is_fitted(self)
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Average precision of the ordering, the mean over all orders of tied rows.
+
+        All rankers of two classes share this yardstick, so that a search over several of them
+        compares like with like.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many times each row counts, in whole numbers.
+
+        Returns
+        -------
+        float
+            Average precision in [0, 1]; more is better.
+
+        See Also
+        --------
+        sklearn_rank.metrics.average_precision_score : The measure.
+        """
+        return average_precision_score(
+            y,
+            self.decision_function(X),
+            pos_label=self.classes_[1],
+            sample_weight=sample_weight,
+        )
+
+
+def _warn_version(name: str, stored: str | None, running: str) -> None:
+    """Warn that an estimator was stored by another version."""
+    warnings.warn(
+        f"This {name} was stored by sklearn_rank {stored or '(unknown)'} and is read by "
+        f"{running}: it may predict wrongly; fit it again with this version.",
+        VersionWarning,
+        stacklevel=3,
+    )

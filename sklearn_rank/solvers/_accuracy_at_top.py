@@ -1,0 +1,258 @@
+"""All quantile-constrained problems of accuracy at the top, and the choice among their solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from .._order import quantile_at_mass
+from .._typing import FloatArray, IntArray
+from ._cvxpy import solve_pivots_cvxpy
+from ._newton import prepare_newton, solve_pivots_newton
+from ._pivot_problem import PivotProblem
+
+__all__ = ["AccuracyAtTopSolution", "solve_accuracy_at_top"]
+
+# Two distances tie when they differ by less than this share of the margin, which is the unit of
+# the scores: a pivot that is its own quantile has distance 0 up to rounding.
+TIE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class AccuracyAtTopSolution:
+    """The selected solution, and what is known of all candidates.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (n_features,)
+        The selected weight vector.
+    candidate : int
+        Its candidate, an index into the arrays below.
+    distance : float
+        Distance between the pivot's score and the quantile of the scores, in units of the margin.
+    objective : float
+        Value of Problem (2), hinge loss around the pivot's score.
+    objective_top : float
+        Value of Problem (1), hinge loss around the quantile of the scores.
+    lower_bound : float
+        No weight vector has a smaller value of Problem (1).
+    dual_gap : float
+        Largest relative duality gap over all candidates.
+    n_iter : int
+        Largest number of iterations over all candidates.
+    candidate_indices : ndarray of shape (n_candidates,)
+        First row, in the data given, of each distinct point; ascending.
+    candidate_objectives, candidate_distances : ndarray of shape (n_candidates,)
+        Value of Problem (2), and distance, for each candidate.
+    candidate_gaps : ndarray of shape (n_candidates,)
+        Relative duality gaps.
+
+    See Also
+    --------
+    solve_accuracy_at_top : Makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.solvers import PivotProblem, solve_accuracy_at_top
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
+    >>> solution = solve_accuracy_at_top(problem, top_mass=1.0)
+    >>> bool(solution.lower_bound <= solution.objective_top)
+    True
+    """
+
+    coef: FloatArray
+    candidate: int
+    distance: float
+    objective: float
+    objective_top: float
+    lower_bound: float
+    dual_gap: float
+    n_iter: int
+    candidate_indices: IntArray
+    candidate_objectives: FloatArray
+    candidate_distances: FloatArray
+    candidate_gaps: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """What is kept of a block of pivots: one solution and five numbers for each pivot."""
+
+    coef: FloatArray
+    best: int
+    primal: FloatArray
+    dual: FloatArray
+    gap: FloatArray
+    distance: FloatArray
+    objective_top: FloatArray
+    n_iter: IntArray
+
+
+def solve_accuracy_at_top(
+    problem: PivotProblem,
+    *,
+    top_mass: float,
+    selection: Literal["closest", "objective"] = "closest",
+    solver: Literal["newton", "cvxpy"] = "newton",
+    tol: float = 1e-6,
+    max_iter: int = 500,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    on_block: Callable[[], None] | None = None,
+) -> AccuracyAtTopSolution:
+    """Solve Problem (2) for every distinct point as the pivot and select one solution.
+
+    Parameters
+    ----------
+    problem : PivotProblem
+        Data, costs and masses.
+    top_mass : float
+        Mass of the top: the quantile is the largest score ``q`` such that the rows that score
+        at least ``q`` have this mass.
+    selection : {"closest", "objective"}, default="closest"
+        ``"closest"`` takes the solution whose pivot scores closest to the quantile of the
+        scores, the smallest objective among ties (the paper's rule); ``"objective"`` the one
+        with the smallest value of Problem (1), at the quantile of its own scores.
+    solver : {"newton", "cvxpy"}, default="newton"
+        The fast solver or the slow reference.
+    tol : float, default=1e-6
+        Relative duality gap at which a problem counts as solved.
+    max_iter : int, default=500
+        Most iterations for one problem.
+    n_jobs : int or None, default=None
+        Number of threads that share the blocks of pivots. The result does not depend on it.
+    verbose : int, default=0
+        Verbosity of joblib.
+    on_block : callable or None, default=None
+        Called without arguments, in the calling thread, when a block of 32 pivots is done.
+
+    Returns
+    -------
+    AccuracyAtTopSolution
+        The solution selected, and certificates.
+
+    Raises
+    ------
+    ValueError
+        If the scores overflow.
+
+    See Also
+    --------
+    sklearn_rank.AccuracyAtTopRanker : The estimator.
+
+    Notes
+    -----
+    The problems are independent; BLAS is held to one thread while they are solved, and the
+    blocks are shared among ``n_jobs`` threads. Beyond the solver's own memory each thread needs
+    O(32 n); only one weight vector per block is kept.
+
+    References
+    ----------
+    .. [1] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, Section 3.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.solvers import PivotProblem, solve_accuracy_at_top
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
+    >>> solve_accuracy_at_top(problem, top_mass=1.0).candidate_indices
+    array([0, 1, 2])
+    """
+    if solver == "newton":
+        prepare_newton()
+    by_position = np.argsort(problem.candidate_indices)
+    blocks: list[_Block] = []
+    tasks = problem.blocks()
+    with threadpool_limits(limits=1, user_api="blas"):
+        results = Parallel(
+            n_jobs=n_jobs, prefer="threads", return_as="generator", verbose=verbose
+        )(
+            delayed(_solve_block)(
+                problem,
+                pivots,
+                top_mass,
+                selection,
+                solver,
+                tol,
+                max_iter,
+            )
+            for pivots in tasks
+        )
+        for block in results:
+            blocks.append(block)
+            if on_block is not None:
+                on_block()
+
+    primal = np.concatenate([block.primal for block in blocks])
+    dual = np.concatenate([block.dual for block in blocks])
+    gap = np.concatenate([block.gap for block in blocks])
+    distance = np.concatenate([block.distance for block in blocks])
+    objective_top = np.concatenate([block.objective_top for block in blocks])
+    starts = np.cumsum([0, *(len(pivots) for pivots in tasks[:-1])])
+    finalists = starts + [block.best for block in blocks]
+    winner = _select(selection, distance[finalists], primal[finalists], objective_top[finalists])
+    best = finalists[winner]
+    return AccuracyAtTopSolution(
+        coef=blocks[winner].coef,
+        candidate=int(np.flatnonzero(by_position == best)[0]),
+        distance=float(distance[best]),
+        objective=float(primal[best]),
+        objective_top=float(objective_top[best]),
+        lower_bound=float(np.min(dual)),
+        dual_gap=float(np.max(gap)),
+        n_iter=int(max(block.n_iter.max() for block in blocks)),
+        candidate_indices=problem.candidate_indices[by_position],
+        candidate_objectives=primal[by_position],
+        candidate_distances=distance[by_position],
+        candidate_gaps=gap[by_position],
+    )
+
+
+def _solve_block(
+    problem: PivotProblem,
+    pivots: IntArray,
+    top_mass: float,
+    selection: str,
+    solver: str,
+    tol: float,
+    max_iter: int,
+) -> _Block:
+    solve = solve_pivots_newton if solver == "newton" else solve_pivots_cvxpy
+    solutions = solve(problem, pivots, tol=tol, max_iter=max_iter)
+    if not np.all(np.isfinite(solutions.primal)):
+        raise ValueError(
+            "The scores overflow: the features are too large for float64 sums of squares; scale"
+            " them, for example by StandardScaler."
+        )
+    scores = problem.scores(solutions.coef)
+    quantile = quantile_at_mass(scores, problem.mass, top_mass)
+    distance = np.abs(scores[np.arange(len(pivots)), pivots] - quantile)
+    objective_top = problem.objective(solutions.coef, scores, quantile)
+    best = _select(selection, distance, solutions.primal, objective_top)
+    return _Block(
+        coef=solutions.coef[best].copy(),
+        best=best,
+        primal=solutions.primal,
+        dual=solutions.dual,
+        gap=solutions.relative_gap,
+        distance=distance,
+        objective_top=objective_top,
+        n_iter=solutions.n_iter,
+    )
+
+
+def _select(
+    selection: str, distance: FloatArray, primal: FloatArray, objective_top: FloatArray
+) -> int:
+    if selection == "objective":
+        return int(np.argmin(objective_top))
+    tied = np.flatnonzero(distance <= distance.min() + TIE)
+    return int(tied[np.argmin(primal[tied])])

@@ -1,0 +1,89 @@
+"""The slow reference: an interior-point method through cvxpy, judged by the same certificate."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._typing import IntArray
+from ._pivot_problem import PivotProblem, PivotSolutions
+
+__all__ = ["solve_pivots_cvxpy"]
+
+
+def solve_pivots_cvxpy(
+    problem: PivotProblem, pivots: IntArray, *, tol: float = 1e-6, max_iter: int = 500
+) -> PivotSolutions:
+    """Solve the problems of some pivots with cvxpy and its interior-point solver Clarabel.
+
+    Parameters
+    ----------
+    problem : PivotProblem
+        The problems.
+    pivots : ndarray of shape (n_pivots,)
+        Row numbers of the pivots.
+    tol : float, default=1e-6
+        Relative duality gap asked for; Clarabel is run to a tenth of it.
+    max_iter : int, default=500
+        Most interior-point iterations for one problem.
+
+    Returns
+    -------
+    PivotSolutions
+        Solutions with certificates from the solver's primal and (clipped) dual points. Where the
+        solver gives no point, zero with the certificate of zero.
+
+    See Also
+    --------
+    solve_pivots_newton : The fast solver, to the same certificate.
+
+    Notes
+    -----
+    The pivot is a parameter of one problem, so that cvxpy compiles it only once. Milliseconds
+    for a hundred rows to a second for some thousands, O(n d^2) each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.solvers import PivotProblem, solve_pivots_cvxpy
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
+    >>> np.round(solve_pivots_cvxpy(problem, problem.pivots[:1]).coef, 4)
+    array([[1.]])
+    """
+    import cvxpy as cp
+
+    rows, y, cost = problem.rows, problem.y, problem.cost
+    coef = cp.Variable(problem.n_features)
+    slack = cp.Variable(len(y), nonneg=True)
+    pivot = cp.Parameter(problem.n_features)
+    margin = slack >= 1 - cp.multiply(y, rows @ coef - pivot @ coef)
+    quadratic = cp.Problem(cp.Minimize(cp.sum_squares(coef) / 2 + cost @ slack), [margin])
+
+    n_pivots = len(pivots)
+    solutions = np.zeros((n_pivots, problem.n_features))
+    dual = np.zeros(n_pivots)
+    n_iter = np.zeros(n_pivots, dtype=np.int64)
+    for index, row in enumerate(pivots):
+        pivot.value = rows[[row]].toarray()[0] if sp.issparse(rows) else rows[row]
+        try:
+            quadratic.solve(
+                solver=cp.CLARABEL,
+                max_iter=max_iter,
+                tol_gap_abs=tol / 10 * float(np.min(cost)),
+                tol_gap_rel=tol / 10,
+                tol_feas=min(tol / 10, 1e-8),
+            )
+        except cp.SolverError:
+            continue
+        if coef.value is None:
+            continue
+        multipliers = np.clip(margin.dual_value, 0.0, cost)
+        signed = y * multipliers
+        span = rows.T @ signed - signed.sum() * pivot.value
+        solutions[index] = coef.value
+        dual[index] = multipliers.sum() - span @ span / 2
+        n_iter[index] = quadratic.solver_stats.num_iters
+    scores = problem.scores(solutions)
+    primal = problem.objective(solutions, scores, scores[np.arange(n_pivots), pivots])
+    return PivotSolutions(coef=solutions, primal=primal, dual=dual, n_iter=n_iter)

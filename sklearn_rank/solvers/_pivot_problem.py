@@ -1,0 +1,248 @@
+"""The convex problems through a pivot: data, objective and dual value, shared by all solvers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._typing import FloatArray, IntArray
+
+__all__ = ["PivotProblem", "PivotSolutions"]
+
+BLOCK_SIZE = 32
+
+
+@dataclass(frozen=True, eq=False)
+class PivotProblem:
+    """Hinge loss around the score of a pivot, for every distinct row as the pivot.
+
+    For the pivot ``z`` the problem is, over ``w`` in R^d,
+
+        minimise 1/2 |w|^2 + sum_i c_i max(0, 1 - y_i w.(x_i - z)),
+
+    Problem (2) of Boyd et al. (2012) with one cost per row; its dual is
+
+        maximise sum_i a_i - 1/2 |sum_i a_i y_i (x_i - z)|^2  over 0 <= a_i <= c_i.
+
+    Use :meth:`from_rows` to build one: it merges equal rows of one class into a row that carries
+    their total cost, so that the problems are as small, and as few, as the data allow.
+
+    Parameters
+    ----------
+    rows : ndarray or CSR array of shape (n_rows, n_features)
+        Distinct rows within each class, as float64, in an order that depends on their values
+        only. Dense rows are centred, which changes none of the problems.
+    y : ndarray of shape (n_rows,)
+        +1 for rows to be scored above the pivot, -1 for rows to be scored below.
+    cost : ndarray of shape (n_rows,)
+        Positive cost of a unit of hinge loss.
+    mass : ndarray of shape (n_rows,)
+        Positive weight of the row in the quantile of the scores.
+    pivots : ndarray of shape (n_candidates,)
+        Row number of each distinct point.
+    candidate_indices : ndarray of shape (n_candidates,)
+        Where each distinct point stands first in the data that were merged.
+
+    See Also
+    --------
+    solve_accuracy_at_top : Solves all problems and selects one solution.
+
+    Notes
+    -----
+    Memory is two copies of dense data (rows and columns), one of sparse data.
+
+    References
+    ----------
+    .. [1] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, Problem (2)
+       and Eq. (3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.solvers import PivotProblem
+    >>> X = np.array([[0.0], [1.0], [1.0], [3.0]])
+    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1, 1]), np.ones(4), np.ones(4))
+    >>> problem.n_candidates, problem.cost
+    (3, array([1., 1., 2.]))
+    """
+
+    rows: Any
+    y: FloatArray
+    cost: FloatArray
+    mass: FloatArray
+    pivots: IntArray
+    candidate_indices: IntArray
+
+    @classmethod
+    def from_rows(cls, X: Any, y: FloatArray, cost: FloatArray, mass: FloatArray) -> PivotProblem:
+        """Merge equal rows of one class and list the distinct points.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            The data, float64.
+        y : ndarray of shape (n_samples,)
+            -1 or +1.
+        cost, mass : ndarray of shape (n_samples,)
+            Positive costs, and weights in the quantile; merged rows carry the sums.
+
+        Returns
+        -------
+        PivotProblem
+            The merged problem.
+        """
+        keys = _row_keys(X)
+        order = sorted(range(len(keys)), key=lambda i: (keys[i], y[i], i))
+        # Rows by value, not by position: the same data in another order, or with a weight
+        # instead of a repetition, give the same arithmetic and so the same bits.
+        starts, pivots, first = [], [], []
+        for position, i in enumerate(order):
+            before = order[position - 1] if position else None
+            if before is None or keys[i] != keys[before]:
+                pivots.append(len(starts))
+                first.append(i)
+                starts.append(position)
+            else:
+                first[-1] = min(first[-1], i)
+                if y[i] != y[before]:
+                    starts.append(position)
+        taken = np.asarray(order)[starts]
+        rows = X[taken]
+        if sp.issparse(rows):
+            rows = sp.csr_array(rows)
+            rows.indices = rows.indices.astype(np.int32, copy=False)
+            rows.indptr = rows.indptr.astype(np.int32, copy=False)
+        else:
+            rows = np.ascontiguousarray(rows - rows.mean(axis=0))
+        return cls(
+            rows=rows,
+            y=np.ascontiguousarray(y[taken], dtype=np.float64),
+            cost=np.add.reduceat(cost[order], starts),
+            mass=np.add.reduceat(mass[order], starts),
+            pivots=np.asarray(pivots, dtype=np.int64),
+            candidate_indices=np.asarray(first, dtype=np.int64),
+        )
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of distinct points, each the pivot of one problem."""
+        return len(self.pivots)
+
+    def blocks(self) -> list[IntArray]:
+        """Split the pivots into tasks.
+
+        Returns
+        -------
+        list of ndarray
+            The pivots, 32 at a time: a split that depends on no number of workers, so that
+            neither does any rounding.
+        """
+        return [
+            self.pivots[start : start + BLOCK_SIZE]
+            for start in range(0, self.n_candidates, BLOCK_SIZE)
+        ]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.rows.shape[1])
+
+    def scores(self, coef: FloatArray) -> FloatArray:
+        """Score every row.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (..., n_features)
+            One or several weight vectors.
+
+        Returns
+        -------
+        ndarray of shape (..., n_rows)
+            ``coef . row``, up to a constant per weight vector.
+        """
+        return np.asarray((self.rows @ np.atleast_2d(coef).T).T).reshape(
+            *coef.shape[:-1], len(self.y)
+        )
+
+    def objective(self, coef: FloatArray, scores: FloatArray, threshold: FloatArray) -> FloatArray:
+        """Evaluate ``1/2 |w|^2 + sum_i c_i max(0, 1 - y_i (score_i - t))``.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (..., n_features)
+            Weight vectors ``w``.
+        scores : ndarray of shape (..., n_rows)
+            Their scores of the rows.
+        threshold : ndarray of shape (...)
+            The score ``t`` that positives should exceed and negatives stay below, each by 1.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            Problem (2) where ``t`` is the score of the pivot, Problem (1) where it is the
+            quantile of the scores.
+        """
+        hinge = np.maximum(1.0 - self.y * (scores - np.asarray(threshold)[..., None]), 0.0)
+        return np.asarray(0.5 * np.sum(coef**2, axis=-1) + hinge @ self.cost)
+
+
+@dataclass(frozen=True, eq=False)
+class PivotSolutions:
+    """Solutions of the problems of several pivots with their certificates.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (n_pivots, n_features)
+        Weight vectors.
+    primal : ndarray of shape (n_pivots,)
+        Objective values at ``coef``.
+    dual : ndarray of shape (n_pivots,)
+        Values of a feasible dual point: lower bounds on the optimal objective values.
+    n_iter : ndarray of shape (n_pivots,)
+        Iterations taken.
+
+    See Also
+    --------
+    PivotProblem : The problems.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.solvers import PivotProblem, solve_pivots_newton
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
+    >>> solutions = solve_pivots_newton(problem, problem.pivots)
+    >>> np.round(solutions.primal, 4)
+    array([1.5   , 2.7222, 1.5   ])
+    >>> bool(np.all(solutions.relative_gap <= 1e-6))
+    True
+    """
+
+    coef: FloatArray
+    primal: FloatArray
+    dual: FloatArray
+    n_iter: IntArray
+
+    @property
+    def relative_gap(self) -> FloatArray:
+        """Duality gap over objective: each objective exceeds its optimum by at most this share."""
+        return np.maximum(self.primal - self.dual, 0.0) / self.primal
+
+
+def _row_keys(X: Any) -> list[Any]:
+    """One hashable, sortable key per row; equal rows, and only they, have equal keys."""
+    if sp.issparse(X):
+        X = sp.csr_array(X, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        pointers = X.indptr
+        indices = X.indices.astype(np.int64)
+        return [
+            (indices[start:stop].tobytes(), X.data[start:stop].tobytes())
+            for start, stop in zip(pointers[:-1], pointers[1:], strict=True)
+        ]
+    rows = np.ascontiguousarray(X) + 0.0  # -0.0 and 0.0 are one value
+    return [row.tobytes() for row in rows]

@@ -1,0 +1,199 @@
+"""The shape of the package: floors, rooms, and what `import sklearn_rank` may cost.
+
+import-linter checks the floors in continuous integration; the tests here read the same layers
+from pyproject.toml, need no extra tool, and see what import-linter cannot: names taken from the
+front door inside a room, and where in a file an import stands.
+"""
+
+import ast
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import sklearn_rank
+
+PACKAGE = Path(sklearn_rank.__file__).parent
+TESTS = Path(__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+MAX_LINES = 800
+
+every_file = pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+
+
+def parse(path):
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def absolute_name(node, path):
+    """The module an ImportFrom names, with leading dots resolved."""
+    if node.level == 0:
+        return node.module
+    parts = ["sklearn_rank", *path.relative_to(PACKAGE).with_suffix("").parts]
+    parent = parts[: -node.level]
+    return ".".join([*parent, *([node.module] if node.module else [])])
+
+
+def imports(path):
+    """(line, dotted name) of every import, at any depth of the file.
+
+    `from a import b` gives "a.b": b may be a module.
+    """
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            module = absolute_name(node, path)
+            for alias in node.names:
+                yield node.lineno, f"{module}.{alias.name}"
+
+
+def rooms():
+    """Top-level modules and packages."""
+    files = {path.stem for path in PACKAGE.glob("*.py")}
+    return files | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+
+
+def floors():
+    """Room -> height of its floor, from the layers contract; 0 is the ground."""
+    settings = tomllib.loads((TESTS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    (layers,) = (c["layers"] for c in contracts if c["type"] == "layers")
+    return {
+        room.strip(" ()"): height
+        for height, layer in enumerate(reversed(layers))
+        for room in layer.replace(":", "|").split("|")
+    }
+
+
+def room_of(path):
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+@every_file
+def test_imports_go_down(path):
+    height, room = floors(), room_of(path)
+    if room in ("__init__", "__main__"):
+        pytest.skip("the front door and the demo may import every room")
+    wrong = []
+    for line, name in imports(path):
+        package, _, rest = name.partition(".")
+        if package != "sklearn_rank":
+            continue
+        target = rest.split(".")[0]
+        if target not in rooms():
+            wrong.append(f"{path.name}:{line} takes {name!r} from the front door")
+        elif target == room:
+            continue
+        elif height[target] > height[room] or height[target] == height[room] > 0:
+            wrong.append(f"{path.name}:{line} ({room}) imports {name!r}, which is not below it")
+    assert not wrong, "\n".join(wrong)
+
+
+@every_file
+def test_only_the_shim_knows_private_scikit_learn(path):
+    if path.name == "_sklearn_compat.py":
+        pytest.skip("this is the shim")
+    wrong = [
+        f"{path.name}:{line} imports {name}"
+        for line, name in imports(path)
+        if name.split(".")[0] == "sklearn"
+        and any(part.startswith("_") and not part.startswith("__") for part in name.split("."))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@every_file
+def test_matplotlib_stays_inside_the_functions_of_plotting(path):
+    everywhere = {line for line, name in imports(path) if name.split(".")[0] == "matplotlib"}
+    if path.name != "plotting.py":
+        assert not everywhere, f"{path.name} imports matplotlib at {sorted(everywhere)}"
+        return
+    inside = {
+        node.lineno
+        for function in ast.walk(parse(path))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    assert everywhere
+    assert everywhere <= inside
+
+
+@every_file
+def test_no_assert_and_no_print(path):
+    if path.name == "__main__.py":
+        pytest.skip("the demo prints: that is what it is for")
+    wrong = [
+        f"{path.name}:{node.lineno}"
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.Assert)
+        or (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "print"
+        )
+    ]
+    assert not wrong, wrong
+
+
+@every_file
+def test_one_idea_a_file(path):
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= MAX_LINES, f"{path.name} has {lines} lines"
+
+
+def test_every_room_has_a_floor():
+    assert rooms() - {"__init__", "__main__"} <= set(floors())
+
+
+@pytest.mark.parametrize("path", sorted((TESTS / "oracles").rglob("*.py")), ids=lambda p: p.stem)
+def test_an_oracle_shares_no_code_with_what_it_judges(path):
+    names = [name for _, name in imports(path)]
+    assert not [name for name in names if name.split(".")[0] == "sklearn_rank"]
+
+
+def run_python(code):
+    """What `code` prints in a fresh interpreter that sees this very package."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    ).stdout.strip()
+
+
+def test_import_is_light():
+    heavy = ("cvxpy", "numba", "matplotlib", "rich")
+    code = f"import sys, sklearn_rank; print([m for m in {heavy} if m in sys.modules])"
+    assert run_python(code) == "[]"
+
+
+UNWRITABLE_CACHE = """
+# numba probes every candidate for a cache directory with a temporary file: refuse them all.
+import tempfile
+def refuse(*args, **kwargs):
+    raise PermissionError("read-only file system")
+tempfile.TemporaryFile = refuse
+"""
+
+
+def test_import_works_where_no_cache_can_be_written():
+    assert run_python(UNWRITABLE_CACHE + "import sklearn_rank; print('ok')") == "ok"
+
+
+@pytest.mark.slow
+def test_fit_works_where_no_cache_can_be_written():
+    code = """
+from sklearn_rank import AccuracyAtTopRanker
+from sklearn_rank.datasets import load_ionosphere
+X, y = load_ionosphere(return_X_y=True)
+print(AccuracyAtTopRanker(tau=0.1).fit(X[:60], y[:60]).coef_.shape)
+"""
+    assert run_python(UNWRITABLE_CACHE + code) == "(1, 34)"
