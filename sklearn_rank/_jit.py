@@ -32,9 +32,11 @@ def compiled(signature: str | None = None) -> Callable[[Callable[..., Any]], Cal
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         arguments = () if signature is None else (signature,)
+        # Division by zero gives what IEEE arithmetic says, without a test at each division.
+        options = {"nogil": True, "error_model": "numpy"}
         try:
-            return numba.njit(*arguments, nogil=True, cache=True)(function)
+            return numba.njit(*arguments, **options, cache=True)(function)
         except RuntimeError:  # numba: no locator available, i.e. nowhere to keep the cache
-            return numba.njit(*arguments, nogil=True)(function)
+            return numba.njit(*arguments, **options)(function)
 
     return decorate

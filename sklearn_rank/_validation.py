@@ -1,4 +1,4 @@
-"""Anything array-like in; canonical arrays, or one error that says what is wrong and where, out."""
+"""Anything array-like in; canonical arrays out, or one error that says what is wrong where."""
 
 from __future__ import annotations
 

@@ -76,9 +76,7 @@ def average_precision_score(
     >>> average_precision_score([1, 0], [0.0, 0.0])
     0.75
     """
-    data = check_binary_scores(
-        y_true, y_score, sample_weight=sample_weight, pos_label=pos_label
-    )
+    data = check_binary_scores(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
     if np.any(data.weight != np.floor(data.weight)):
         raise ValueError(
             "sample_weight has a value that is not whole: average precision counts items, so"

@@ -83,9 +83,7 @@ def precision_at_top_score(
     >>> precision_at_top_score([0, 1, 1, 0], [2.0, 2.0, 1.0, 1.0], tau=0.25)
     0.5
     """
-    data = check_binary_scores(
-        y_true, y_score, sample_weight=sample_weight, pos_label=pos_label
-    )
+    data = check_binary_scores(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
     mass = _checked_mass(data.weight, tau)
     blocks = tied_blocks(data.score)
     total = blocks.totals(data.weight)
@@ -159,9 +157,7 @@ def positives_at_top_score(
     >>> positives_at_top_score([1, 0, 1], [2.0, 2.0, 1.0])
     0.5
     """
-    data = check_binary_scores(
-        y_true, y_score, sample_weight=sample_weight, pos_label=pos_label
-    )
+    data = check_binary_scores(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
     blocks = tied_blocks(data.score)
     positive = blocks.totals(data.weight * data.positive)
     negative = blocks.totals(data.weight * ~data.positive)
@@ -251,9 +247,7 @@ def accuracy_at_top_loss(
     >>> accuracy_at_top_loss([0, 1, 1, 0], [4.0, 3.0, 2.0, 1.0], tau=0.5)
     0.5
     """
-    data = check_binary_scores(
-        y_true, y_score, sample_weight=sample_weight, pos_label=pos_label
-    )
+    data = check_binary_scores(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
     weight_pos = data.weight * data.positive
     weight_neg = data.weight * ~data.positive
     if not weight_pos.any() or not weight_neg.any():

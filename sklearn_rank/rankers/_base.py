@@ -1,4 +1,4 @@
-"""What all rankers share: how labels come in, how scores go out, how a failed fit leaves no trace."""
+"""What all rankers share: labels in, scores out, and no trace of a fit that failed."""
 
 from __future__ import annotations
 

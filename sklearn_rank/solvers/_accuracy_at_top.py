@@ -1,4 +1,4 @@
-"""All quantile-constrained problems of accuracy at the top, and the choice among their solutions."""
+"""All convex problems of accuracy at the top, and the choice among their solutions."""
 
 from __future__ import annotations
 

@@ -99,6 +99,26 @@ def _margins(dense_t, data, indices, indptr, y, z, w, out):
             out[i] = y[i] * (shift - total)
 
 
+# Loops in place of assignments to slices: these take numba seconds to compile.
+@compiled()
+def _fill(vector, value):
+    for i in range(vector.shape[0]):
+        vector[i] = value
+
+
+@compiled()
+def _fill_matrix(matrix, value):
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            matrix[i, j] = value
+
+
+@compiled()
+def _copy(source, target):
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
 @compiled()
 def _clip(b, u, sigma, out):
     for i in range(b.shape[0]):
@@ -188,12 +208,15 @@ def _gather(dense, data, indices, indptr, z, cost, rows, start, stop, out):
 
 @compiled()
 def _sum_outer(dense, data, indices, indptr, z, cost, rows, n_rows, sign, block, hessian):
-    """Add ``sign * sum c_i d_i d_i'`` over the given rows, GATHER of them at a time."""
+    """Add ``sign * sum c_i d_i d_i'``, its upper triangle, GATHER rows at a time."""
     for start in range(0, n_rows, GATHER):
         stop = min(start + GATHER, n_rows)
         _gather(dense, data, indices, indptr, z, cost, rows, start, stop, block)
         part = block[: stop - start]
-        hessian += sign * np.dot(part.T, part)
+        product = np.dot(part.T, part)
+        for p in range(hessian.shape[0]):
+            for q in range(p, hessian.shape[0]):
+                hessian[p, q] += sign * product[p, q]
 
 
 @compiled()
@@ -212,7 +235,7 @@ def _update_hessian(
         n_leave += inside[i] == 1
         inside[i] = inside[i] >= 2
     if n_enter + n_leave >= n_free:
-        hessian[:] = 0.0
+        _fill_matrix(hessian, 0.0)
         _sum_outer(dense, data, indices, indptr, z, cost, free, n_free, 1.0, block, hessian)
         return True
     _sum_outer(dense, data, indices, indptr, z, cost, enter, n_enter, 1.0, block, hessian)
@@ -292,25 +315,26 @@ def solve_pivots(
     hessian = np.zeros((d, d)) if d <= n else np.zeros((0, 0))
     block = np.empty((min(GATHER, n), d)) if d <= n else np.empty((0, d))
     rhs = np.empty(max(size, 1))
-    all_outer = np.zeros_like(hessian)
+    all_outer = np.zeros(hessian.shape)
+    scaled = np.empty(hessian.shape)
     all_sum = np.zeros(d)
     all_cost = np.sum(cost)
     every = np.arange(n)
-    z[:] = 0.0
+    _fill(z, 0.0)
     _add_rows(dense, data, indices, indptr, every, 0, n, cost, all_sum)
     if d <= n:
         _sum_outer(dense, data, indices, indptr, z, cost, every, n, 1.0, block, all_outer)
 
     for index in range(pivots.shape[0]):
-        z[:] = 0.0
+        _fill(z, 0.0)
         work[index] = 1.0
         _add_rows(dense, data, indices, indptr, pivots, index, index + 1, work, z)
-        w[:] = 0.0
-        v[:] = 0.0
-        u[:] = 1.0
-        b[:] = 0.0
-        counted[:] = 0.0
-        inside[:] = 0
+        _fill(w, 0.0)
+        _fill(v, 0.0)
+        _fill(u, 1.0)
+        _fill(b, 0.0)
+        _fill(counted, 0.0)
+        _fill(inside, 0)
         dual_linear = 0.0
         sigma = SIGMA_START
         steps = 0
@@ -346,8 +370,8 @@ def solve_pivots(
                 _margins(dense_t, data, indices, indptr, y, z, w, u)
                 for i in range(n):
                     u[i] += 1.0
-                v[:] = 0.0
-                counted[:] = 0.0
+                _fill(v, 0.0)
+                _fill(counted, 0.0)
                 dual_linear = 0.0
                 continue
             checked = False
@@ -356,7 +380,7 @@ def solve_pivots(
                 work[i] = (trial[i] - b[i]) ** 2
             progress = np.dot(cost, work) / sigma
             if inner > 0 and squared_gradient <= INNER_RATIO * progress:
-                b[:] = trial
+                _copy(trial, b)
                 sigma *= SIGMA_GROWTH
                 inner = 0
                 _clip(b, u, sigma, trial)
@@ -392,15 +416,15 @@ def solve_pivots(
                                 - z[p] * all_sum[q]
                                 + all_cost * z[p] * z[q]
                             )
-                    inside[:] = 1
+                    _fill(inside, 1)
                     updates = 0
                 elif d < MIN_UPDATED or updates >= MAX_UPDATES:
-                    hessian[:] = 0.0
+                    _fill_matrix(hessian, 0.0)
                     _sum_outer(
                         dense, data, indices, indptr, z, cost, free, n_free, 1.0, block, hessian
                     )
                     if d >= MIN_UPDATED:
-                        inside[:] = 0
+                        _fill(inside, 0)
                         for p in range(n_free):
                             inside[free[p]] = 1
                         updates = 0
@@ -411,11 +435,12 @@ def solve_pivots(
                     updates = 0
                 else:
                     updates += 1
-                system = sigma * hessian
                 for j in range(d):
-                    system[j, j] += 1.0
+                    for q in range(j, d):
+                        scaled[j, q] = sigma * hessian[j, q]
+                    scaled[j, j] += 1.0
                     direction[j] = -gradient[j]
-                _solve_cholesky(system, direction, d)
+                _solve_cholesky(scaled, direction, d)
 
             _margins(dense_t, data, indices, indptr, y, z, direction, along)
             for i in range(n):
@@ -453,7 +478,7 @@ def solve_pivots(
             steps += 1
             inner += 1
 
-        coef[index] = w
+        _copy(w, coef[index])
         primal[index] = upper
         dual[index] = lower
         n_iter[index] = steps

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,9 @@ class PivotProblem:
         order = sorted(range(len(keys)), key=lambda i: (keys[i], y[i], i))
         # Rows by value, not by position: the same data in another order, or with a weight
         # instead of a repetition, give the same arithmetic and so the same bits.
-        starts, pivots, first = [], [], []
+        starts: list[int] = []
+        pivots: list[int] = []
+        first: list[int] = []
         for position, i in enumerate(order):
             before = order[position - 1] if position else None
             if before is None or keys[i] != keys[before]:
@@ -242,7 +245,7 @@ def _row_keys(X: Any) -> list[Any]:
         indices = X.indices.astype(np.int64)
         return [
             (indices[start:stop].tobytes(), X.data[start:stop].tobytes())
-            for start, stop in zip(pointers[:-1], pointers[1:], strict=True)
+            for start, stop in pairwise(pointers)
         ]
     rows = np.ascontiguousarray(X) + 0.0  # -0.0 and 0.0 are one value
     return [row.tobytes() for row in rows]

@@ -1,0 +1,81 @@
+"""Discounted gains, where the catalogue says nothing."""
+
+import numpy as np
+import pytest
+import sklearn.metrics
+from sklearn.exceptions import UndefinedMetricWarning
+
+from sklearn_rank.metrics import dcg_score, ndcg_score
+
+
+@pytest.mark.parametrize("k", [None, 1, 7, 100])
+def test_equals_scikit_learn_with_linear_gain_and_ties(k):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        y_true, y_score = rng.integers(0, 5, 30), rng.integers(0, 9, 30)
+        for ours, theirs in (
+            (dcg_score, sklearn.metrics.dcg_score),
+            (ndcg_score, sklearn.metrics.ndcg_score),
+        ):
+            expected = theirs([y_true], [y_score], k=k)
+            assert ours(y_true, y_score, k=k, gain="linear") == pytest.approx(expected, rel=1e-13)
+
+
+def test_the_two_gains_differ():
+    y_true, y_score = [3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1]
+    assert ndcg_score(y_true, y_score, gain="linear") == pytest.approx(0.9608, abs=5e-5)
+    assert ndcg_score(y_true, y_score) == pytest.approx(0.9488, abs=5e-5)
+
+
+def test_gain_by_a_function():
+    y_true, y_score = [3, 0, 1], [0, 1, 2]
+    squares = dcg_score(y_true, y_score, gain=np.square)
+    assert squares == pytest.approx(dcg_score(np.square(y_true), y_score, gain="linear"))
+
+
+def test_real_weights_take_parts_of_positions():
+    # Half of position 1, then position 1.5 to 2.5: half of 1 and half of 1/log2(3).
+    value = dcg_score([1, 1], [1, 0], sample_weight=[0.5, 1.0])
+    second = 0.5 * 1 + 0.5 / np.log2(3)
+    assert value == pytest.approx(0.5 + second)
+    cut = dcg_score([0, 1], [1, 0], k=1, sample_weight=[0.5, 1.0])
+    assert cut == pytest.approx(0.5)
+
+
+def test_late_positions_keep_their_digits():
+    n = 200_000
+    y_true = np.zeros(n)
+    y_true[-1] = 1
+    value = dcg_score(y_true, -np.arange(n))
+    assert value == pytest.approx(1 / np.log2(n + 1), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"k": 0}, "k=0 must be"),
+        ({"log_base": 1}, "log_base=1 must"),
+        ({"gain": "quadratic"}, "gain='quadratic' must"),
+        ({"gain": lambda grade: grade[:1]}, "one gain for each"),
+        ({"sample_weight": [1e9, 1]}, "pass k, or weights that count"),
+    ],
+)
+def test_bad_parameters_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        dcg_score([1, 0], [1, 0], **arguments)
+
+
+@pytest.mark.parametrize("grade", [-1, np.inf, np.nan])
+def test_bad_relevance_is_refused_with_its_row(grade):
+    with pytest.raises(ValueError, match="at row 1"):
+        ndcg_score([1, grade], [1, 0])
+
+
+def test_gains_beyond_float64_are_refused():
+    with pytest.raises(ValueError, match="2000 is not finite"):
+        dcg_score([2000, 1], [1, 0])
+
+
+def test_no_gain_at_all():
+    with pytest.warns(UndefinedMetricWarning, match="NDCG is undefined"):
+        assert ndcg_score([0, 0], [1, 0]) == 0.0

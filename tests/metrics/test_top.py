@@ -1,0 +1,90 @@
+"""The measures of the top, where the catalogue says nothing."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+from sklearn_rank.exceptions import SmallTopWarning
+from sklearn_rank.metrics import (
+    accuracy_at_top_loss,
+    positives_at_top_score,
+    precision_at_top_score,
+)
+
+
+@pytest.mark.parametrize("measure", [precision_at_top_score, accuracy_at_top_loss])
+@pytest.mark.parametrize("tau", [0, 1, -0.1, 5, np.nan])
+def test_tau_outside_the_unit_interval_is_refused(measure, tau):
+    with pytest.raises(ValueError, match="must lie between 0 and 1"):
+        measure([0, 1], [0, 1], tau=tau)
+
+
+@pytest.mark.parametrize("measure", [precision_at_top_score, accuracy_at_top_loss])
+def test_a_top_of_less_than_one_item_warns(measure):
+    y_true, y_score = [0, 1, 1], [3, 2, 1]
+    with pytest.warns(SmallTopWarning, match="top 0.1 of 3 items"):
+        small = measure(y_true, y_score, tau=0.1)
+    assert small == measure(y_true, y_score, tau=1 / 3)
+
+
+def test_the_top_is_rounded_not_raised():
+    # ceil(.07 * 100) is 8 in floating point.
+    y_true = np.r_[np.ones(7), np.zeros(93)]
+    assert precision_at_top_score(y_true, -np.arange(100), tau=0.07) == 1.0
+
+
+def test_real_weights_scale_freely():
+    rng = np.random.default_rng(0)
+    y_true, y_score = rng.integers(0, 2, 50), rng.integers(0, 9, 50)
+    weight = rng.random(50)
+    for measure in (precision_at_top_score, accuracy_at_top_loss):
+        value = measure(y_true, y_score, tau=0.3, sample_weight=weight)
+        scaled = measure(y_true, y_score, tau=0.3, sample_weight=1e-6 * weight)
+        assert scaled == pytest.approx(value, abs=1e-9)
+
+
+def test_real_weights_by_hand():
+    value = precision_at_top_score([1, 0, 1], [3, 2, 1], tau=0.5, sample_weight=[0.25, 0.5, 0.25])
+    assert value == pytest.approx(0.5)
+
+
+def test_labels_of_any_kind():
+    y_score = [3, 2, 1, 0]
+    for negative, positive in ((0, 1), (-1, 1), (False, True)):
+        y_true = [positive, positive, negative, positive]
+        assert positives_at_top_score(y_true, y_score) == 2.0
+    y_true = ["good", "good", "bad", "good"]
+    assert positives_at_top_score(y_true, y_score, pos_label="good") == 2.0
+    assert positives_at_top_score(y_true, y_score, pos_label="bad") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("y_true", "pos_label", "message"),
+    [
+        (["a", "b"], None, "pass pos_label explicitly"),
+        ([1, 2], None, "pass pos_label explicitly"),
+        ([0, 1], 2, "pos_label=2 is not among"),
+        ([0, 1, 2], None, "has 3 classes"),
+        ([0.0, np.nan], None, "missing label at row 1"),
+        ([None, "a"], "a", "missing label at row 0"),
+    ],
+)
+def test_labels_that_say_too_little_are_refused(y_true, pos_label, message):
+    with pytest.raises(ValueError, match=message):
+        positives_at_top_score(y_true, range(len(y_true)), pos_label=pos_label)
+
+
+def test_positives_at_top_without_one_class():
+    assert positives_at_top_score([1, 1], [0, 1]) == 2.0
+    assert positives_at_top_score([0, 0], [0, 1]) == 0.0
+    with pytest.warns(UndefinedMetricWarning, match="no positive"):
+        assert positives_at_top_score([0, 0], [0, 1], normalize=True) == 0.0
+
+
+def test_accuracy_at_top_needs_both_classes():
+    with pytest.raises(ValueError, match="one class only"):
+        accuracy_at_top_loss([1, 1], [0, 1], tau=0.5)
+
+
+def test_items_tied_with_the_quantile_count_on_neither_side():
+    assert accuracy_at_top_loss([0, 1, 0, 1], [1, 1, 1, 1], tau=0.5) == 0.0
