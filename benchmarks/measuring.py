@@ -89,19 +89,20 @@ def best_time(function, *, repeats, budget):
 
     Returns
     -------
-    tuple of (float, float, int)
-        Wall seconds of the fastest call, cores busy during it, number of calls.
+    tuple of (float, float, int, object)
+        Wall seconds of the fastest call, cores busy during it, number of calls, and what the
+        fastest call returned.
     """
-    best, cores, spent, calls = float("inf"), float("nan"), 0.0, 0
+    best, cores, spent, calls, value = float("inf"), float("nan"), 0.0, 0, None
     while calls < repeats and (calls == 0 or spent + best < budget):
         busy, start = time.process_time(), time.perf_counter()
-        function()
+        returned = function()
         wall = time.perf_counter() - start
         if wall < best:
-            best, cores = wall, (time.process_time() - busy) / wall
+            best, cores, value = wall, (time.process_time() - busy) / wall, returned
         spent += wall
         calls += 1
-    return best, cores, calls
+    return best, cores, calls, value
 
 
 def peak_memory():
@@ -124,7 +125,7 @@ def describe_machine():
                 break
     except OSError:
         pass
-    names = "numpy scipy scikit-learn numba cvxpy clarabel osqp benchopt".split()
+    names = ("numpy", "scipy", "scikit-learn", "numba", "cvxpy", "clarabel", "osqp", "benchopt")
     versions = []
     for name in names:
         try:

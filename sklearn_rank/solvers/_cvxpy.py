@@ -23,7 +23,7 @@ def solve_pivots_cvxpy(
     pivots : ndarray of shape (n_pivots,)
         Row numbers of the pivots.
     tol : float, default=1e-6
-        Relative duality gap asked for; Clarabel is run to a tenth of it.
+        Relative duality gap asked for; Clarabel is run to a hundredth of it.
     max_iter : int, default=500
         Most interior-point iterations for one problem.
 
@@ -53,37 +53,41 @@ def solve_pivots_cvxpy(
     """
     import cvxpy as cp
 
-    rows, y, cost = problem.rows, problem.y, problem.cost
+    # The solver's tolerances are for problems of unit size: the weights are w = unit w'.
+    unit = float(np.sqrt(np.mean(problem.cost)))
+    rows, y, cost = problem.rows * unit, problem.y, problem.cost / unit**2
     coef = cp.Variable(problem.n_features)
     slack = cp.Variable(len(y), nonneg=True)
     pivot = cp.Parameter(problem.n_features)
     margin = slack >= 1 - cp.multiply(y, rows @ coef - pivot @ coef)
     quadratic = cp.Problem(cp.Minimize(cp.sum_squares(coef) / 2 + cost @ slack), [margin])
 
+    options = {
+        "max_iter": max_iter,
+        "tol_gap_abs": tol / 100 * float(np.min(cost)),
+        "tol_gap_rel": tol / 100,
+        "tol_feas": min(tol / 100, 1e-8),
+    }
     n_pivots = len(pivots)
     solutions = np.zeros((n_pivots, problem.n_features))
     dual = np.zeros(n_pivots)
     n_iter = np.zeros(n_pivots, dtype=np.int64)
     for index, row in enumerate(pivots):
         pivot.value = rows[[row]].toarray()[0] if sp.issparse(rows) else rows[row]
-        try:
-            quadratic.solve(
-                solver=cp.CLARABEL,
-                max_iter=max_iter,
-                tol_gap_abs=tol / 10 * float(np.min(cost)),
-                tol_gap_rel=tol / 10,
-                tol_feas=min(tol / 10, 1e-8),
-            )
-        except cp.SolverError:
+        # The steps of Problem.solve, without its warning for a solution that is not accurate: the
+        # certificate says how accurate it is.
+        data, chain, inverse = quadratic.get_problem_data(cp.CLARABEL, solver_opts=options)
+        found = chain.solve_via_data(quadratic, data, solver_opts=options)
+        answer = chain.invert(found, inverse)
+        if answer.status not in cp.settings.SOLUTION_PRESENT:
             continue
-        if coef.value is None:
-            continue
+        quadratic.unpack(answer)
         multipliers = np.clip(margin.dual_value, 0.0, cost)
         signed = y * multipliers
         span = rows.T @ signed - signed.sum() * pivot.value
-        solutions[index] = coef.value
-        dual[index] = multipliers.sum() - span @ span / 2
-        n_iter[index] = quadratic.solver_stats.num_iters
+        solutions[index] = unit * coef.value
+        dual[index] = unit**2 * (multipliers.sum() - span @ span / 2)
+        n_iter[index] = answer.attr[cp.settings.NUM_ITERS]
     scores = problem.scores(solutions)
     primal = problem.objective(solutions, scores, scores[np.arange(n_pivots), pivots])
     return PivotSolutions(coef=solutions, primal=primal, dual=dual, n_iter=n_iter)

@@ -65,7 +65,7 @@ def solve_pivots_newton(
         design = (no_rows, no_rows, rows.data, rows.indices, rows.indptr)
     else:
         none = np.empty(0, dtype=np.int32)
-        design = (rows, np.ascontiguousarray(rows.T), np.empty(0), none, none)
+        design = (rows, problem.columns, np.empty(0), none, none)
     n_pivots = len(pivots)
     coef = np.empty((n_pivots, problem.n_features))
     primal = np.empty(n_pivots)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -95,6 +96,7 @@ class PivotProblem:
         PivotProblem
             The merged problem.
         """
+        X = _canonical(X)
         keys = _row_keys(X)
         order = sorted(range(len(keys)), key=lambda i: (keys[i], y[i], i))
         # Rows by value, not by position: the same data in another order, or with a weight
@@ -114,12 +116,8 @@ class PivotProblem:
                     starts.append(position)
         taken = np.asarray(order)[starts]
         rows = X[taken]
-        if sp.issparse(rows):
-            rows = sp.csr_array(rows)
-            rows.indices = rows.indices.astype(np.int32, copy=False)
-            rows.indptr = rows.indptr.astype(np.int32, copy=False)
-        else:
-            rows = np.ascontiguousarray(rows - rows.mean(axis=0))
+        if not sp.issparse(rows):
+            rows -= rows.mean(axis=0)
         return cls(
             rows=rows,
             y=np.ascontiguousarray(y[taken], dtype=np.float64),
@@ -133,6 +131,11 @@ class PivotProblem:
     def n_candidates(self) -> int:
         """Number of distinct points, each the pivot of one problem."""
         return len(self.pivots)
+
+    @cached_property
+    def columns(self) -> FloatArray:
+        """Dense rows by columns, for products that run over the rows."""
+        return np.ascontiguousarray(self.rows.T)
 
     def blocks(self) -> list[IntArray]:
         """Split the pivots into tasks.
@@ -235,17 +238,23 @@ class PivotSolutions:
         return np.maximum(self.primal - self.dual, 0.0) / self.primal
 
 
+def _canonical(X: Any) -> Any:
+    """The same data in the one form in which equal rows have equal bytes."""
+    if not sp.issparse(X):
+        return np.ascontiguousarray(X) + 0.0  # -0.0 and 0.0 are one value
+    X = sp.csr_array(X, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    X.indices = X.indices.astype(np.int32, copy=False)
+    X.indptr = X.indptr.astype(np.int32, copy=False)
+    return X
+
+
 def _row_keys(X: Any) -> list[Any]:
-    """One hashable, sortable key per row; equal rows, and only they, have equal keys."""
-    if sp.issparse(X):
-        X = sp.csr_array(X, copy=True)
-        X.sum_duplicates()
-        X.eliminate_zeros()
-        pointers = X.indptr
-        indices = X.indices.astype(np.int64)
-        return [
-            (indices[start:stop].tobytes(), X.data[start:stop].tobytes())
-            for start, stop in pairwise(pointers)
-        ]
-    rows = np.ascontiguousarray(X) + 0.0  # -0.0 and 0.0 are one value
-    return [row.tobytes() for row in rows]
+    """One sortable key per row of canonical data; equal rows, and only they, have equal keys."""
+    if not sp.issparse(X):
+        return [row.tobytes() for row in X]
+    return [
+        (X.indices[start:stop].tobytes(), X.data[start:stop].tobytes())
+        for start, stop in pairwise(X.indptr)
+    ]

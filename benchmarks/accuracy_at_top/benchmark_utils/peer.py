@@ -13,9 +13,10 @@ class CertifiedGap(StoppingCriterion):
         super().__init__(strategy=strategy, key_to_monitor=key_to_monitor, minimize=minimize)
 
     def check_convergence(self, objective_list):
-        """Stop at the target, or when a tighter tolerance changes nothing."""
-        values = [entry[self.key_to_monitor_] for entry in objective_list[-2:]]
-        stop = values[-1] <= TARGET_GAP or (len(values) == 2 and values[0] == values[1])
+        """Stop at the target, or when the ladder has come to its end."""
+        last, before = objective_list[-1], objective_list[:-1][-1:]
+        ended = any(entry["stop_val"] == last["stop_val"] for entry in before)
+        stop = last[self.key_to_monitor_] <= TARGET_GAP or ended
         return stop, float(stop)
 
 

@@ -2,6 +2,7 @@
 
 import cvxpy as cp
 import numpy as np
+from benchmark_utils import through_cvxpy
 from benchmark_utils.peer import Peer
 
 
@@ -20,30 +21,19 @@ class Solver(Peer):
         self.pivot = cp.Parameter(self.X.shape[1])
         scores = self.X @ self.coef - self.pivot @ self.coef
         self.margin = slack >= 1 - cp.multiply(self.y, scores)
-        value = cp.sum_squares(self.coef) / 2 + self.cost @ slack
+        value = through_cvxpy.objective_value(self.coef, self.cost, slack)
         self.problem = cp.Problem(cp.Minimize(value), [self.margin])
 
     def solve(self, tolerance):
         """Solve all candidates."""
-        if self.backend == "clarabel":
-            options = {
-                "solver": cp.CLARABEL,
-                "tol_gap_abs": tolerance,
-                "tol_gap_rel": tolerance,
-                "tol_feas": tolerance,
-            }
-        else:
-            options = {
-                "solver": cp.OSQP,
-                "eps_abs": tolerance,
-                "eps_rel": tolerance,
-                "max_iter": 20_000,
-            }
+        choice = through_cvxpy.options(self.backend, tolerance)
         coefs, duals, inner = [], [], 0.0
         for row in self.candidates:
             self.pivot.value = self.X[row]
-            self.problem.solve(**options)
-            coefs.append(self.coef.value)
-            duals.append(self.margin.dual_value)
-            inner += self.problem.solver_stats.solve_time
+            weights, multipliers, seconds = through_cvxpy.solve(
+                self.problem, self.coef, self.margin, choice
+            )
+            coefs.append(weights)
+            duals.append(multipliers)
+            inner += seconds
         return {"coef": np.array(coefs), "dual": np.array(duals), "inner_seconds": inner}

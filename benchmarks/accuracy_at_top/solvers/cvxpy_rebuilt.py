@@ -2,6 +2,7 @@
 
 import cvxpy as cp
 import numpy as np
+from benchmark_utils import through_cvxpy
 from benchmark_utils.peer import Peer
 
 
@@ -14,20 +15,16 @@ class Solver(Peer):
 
     def solve(self, tolerance):
         """Solve all candidates."""
+        choice = through_cvxpy.options("clarabel", tolerance)
         coefs, duals, inner = [], [], 0.0
         for row in self.candidates:
             coef = cp.Variable(self.X.shape[1])
             slack = cp.Variable(len(self.y), nonneg=True)
             margin = slack >= 1 - cp.multiply(self.y, (self.X - self.X[row]) @ coef)
-            value = cp.sum_squares(coef) / 2 + self.cost @ slack
+            value = through_cvxpy.objective_value(coef, self.cost, slack)
             problem = cp.Problem(cp.Minimize(value), [margin])
-            problem.solve(
-                solver=cp.CLARABEL,
-                tol_gap_abs=tolerance,
-                tol_gap_rel=tolerance,
-                tol_feas=tolerance,
-            )
-            coefs.append(coef.value)
-            duals.append(margin.dual_value)
-            inner += problem.solver_stats.solve_time
+            weights, multipliers, seconds = through_cvxpy.solve(problem, coef, margin, choice)
+            coefs.append(weights)
+            duals.append(multipliers)
+            inner += seconds
         return {"coef": np.array(coefs), "dual": np.array(duals), "inner_seconds": inner}

@@ -32,7 +32,9 @@ class Solver(Peer):
     def solve(self, tolerance):
         """Solve all candidates."""
         fit = self._estimator if self.call == "LinearSVC" else self._direct
-        return {"coef": np.array([fit(self.X - self.X[row], tolerance) for row in self.candidates])}
+        return {
+            "coef": np.array([fit(self.X - self.X[row], tolerance) for row in self.candidates])
+        }
 
     def _estimator(self, X, tolerance):
         model = LinearSVC(

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 from benchmark_utils.peer import Peer
+
 from sklearn_rank import AccuracyAtTopRanker
 
 
@@ -15,6 +16,7 @@ class Solver(Peer):
     parameters = {"n_jobs": [1, 2]}
     tolerances = (1e-6,)
     scopes = ("every",)
+    test_config = {"objective": {"candidates": "every"}}
 
     def warm_up(self):
         """Compile on a few rows of each class."""

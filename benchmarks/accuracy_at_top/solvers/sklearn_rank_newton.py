@@ -2,6 +2,7 @@
 
 import numpy as np
 from benchmark_utils.peer import Peer
+
 from sklearn_rank.solvers import PivotProblem, solve_pivots_newton
 
 
