@@ -33,13 +33,14 @@ N_PROBED = 4  # candidates on which a tolerance is tried before all sampled cand
 OURS = "sklearn_rank"
 FIT = "sklearn_rank_fit n_jobs=2"
 PARAMETRISED = "cvxpy_parametrised clarabel"
+REBUILT = "cvxpy_rebuilt clarabel"
 LIBLINEAR = ("liblinear LinearSVC", "liblinear direct")
 # Name, solver, its parameters, which candidates.
 PEERS = (
     (OURS, "sklearn_rank", {}, "sample"),
     (PARAMETRISED, "cvxpy_parametrised", {"backend": "clarabel"}, "sample"),
     ("cvxpy_parametrised osqp", "cvxpy_parametrised", {"backend": "osqp"}, "sample"),
-    ("cvxpy_rebuilt clarabel", "cvxpy_rebuilt", {}, "sample"),
+    (REBUILT, "cvxpy_rebuilt", {}, "sample"),
     (LIBLINEAR[0], "liblinear", {"call": "LinearSVC"}, "sample"),
     (LIBLINEAR[1], "liblinear", {"call": "direct"}, "sample"),
     ("zeros", "zeros", {}, "sample"),
@@ -110,37 +111,44 @@ def measure(request, C):
     solver = solvers[request["solver"]].get_instance(**request["parameters"])
     solver.set_objective(**objective.get_objective())
     solver.warm_up()
-    sampled = solver.candidates
+    sampled, missed = solver.candidates, {}
     for tolerance in solver.tolerances:
+        per_qp = 0.0
         if len(solver.tolerances) > 1:
-            certified, per_qp = try_probes(solver, objective, sampled, tolerance)
-            if not certified and tolerance != solver.tolerances[-1]:
+            gap, per_qp = try_probes(solver, objective, sampled, tolerance)
+            if gap > TARGET_GAP:
+                missed[tolerance] = gap, per_qp
                 continue
-            too_slow = per_qp * len(sampled) > request["patience"]
-            solver.candidates = probes(sampled) if too_slow else sampled
-        seconds, cores, calls, result = best_time(
-            lambda tolerance=tolerance: solver.solve(tolerance),
-            repeats=request["repeats"],
-            budget=request["budget"],
-        )
-        memory = peak_memory()
-        report = objective.evaluate_result(**{"rows": solver.candidates, **result})
+        solver.candidates = thinned(sampled, per_qp, request)
+        timing, report = time_and_judge(solver, objective, tolerance, request)
         if report["value"] <= TARGET_GAP:
             break
+        missed[tolerance] = report["value"], per_qp
+    else:
+        # Never certified: report the tolerance that came closest. Its time is a lower bound.
+        tolerance = min(missed, key=missed.get)
+        solver.candidates = thinned(sampled, missed[tolerance][1], request)
+        timing, report = time_and_judge(solver, objective, tolerance, request)
     n_solved = len(solver.candidates)
     return {
         "tolerance": tolerance,
         "n_solved": n_solved,
-        "ms_per_qp": 1e3 * seconds / n_solved,
+        "ms_per_qp": 1e3 * timing["seconds"] / n_solved,
         "inner_ms": 1e3 * report["inner_seconds"] / n_solved,
-        "seconds": seconds,
-        "cores": cores,
-        "calls": calls,
         "gap": report["value"],
-        "peak_mb": memory,
+        **timing,
         **{key: report[key] for key in ("median_gap", "best_gap", "reference_gap", "n_judged")},
         **{key: report[key] for key in ("claimed_gap", "claim_error", "false_bounds")},
     }
+
+
+def time_and_judge(solver, objective, tolerance, request):
+    """Time a peer on its candidates; then, outside the clock, judge what it found."""
+    seconds, cores, calls, result = best_time(
+        lambda: solver.solve(tolerance), repeats=request["repeats"], budget=request["budget"]
+    )
+    timing = {"seconds": seconds, "cores": cores, "calls": calls, "peak_mb": peak_memory()}
+    return timing, objective.evaluate_result(**{"rows": solver.candidates, **result})
 
 
 def probes(sampled):
@@ -148,21 +156,28 @@ def probes(sampled):
     return sampled[:: max(1, len(sampled) // N_PROBED)]
 
 
+def thinned(sampled, per_qp, request):
+    """Keep all sampled candidates, or a few of them for a peer that is slow."""
+    return probes(sampled) if per_qp * len(sampled) > request["patience"] else sampled
+
+
 def try_probes(solver, objective, sampled, tolerance):
     """Try a tolerance on a few candidates, one by one, stopping at a miss.
 
     Returns
     -------
-    tuple of (bool, float)
-        Whether all were certified, and seconds per candidate.
+    tuple of (float, float)
+        Largest gap, and seconds per candidate.
     """
-    start = time.perf_counter()
-    for done, row in enumerate(probes(sampled), 1):
+    start, gap, done = time.perf_counter(), 0.0, 0
+    for row in probes(sampled):
+        done += 1
         solver.candidates = [row]
         report = objective.evaluate_result(**{**solver.solve(tolerance), "rows": [row]})
-        if report["value"] > TARGET_GAP:
-            return False, (time.perf_counter() - start) / done
-    return True, (time.perf_counter() - start) / done
+        gap = max(gap, report["value"])
+        if gap > TARGET_GAP:
+            break
+    return gap, (time.perf_counter() - start) / done
 
 
 # -------------------------------------------------------------------------------- in the parent
@@ -215,7 +230,10 @@ def compare_on(dataset, options, bounds):
 
 
 def geometric_means(rows):
-    """Ratios of each peer, in the geometric mean over C, by data set."""
+    """Ratios of each peer, in the geometric mean over C, by data set.
+
+    Where a peer misses the gap its ratio counts as measured: it is a lower bound, marked ">".
+    """
     groups = {}
     for row in rows:
         if "ratio" in row and row["peer"] != OURS:
@@ -227,7 +245,10 @@ def geometric_means(rows):
             "mean": math.exp(sum(math.log(row["ratio"]) for row in group) / len(group)),
             "least": min(row["ratio"] for row in group),
             "most": max(row["ratio"] for row in group),
-            "note": ", ".join(sorted({row["note"] for row in group if row["note"]})),
+            "each": ", ".join(
+                f"{'>' if row['note'] else ''}{row['ratio']:.1f} (C={row['C']:g})" for row in group
+            ),
+            "note": "; ".join(f"C={row['C']:g}: {row['note']}" for row in group if row["note"]),
         }
         for (dataset, peer), group in groups.items()
     ]
@@ -263,12 +284,22 @@ def verdicts(rows, means):
                 f"{dataset}: at least 50 times faster than {PARAMETRISED} at every C: "
                 + ", ".join(f"{ratio:.0f} (C={C:g})" for C, ratio in ratios.items()),
             )
+        rebuilt = {
+            row["C"]: row["ratio"]
+            for row in rows
+            if row["dataset"] == dataset and row["peer"] == REBUILT and "ratio" in row
+        }
+        if any(rebuilt[C] < ratio for C, ratio in ratios.items() if C in rebuilt):
+            lines.append(
+                f"NOTE  {dataset}: {REBUILT} is faster than {PARAMETRISED} here; ratios "
+                + ", ".join(f"{ratio:.0f} (C={C:g})" for C, ratio in rebuilt.items())
+            )
     for mean in means:
         if mean["peer"] in LIBLINEAR:
             verdict(
                 mean["mean"] >= 15,
                 f"{mean['dataset']}: at least 15 times faster than {mean['peer']} in the"
-                f" geometric mean over C: {mean['mean']:.1f}",
+                f" geometric mean over C: {mean['mean']:.1f} = mean of {mean['each']}",
             )
     fits = [r for r in rows if r["dataset"] == "spambase" and r["peer"] == FIT and "seconds" in r]
     if fits:

@@ -5,7 +5,7 @@ score a ranking, :mod:`sklearn_rank.datasets` to have something to rank and
 :mod:`sklearn_rank.plotting` to see the top of the list.
 """
 
-from . import datasets, exceptions, metrics, rankers, solvers
+from . import datasets, exceptions, metrics, plotting, rankers, solvers
 from ._version import __version__
 from .rankers import AccuracyAtTopRanker
 
@@ -15,6 +15,7 @@ __all__ = [
     "datasets",
     "exceptions",
     "metrics",
+    "plotting",
     "rankers",
     "solvers",
 ]

@@ -3,7 +3,12 @@
 from ._cascade import average_precision_score
 from ._positional import dcg_score, ndcg_score
 from ._scorer import get_scorer, get_scorer_names, make_ranking_scorer
-from ._top import accuracy_at_top_loss, positives_at_top_score, precision_at_top_score
+from ._top import (
+    accuracy_at_top_loss,
+    positives_at_top_score,
+    precision_at_top_curve,
+    precision_at_top_score,
+)
 
 __all__ = [
     "accuracy_at_top_loss",
@@ -14,5 +19,6 @@ __all__ = [
     "make_ranking_scorer",
     "ndcg_score",
     "positives_at_top_score",
+    "precision_at_top_curve",
     "precision_at_top_score",
 ]

@@ -12,7 +12,13 @@ from sklearn.base import is_classifier
 from .._sklearn_compat import BaseScorer
 from ._names import measure_names, parse_measure
 
-__all__ = ["RankingScorer", "get_scorer", "get_scorer_names", "make_ranking_scorer"]
+__all__ = [
+    "RankingScorer",
+    "get_scorer",
+    "get_scorer_names",
+    "make_ranking_scorer",
+    "ranking_scores",
+]
 
 
 class RankingScorer(BaseScorer):
@@ -32,11 +38,6 @@ class RankingScorer(BaseScorer):
         )
         method = _response_method(estimator)
         if is_classifier(estimator):
-            if len(estimator.classes_) != 2:
-                raise ValueError(
-                    f"{type(estimator).__name__} was fitted on {len(estimator.classes_)} classes,"
-                    " but a ranking has two: fit one class against the rest."
-                )
             positive = estimator.classes_[1]
             y_score = method_caller(estimator, method, X, pos_label=positive)
             y_true = (np.asarray(y_true) == positive).astype(int)
@@ -49,10 +50,35 @@ class RankingScorer(BaseScorer):
         return f"make_ranking_scorer({self._score_func.__name__}{arguments})"
 
 
+def ranking_scores(estimator: Any, X: Any) -> Any:
+    """Scores by which an estimator ranks rows, as its scorers see them.
+
+    Parameters
+    ----------
+    estimator : object
+        Fitted estimator.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        The scores.
+    """
+    method = _response_method(estimator)
+    values = getattr(estimator, method)(X)
+    return values[:, 1] if method == "predict_proba" else values
+
+
 def _response_method(estimator: Any) -> str:
     methods = ["decision_function", "predict_proba"]
     if not is_classifier(estimator):
         methods.append("predict")
+    elif len(estimator.classes_) != 2:
+        raise ValueError(
+            f"{type(estimator).__name__} was fitted on {len(estimator.classes_)} classes, but a"
+            " ranking has two: fit one class against the rest."
+        )
     for method in methods:
         if hasattr(estimator, method):
             return method

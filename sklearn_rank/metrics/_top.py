@@ -13,7 +13,12 @@ from .._typing import FloatArray
 from .._validation import check_binary_scores
 from ..exceptions import SmallTopWarning
 
-__all__ = ["accuracy_at_top_loss", "positives_at_top_score", "precision_at_top_score"]
+__all__ = [
+    "accuracy_at_top_loss",
+    "positives_at_top_score",
+    "precision_at_top_curve",
+    "precision_at_top_score",
+]
 
 
 def precision_at_top_score(
@@ -259,6 +264,64 @@ def accuracy_at_top_loss(
     above = weight_neg[data.score > quantile].sum() / weight_neg.sum()
     below = weight_pos[data.score < quantile].sum() / weight_pos.sum()
     return float((above + below) / 2)
+
+
+def precision_at_top_curve(
+    y_true: Any, y_score: Any, *, sample_weight: Any = None, pos_label: Any = None
+) -> tuple[FloatArray, FloatArray]:
+    """Precision among the first items of the list, for every length of the top.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    y_score : array-like of shape (n_samples,)
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights: how many times each item counts.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+
+    Returns
+    -------
+    position : ndarray of shape (n_positions,)
+        Items from the top to here, itself included: 1, 2, ... without weights. Items of weight 0
+        have no position.
+    precision : ndarray of shape (n_positions,)
+        Share of positives among them, in [0, 1]; the mean over all orders of tied items.
+
+    Raises
+    ------
+    ValueError
+        If the labels, scores or weights are not valid.
+
+    See Also
+    --------
+    precision_at_top_score : One point of the curve.
+    sklearn_rank.plotting.TopOfListDisplay : Draws it.
+
+    Notes
+    -----
+    O(n log n) time, O(n) memory.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import precision_at_top_curve
+    >>> position, precision = precision_at_top_curve([1, 0, 1, 0], [3.0, 2.0, 2.0, 1.0])
+    >>> position
+    array([1., 2., 3., 4.])
+    >>> precision
+    array([1.        , 0.75      , 0.66666667, 0.5       ])
+    """
+    data = check_binary_scores(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
+    blocks = tied_blocks(data.score)
+    total = blocks.totals(data.weight)
+    positive = blocks.totals(data.weight * data.positive)
+    block = np.repeat(np.arange(len(total)), np.diff(blocks.starts, append=len(blocks.order)))
+    position = np.cumsum(data.weight[blocks.order])
+    into = position - (np.cumsum(total) - total)[block]
+    expected = (np.cumsum(positive) - positive)[block] + into * (positive / total)[block]
+    return position, np.clip(expected / position, 0.0, 1.0)
 
 
 def _checked_mass(weight: FloatArray, tau: float) -> float:

@@ -288,8 +288,7 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
 
         self.classes_ = classes
         self.coef_ = solution.coef[np.newaxis]
-        scores = np.asarray(X_kept @ solution.coef)
-        self.quantile_, self.threshold_ = top_threshold(scores, mass, top)
+        self.quantile_, self.threshold_ = _separate_top(X_kept, solution.coef, mass, top)
         self.intercept_ = np.array([-self.threshold_])
         self.pivot_index_ = int(kept[solution.candidate_indices[solution.candidate]])
         self.quantile_distance_ = solution.distance
@@ -310,7 +309,13 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         if self.class_weight == "balanced":
             total = mass_neg + mass_pos
             return total / (2 * mass_neg), total / (2 * mass_pos)
-        return compute_class_weight(self.class_weight, classes=classes, y=classes)
+        factors = compute_class_weight(self.class_weight, classes=classes, y=classes)
+        if not np.all((factors > 0) & np.isfinite(factors)):
+            raise ValueError(
+                "class_weight must give each class a positive, finite factor; got"
+                f" {self.class_weight!r}: to leave a class out of the loss makes no ranking."
+            )
+        return factors
 
     def decision_function(self, X: Any) -> Any:
         """Score of each row less the threshold: positive for the predicted top.
@@ -329,3 +334,22 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
         product = X @ self.coef_[0]
         return np.asarray(product) - self.threshold_
+
+
+def _separate_top(X: Any, coef: Any, mass: Any, top: float) -> tuple[float, float]:
+    """Quantile and threshold of the scores, those that differ by rounding only taken as equal.
+
+    BLAS rounds the scores of equal rows differently at different places of a matrix; a threshold
+    between them would part the rows.
+    """
+    scores = np.asarray(X @ coef)
+    error = np.asarray(abs(X) @ np.abs(coef)) * (len(coef) * np.finfo(np.float64).eps)
+    order = np.argsort(scores, kind="stable")
+    is_new = np.ones(len(scores), dtype=bool)
+    is_new[1:] = np.diff(scores[order]) > error[order][1:] + error[order][:-1]
+    starts = np.flatnonzero(is_new)
+    scores[order] = np.repeat(scores[order][starts], np.diff(starts, append=len(scores)))
+    quantile, threshold = top_threshold(scores, mass, top)
+    if not np.any(scores < quantile):
+        threshold = min(threshold, quantile - float(error.max()))
+    return quantile, threshold

@@ -77,7 +77,7 @@ class BipartiteRanker(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if len(present) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs rows of two classes with positive sample_weight; "
-                f"got one class only, {present[0]!r}: add rows of the other class."
+                f"got one class only, {present.tolist()[0]!r}: add rows of the other class."
             )
         return classes, y == classes[1]
 

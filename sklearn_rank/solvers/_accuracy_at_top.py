@@ -173,7 +173,7 @@ def solve_accuracy_at_top(
     tasks = problem.blocks()
     with threadpool_limits(limits=1, user_api="blas"):
         results = Parallel(
-            n_jobs=n_jobs, prefer="threads", return_as="generator", verbose=verbose
+            n_jobs=n_jobs, require="sharedmem", return_as="generator", verbose=verbose
         )(
             delayed(_solve_block)(
                 problem,

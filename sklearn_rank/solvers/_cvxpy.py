@@ -86,7 +86,8 @@ def solve_pivots_cvxpy(
         signed = y * multipliers
         span = rows.T @ signed - signed.sum() * pivot.value
         solutions[index] = unit * coef.value
-        dual[index] = unit**2 * (multipliers.sum() - span @ span / 2)
+        share = min(1.0, multipliers.sum() / max(span @ span, 1e-300))  # is feasible, and better
+        dual[index] = unit**2 * (share * multipliers.sum() - share**2 * (span @ span) / 2)
         n_iter[index] = answer.attr[cp.settings.NUM_ITERS]
     scores = problem.scores(solutions)
     primal = problem.objective(solutions, scores, scores[np.arange(n_pivots), pivots])

@@ -8,6 +8,7 @@ from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import (
     accuracy_at_top_loss,
     positives_at_top_score,
+    precision_at_top_curve,
     precision_at_top_score,
 )
 
@@ -88,3 +89,20 @@ def test_accuracy_at_top_needs_both_classes():
 
 def test_items_tied_with_the_quantile_count_on_neither_side():
     assert accuracy_at_top_loss([0, 1, 0, 1], [1, 1, 1, 1], tau=0.5) == 0.0
+
+
+def test_every_point_of_the_curve_is_a_precision_at_the_top():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        n = int(rng.integers(2, 40))
+        y_true, y_score = rng.integers(0, 2, n), rng.integers(0, 6, n)
+        weight = rng.integers(0, 3, n)
+        weight[0] = 1
+        position, precision = precision_at_top_curve(y_true, y_score, sample_weight=weight)
+        assert position[-1] == weight.sum()
+        for j, value in zip(position[:-1], precision[:-1], strict=True):
+            expected = precision_at_top_score(
+                y_true, y_score, tau=j / weight.sum(), sample_weight=weight
+            )
+            assert value == pytest.approx(expected)
+        assert precision[-1] == pytest.approx(np.average(y_true, weights=weight))

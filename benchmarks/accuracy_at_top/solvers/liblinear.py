@@ -7,6 +7,7 @@ from benchmark_utils.peer import Peer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC, _liblinear
 
+# On spambase at C = 1 liblinear shrinks to a few rows and stalls there, however long it may run.
 MAX_ITER = 2_000_000
 HINGE_DUAL = 3  # liblinear's number for the L2-regularised hinge loss in the dual
 

@@ -1,0 +1,239 @@
+"""Displays: what one would rather look at than read. Matplotlib is loaded when one is drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from .metrics import precision_at_top_curve
+from .metrics._scorer import ranking_scores
+
+__all__ = ["TopOfListDisplay"]
+
+
+class TopOfListDisplay:
+    """Precision among the first items of the list, against how many are looked at.
+
+    Make one by :meth:`from_estimator` or :meth:`from_predictions`.
+
+    Parameters
+    ----------
+    position : ndarray of shape (n_positions,)
+        Items from the top to here.
+    precision : ndarray of shape (n_positions,)
+        Share of positives among them, in [0, 1].
+    estimator_name : str or None, default=None
+        Name in the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        The curve.
+    base_rate_ : matplotlib Line2D
+        The share of positives in the whole list: what a random order gives.
+    ax_ : matplotlib Axes
+        Axes that it is drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    sklearn_rank.metrics.precision_at_top_curve : The numbers.
+    sklearn.metrics.PrecisionRecallDisplay : Against the recall, which hides the first items.
+
+    Notes
+    -----
+    Ties count by the mean over all their orders.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from sklearn_rank.plotting import TopOfListDisplay
+    >>> display = TopOfListDisplay.from_predictions([1, 1, 0, 1], [4.0, 3.0, 2.0, 1.0])
+    >>> display.precision[:2]
+    array([1., 1.])
+    """
+
+    def __init__(
+        self, position: Any, precision: Any, *, estimator_name: str | None = None
+    ) -> None:
+        self.position = np.asarray(position)
+        self.precision = np.asarray(precision)
+        self.estimator_name = estimator_name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        tau: Any = (),
+        **kwargs: Any,
+    ) -> TopOfListDisplay:
+        """Rank rows by a fitted estimator and draw the precision among the first.
+
+        Parameters
+        ----------
+        estimator : object
+            Fitted; ranks by ``decision_function``, else by ``predict_proba`` of the second
+            class, else, if it is no classifier, by ``predict``.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights.
+        name : str or None, default=None
+            Name in the legend; None is the class of the estimator.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes new ones.
+        tau : float or sequence of float, default=()
+            Shares of the list to mark, each in (0, 1).
+        **kwargs : dict
+            Handed to matplotlib's ``plot``.
+
+        Returns
+        -------
+        TopOfListDisplay
+            The display, drawn.
+        """
+        check_is_fitted(estimator)
+        name = type(estimator).__name__ if name is None else name
+        pos_label = estimator.classes_[1] if is_classifier(estimator) else None
+        return cls.from_predictions(
+            y,
+            ranking_scores(estimator, X),
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            name=name,
+            ax=ax,
+            tau=tau,
+            **kwargs,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        tau: Any = (),
+        **kwargs: Any,
+    ) -> TopOfListDisplay:
+        """Draw the precision among the first items by given scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels of two classes.
+        y_score : array-like of shape (n_samples,)
+            Scores; higher is nearer to the top.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights.
+        pos_label : int, float, bool or str, default=None
+            The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        name : str or None, default=None
+            Name in the legend.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes new ones.
+        tau : float or sequence of float, default=()
+            Shares of the list to mark, each in (0, 1).
+        **kwargs : dict
+            Handed to matplotlib's ``plot``.
+
+        Returns
+        -------
+        TopOfListDisplay
+            The display, drawn.
+        """
+        position, precision = precision_at_top_curve(
+            y_true, y_score, sample_weight=sample_weight, pos_label=pos_label
+        )
+        return cls(position, precision, estimator_name=name).plot(ax=ax, tau=tau, **kwargs)
+
+    def plot(
+        self, ax: Any = None, *, name: str | None = None, tau: Any = (), **kwargs: Any
+    ) -> TopOfListDisplay:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes new ones.
+        name : str or None, default=None
+            Name in the legend; None is ``estimator_name``.
+        tau : float or sequence of float, default=()
+            Shares of the list to mark, each in (0, 1).
+        **kwargs : dict
+            Handed to matplotlib's ``plot``.
+
+        Returns
+        -------
+        TopOfListDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        plt = _pyplot()
+        if ax is None:
+            _, ax = plt.subplots()
+        label = self.estimator_name if name is None else name
+        (self.line_,) = ax.plot(
+            self.position, self.precision, **{"label": label, "linewidth": 1.5, **kwargs}
+        )
+        first = not ax.get_xlabel()
+        self.base_rate_ = ax.axhline(
+            self.precision[-1],
+            color="grey",
+            linestyle=":",
+            linewidth=1,
+            label="base rate" if first else None,
+        )
+        for share in np.atleast_1d(tau):
+            ax.axvline(share * self.position[-1], color="grey", linewidth=0.5, zorder=0)
+            ax.annotate(
+                f"{100 * share:.3g} %",
+                (share * self.position[-1], 1.0),
+                xycoords=("data", "axes fraction"),
+                xytext=(0, 2),
+                textcoords="offset points",
+                ha="center",
+                color="grey",
+                fontsize="x-small",
+            )
+        ax.set(
+            xscale="log",
+            xlabel="Items from the top (log scale)",
+            ylabel="Precision among them",
+            ylim=(min(ax.get_ylim()[0], self.precision.min()), 1.02),
+        )
+        if ax.get_legend_handles_labels()[0]:
+            ax.legend(loc="lower right", fontsize="small")
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            'Drawing needs matplotlib: python -m pip install "sklearn-rank[plot]"'
+        ) from error
+    return plt

@@ -1,0 +1,307 @@
+"""What holds for every estimator: scikit-learn's checks, and the properties of our rankers."""
+
+import importlib
+import inspect
+import pickle
+import pkgutil
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.ensemble import StackingClassifier
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+    cross_val_predict,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sklearn_rank
+from sklearn_rank.exceptions import SmallTopWarning
+from sklearn_rank.metrics import average_precision_score, get_scorer
+from tests.catalogue import BIPARTITE_RANKERS
+
+every_ranker = pytest.mark.parametrize("ranker", BIPARTITE_RANKERS, ids=repr)
+
+
+def public_estimators():
+    """Every concrete estimator class that a public module offers."""
+    found = {}
+    for info in pkgutil.walk_packages(sklearn_rank.__path__, "sklearn_rank."):
+        if any(part.startswith("_") for part in info.name.split(".")):
+            continue
+        module = importlib.import_module(info.name)
+        for name, value in vars(module).items():
+            if (
+                inspect.isclass(value)
+                and issubclass(value, BaseEstimator)
+                and value.__module__.startswith("sklearn_rank")
+                and not name.startswith("_")
+                and not inspect.isabstract(value)
+            ):
+                found[name] = value
+    return sorted(found.values(), key=lambda cls: cls.__name__)
+
+
+@pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
+@parametrize_with_checks([estimator() for estimator in public_estimators()])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def test_every_public_estimator_is_listed_and_at_the_front_door():
+    classes = {type(ranker) for ranker in BIPARTITE_RANKERS}
+    assert classes == set(public_estimators())
+    for cls in classes:
+        assert getattr(sklearn_rank, cls.__name__) is cls
+        assert cls.__name__ in sklearn_rank.__all__
+
+
+# ----------------------------------------------------------------------- rankers of two classes
+
+
+def data(n=40, seed=0):
+    X, y = make_classification(
+        n, n_features=5, n_informative=3, weights=[0.6], class_sep=0.8, random_state=seed
+    )
+    return X, y
+
+
+def learned(estimator):
+    return {name: np.copy(v) for name, v in vars(estimator).items() if name.endswith("_")}
+
+
+def assert_same(one, two, but=()):
+    one, two = learned(one), learned(two)
+    assert set(one) == set(two)
+    for name in set(one) - set(but):
+        np.testing.assert_array_equal(one[name], two[name], err_msg=name)
+
+
+@every_ranker
+def test_two_fits_are_the_same_fit(ranker):
+    X, y = data()
+    again = clone(ranker).fit(*data(30, seed=5))
+    assert_same(clone(ranker).fit(X, y), again.fit(X, y))
+
+
+@every_ranker
+def test_the_order_of_rows_does_not_matter(ranker):
+    X, y = data()
+    shuffled = np.random.default_rng(0).permutation(len(y))
+    one, two = clone(ranker).fit(X, y), clone(ranker).fit(X[shuffled], y[shuffled])
+    np.testing.assert_allclose(
+        one.decision_function(X), two.decision_function(X), rtol=1e-9, atol=1e-12
+    )
+
+
+@every_ranker
+def test_weights_are_repetitions(ranker):
+    X, y = data()
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    repeated = np.repeat(np.arange(len(y)), weight)
+    strict = clone(ranker).set_params(tol=1e-10)
+    one = clone(strict).fit(X, y, sample_weight=weight)
+    two = clone(strict).fit(X[repeated], y[repeated])
+    np.testing.assert_allclose(one.decision_function(X), two.decision_function(X), atol=1e-3)
+
+
+@every_ranker
+def test_rows_without_weight_are_absent(ranker):
+    X, y = data()
+    weight = np.random.default_rng(0).integers(0, 2, len(y))
+    one = clone(ranker).fit(X, y, sample_weight=weight)
+    two = clone(ranker).fit(X[weight == 1], y[weight == 1])
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+
+
+@every_ranker
+@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [-3.0, 7.0]])
+def test_labels_of_any_type(ranker, labels):
+    X, y = data()
+    expected, named = clone(ranker).fit(X, y), clone(ranker).fit(X, np.array(labels)[y])
+    np.testing.assert_array_equal(named.classes_, labels)
+    np.testing.assert_array_equal(named.decision_function(X), expected.decision_function(X))
+    np.testing.assert_array_equal(named.predict(X), np.array(labels)[expected.predict(X)])
+    as_list = clone(ranker).fit(X.tolist(), np.array(labels)[y].tolist())
+    np.testing.assert_array_equal(as_list.decision_function(X), expected.decision_function(X))
+
+
+@every_ranker
+def test_predict_is_the_sign_and_score_the_average_precision(ranker):
+    X, y = data()
+    fitted = clone(ranker).fit(X, y)
+    decision = fitted.decision_function(X)
+    assert decision.shape == (len(y),)
+    np.testing.assert_array_equal(fitted.predict(X) == 1, decision > 0)
+    assert fitted.score(X, y) == average_precision_score(y, decision)
+    assert fitted.score(X, y) > y.mean()
+
+
+@every_ranker
+def test_frames_with_names(ranker):
+    X, y = data()
+    expected = clone(ranker).fit(X, y)
+    names = [f"feature {j}" for j in range(X.shape[1])]
+    for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
+        fitted = clone(ranker).fit(frame, y)
+        assert fitted.feature_names_in_.tolist() == names
+        # Frames are stored by column, which BLAS rounds differently.
+        np.testing.assert_allclose(
+            fitted.decision_function(frame), expected.decision_function(X), atol=1e-12
+        )
+        with pytest.raises(ValueError, match="feature names should match"):
+            fitted.predict(frame[names[::-1]])
+    by_index = pd.Series(np.array(["a", "b"])[y], index=np.arange(len(y))[::-1])
+    fitted = clone(ranker).fit(pd.DataFrame(X, columns=names), by_index)
+    np.testing.assert_allclose(
+        fitted.decision_function(pd.DataFrame(X, columns=names)),
+        expected.decision_function(X),
+        atol=1e-12,
+    )
+
+
+@every_ranker
+def test_float32_and_integers(ranker):
+    X, y = data()
+    for dtype in (np.float32, np.int64):
+        narrow = (10 * X).astype(dtype)
+        one = clone(ranker).fit(narrow, y)
+        two = clone(ranker).fit(narrow.astype(np.float64), y)
+        assert_same(one, two)
+        np.testing.assert_array_equal(one.decision_function(narrow), two.decision_function(narrow))
+
+
+@every_ranker
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix])
+def test_sparse_is_dense(ranker, container):
+    if not ranker.__sklearn_tags__().input_tags.sparse:
+        pytest.skip("dense input only")
+    X, y = data()
+    X = X * (np.random.default_rng(0).random(X.shape) < 0.5)
+    strict = clone(ranker).set_params(tol=1e-10)
+    dense, sparse = clone(strict).fit(X, y), clone(strict).fit(container(X), y)
+    np.testing.assert_allclose(
+        sparse.decision_function(container(X)), dense.decision_function(X), atol=1e-3
+    )
+
+
+@every_ranker
+def test_the_number_of_jobs_changes_no_bit(ranker):
+    if "n_jobs" not in ranker.get_params():
+        pytest.skip("no n_jobs")
+    X, y = data(80)
+    assert_same(clone(ranker).fit(X, y), clone(ranker).set_params(n_jobs=2).fit(X, y))
+
+
+@every_ranker
+def test_pickle_and_clone(ranker):
+    X, y = data()
+    fitted = clone(ranker).fit(X, y)
+    read = pickle.loads(pickle.dumps(fitted))
+    assert_same(fitted, read)
+    np.testing.assert_array_equal(read.decision_function(X), fitted.decision_function(X))
+    fresh = clone(fitted)
+    assert learned(fresh) == {}
+    assert fresh.get_params() == ranker.get_params()
+
+
+@every_ranker
+def test_a_bad_refit_leaves_the_ranker_as_it_was(ranker):
+    X, y = data()
+    fitted = clone(ranker).fit(X, y)
+    before = learned(fitted)
+    wide = np.ones((len(y), 9))
+    for bad in (
+        (np.full_like(X, np.nan), y, None),
+        (X, np.zeros_like(y), None),
+        (wide, np.arange(len(y)) % 3, None),
+        (wide, y[:-1], None),
+        (wide, y, np.full(len(y), -1.0)),
+        (pd.DataFrame(wide, columns=list("abcdefghi")), np.zeros_like(y), None),
+    ):
+        with pytest.raises(ValueError, match=r"\w"):
+            fitted.fit(bad[0], bad[1], sample_weight=bad[2])
+        assert set(before) == set(learned(fitted))
+        for name, value in before.items():
+            np.testing.assert_array_equal(value, getattr(fitted, name), err_msg=name)
+
+
+@every_ranker
+def test_inside_a_grid_search_over_a_pipeline(ranker):
+    X, y = data(60)
+    grid = {f"{type(ranker).__name__.lower()}__C": [1e-3, 0.1]}
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), clone(ranker)),
+        grid,
+        scoring={"auc": "roc_auc", "top": get_scorer("precision@top0.2"), "ap": get_scorer("ap")},
+        refit="top",
+        cv=StratifiedKFold(3),
+        error_score="raise",
+    ).fit(X, y)
+    assert np.all(search.cv_results_["mean_test_auc"] > 0.5)
+    assert search.decision_function(X).shape == (60,)
+    assert search.predict(X[:3]).shape == (3,)
+
+
+@every_ranker
+def test_inside_cross_validation(ranker):
+    X, y = data(60)
+    result = cross_validate(clone(ranker), X, y, cv=3, error_score="raise", return_estimator=True)
+    folds = StratifiedKFold(3).split(X, y)
+    for (_, test), fitted, score in zip(
+        folds, result["estimator"], result["test_score"], strict=True
+    ):
+        assert score == average_precision_score(y[test], fitted.decision_function(X[test]))
+    decision = cross_val_predict(clone(ranker), X, y, cv=3, method="decision_function")
+    assert decision.shape == (60,)
+
+
+@every_ranker
+def test_with_what_scikit_learn_builds_on_classifiers(ranker):
+    X, y = data(60)
+    calibrated = CalibratedClassifierCV(clone(ranker), cv=3).fit(X, y)
+    assert np.all((calibrated.predict_proba(X) >= 0) & (calibrated.predict_proba(X) <= 1))
+    tuned = TunedThresholdClassifierCV(clone(ranker), cv=3).fit(X, y)
+    assert set(tuned.predict(X)) <= {0, 1}
+    stacked = StackingClassifier([("ranker", clone(ranker))], LogisticRegression(), cv=3)
+    assert stacked.fit(X, y).score(X, y) > 0.5
+    importance = permutation_importance(
+        clone(ranker).fit(X, y), X, y, scoring="roc_auc", n_repeats=2, random_state=0
+    )
+    assert importance.importances_mean.shape == (5,)
+
+
+@every_ranker
+def test_weights_are_routed_through_a_search(ranker):
+    X, y = data(60)
+    weight = np.random.default_rng(0).integers(1, 3, 60)
+    with config_context(enable_metadata_routing=True):
+        request = clone(ranker).set_fit_request(sample_weight=True)
+        request.set_score_request(sample_weight=True)
+        result = cross_validate(
+            request, X, y, cv=3, params={"sample_weight": weight}, error_score="raise"
+        )
+    for (train, test), score in zip(
+        StratifiedKFold(3).split(X, y), result["test_score"], strict=True
+    ):
+        fitted = clone(ranker).fit(X[train], y[train], weight[train])
+        assert score == fitted.score(X[test], y[test], weight[test])
+
+
+@every_ranker
+def test_the_repr_in_html_links_to_the_documentation(ranker):
+    html = clone(ranker)._repr_html_()
+    assert f"sklearn_rank.{type(ranker).__name__}.html" in html

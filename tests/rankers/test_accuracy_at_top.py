@@ -1,0 +1,447 @@
+"""AccuracyAtTopRanker as users meet it: parameters, weights, input of all kinds, errors."""
+
+import inspect
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from sklearn_rank import AccuracyAtTopRanker
+from sklearn_rank.exceptions import SmallTopWarning
+
+SOLVERS = ["newton", "cvxpy"]
+both_solvers = pytest.mark.parametrize("solver", SOLVERS)
+
+
+def rows(seed=0, n=40, d=3):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.4).astype(int)
+    y[:2] = [0, 1]
+    return rng.normal(size=(n, d)) + 0.7 * y[:, None], y
+
+
+def learned(ranker):
+    return {name: value for name, value in vars(ranker).items() if name.endswith("_")}
+
+
+def assert_same(one, two, but=()):
+    assert set(learned(one)) == set(learned(two))
+    for name, value in learned(one).items():
+        if name not in but:
+            np.testing.assert_array_equal(value, getattr(two, name), err_msg=name)
+
+
+def test_every_documented_attribute_is_learned_and_no_other():
+    X, y = rows()
+    ranker = AccuracyAtTopRanker(tau=0.2).fit(pd.DataFrame(X, columns=list("abc")), y)
+    text = inspect.getdoc(AccuracyAtTopRanker)
+    section = text[text.index("Attributes\n") : text.index("See Also")]
+    documented = {line.split(" : ")[0] for line in section.splitlines() if " : " in line}
+    documented = {name for name in documented if not name.startswith(" ")}
+    assert documented == set(learned(ranker))
+    n = len(ranker.candidate_indices_)
+    assert ranker.coef_.shape == (1, 3)
+    assert ranker.intercept_.shape == (1,)
+    assert ranker.candidate_objectives_.shape == ranker.candidate_distances_.shape == (n,)
+    assert ranker.intercept_[0] == -ranker.threshold_
+    assert ranker.quantile_distance_ == ranker.candidate_distances_.min()
+    for name in ("quantile_", "threshold_", "objective_", "dual_gap_", "lower_bound_"):
+        assert isinstance(getattr(ranker, name), float)
+    assert isinstance(ranker.pivot_index_, int)
+    assert isinstance(ranker.n_iter_, int)
+
+
+@both_solvers
+@pytest.mark.parametrize("tau", [0.03, 0.1, 0.5, 0.97])
+def test_exactly_the_top_rows_lie_above_the_threshold(tau, solver):
+    X, y = rows(1)
+    ranker = AccuracyAtTopRanker(tau=tau, C=0.01, solver=solver).fit(X, y)
+    decision = ranker.decision_function(X)
+    assert len(set(decision)) == 40
+    assert np.count_nonzero(decision > 0) == max(1, int(tau * 40 + 0.5))
+    np.testing.assert_array_equal(ranker.predict(X), (decision > 0).astype(int))
+    below = (X @ ranker.coef_[0])[decision < 0].max()
+    assert ranker.threshold_ == pytest.approx((below + ranker.quantile_) / 2, rel=1e-12)
+
+
+def test_equal_rows_are_on_one_side_of_the_threshold():
+    # The scores of equal rows differ in the last bit where BLAS treats the last rows of a matrix
+    # otherwise than the first: the threshold must not fall between them.
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, d = rng.integers(5, 45), rng.integers(8, 40)
+        points = rng.normal(size=(max(2, n // 3), d))
+        taken = rng.integers(0, len(points), n)
+        X, y = points[taken], rng.integers(0, 2, n)
+        y[:2] = [0, 1]
+        ranker = AccuracyAtTopRanker(tau=0.3, tol=1e-4).fit(X, y)
+        above = ranker.predict(X)
+        one_by_one = np.concatenate([ranker.predict(X[i : i + 1]) for i in range(n)])
+        np.testing.assert_array_equal(above, one_by_one)
+        for point in range(len(points)):
+            assert len(set(above[taken == point])) <= 1
+        shuffled = rng.permutation(n)
+        other = AccuracyAtTopRanker(tau=0.3, tol=1e-4).fit(X[shuffled], y[shuffled])
+        np.testing.assert_array_equal(ranker.coef_, other.coef_)
+        assert ranker.threshold_ == pytest.approx(other.threshold_, abs=1e-12)
+
+
+def test_one_huge_row_does_not_tie_the_others():
+    X, y = rows(1, 200)
+    X[7] *= 1e8
+    ranker = AccuracyAtTopRanker(tau=0.2, C=1e-4).fit(X, y)
+    assert np.count_nonzero(ranker.decision_function(X) > 0) == 40
+
+
+# ----------------------------------------------------------------------------- same data, same fit
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("d", [2, 20, 60])
+def test_the_order_of_rows_changes_no_bit_of_the_weights(d, container):
+    X, y = rows(2, 45, d)
+    X[:5] = X[5:10]  # some points twice
+    weight = np.random.default_rng(0).integers(1, 4, 45)
+    shuffled = np.random.default_rng(1).permutation(45)
+    one = AccuracyAtTopRanker(tau=0.2).fit(container(X), y, weight)
+    two = AccuracyAtTopRanker(tau=0.2).fit(container(X[shuffled]), y[shuffled], weight[shuffled])
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    for name in ("objective_", "objective_top_", "lower_bound_", "quantile_distance_", "n_iter_"):
+        assert getattr(one, name) == getattr(two, name), name
+    assert one.threshold_ == pytest.approx(two.threshold_, abs=1e-12)
+    np.testing.assert_array_equal(X[one.pivot_index_], X[shuffled][two.pivot_index_])
+
+
+@both_solvers
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_rows_of_weight_zero_are_absent_to_the_last_bit(container, solver):
+    X, y = rows(3)
+    weight = np.random.default_rng(0).integers(0, 3, 40).astype(float)
+    kept = np.flatnonzero(weight)
+    X[weight == 0] *= 1e6
+    one = AccuracyAtTopRanker(tau=0.2, solver=solver).fit(container(X), y, weight)
+    two = AccuracyAtTopRanker(tau=0.2, solver=solver).fit(
+        container(X[kept]), y[kept], weight[kept]
+    )
+    assert_same(one, two, but=("pivot_index_", "candidate_indices_"))
+    assert one.pivot_index_ == kept[two.pivot_index_]
+    np.testing.assert_array_equal(one.candidate_indices_, kept[two.candidate_indices_])
+
+
+def test_unit_weights_are_no_weights():
+    X, y = rows(4)
+    ranker = AccuracyAtTopRanker(tau=0.2).fit(X, y)
+    for weight in (np.ones(40), np.ones(40, dtype=int), [1] * 40, 1.0):
+        assert_same(ranker, AccuracyAtTopRanker(tau=0.2).fit(X, y, weight))
+
+
+def test_real_weights():
+    X, y = rows(5)
+    weight = np.random.default_rng(0).random(40) + 0.1
+    ranker = AccuracyAtTopRanker(tau=0.3, C=0.1).fit(X, y, weight)
+    scores = X @ ranker.coef_[0]
+    reached = weight[scores >= ranker.quantile_].sum() / weight.sum()
+    assert reached >= 0.3 - 1e-9
+    assert reached - weight[scores == ranker.quantile_].sum() / weight.sum() < 0.3
+
+
+def test_a_halved_weight_is_a_halved_cost_where_the_classes_are_not_balanced():
+    X, y = rows(5)
+    half = AccuracyAtTopRanker(tau=0.31, C=0.2, class_weight=None).fit(X, y, np.full(40, 0.5))
+    full = AccuracyAtTopRanker(tau=0.31, C=0.1, class_weight=None).fit(X, y)
+    assert half.candidate_objectives_ == pytest.approx(full.candidate_objectives_, rel=1e-5)
+
+
+@both_solvers
+@pytest.mark.parametrize(
+    "container",
+    [sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix, sp.csc_matrix, sp.coo_matrix],
+)
+def test_sparse_input_of_any_kind_is_dense_input(container, solver):
+    rng = np.random.default_rng(6)
+    X, y = rows(6)
+    X *= rng.random(X.shape) < 0.5
+    dense = AccuracyAtTopRanker(tau=0.2, solver=solver, tol=1e-9).fit(X, y)
+    sparse = AccuracyAtTopRanker(tau=0.2, solver=solver, tol=1e-9).fit(container(X), y)
+    np.testing.assert_array_equal(sparse.candidate_indices_, dense.candidate_indices_)
+    np.testing.assert_allclose(
+        sparse.candidate_objectives_, dense.candidate_objectives_, rtol=3e-9
+    )
+    assert sparse.pivot_index_ == dense.pivot_index_
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-3)
+    np.testing.assert_allclose(
+        sparse.decision_function(container(X)), sparse.decision_function(X), atol=1e-12
+    )
+
+
+def test_sparse_storage_does_not_matter():
+    rng = np.random.default_rng(7)
+    X, y = rows(7, 30, 6)
+    X *= rng.random(X.shape) < 0.5
+    plain = sp.csr_array(X)
+    wide = plain.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    # Every entry of X stored, zeros too; and each row written backwards.
+    full = sp.csr_array(
+        (X.ravel(), np.tile(np.arange(6), 30), np.arange(0, 181, 6)), shape=X.shape
+    )
+    backwards = sp.csr_array(
+        (X[:, ::-1].ravel(), np.tile(np.arange(6)[::-1], 30), np.arange(0, 181, 6)),
+        shape=X.shape,
+    )
+    halves = sp.csr_array(
+        (np.repeat(X.ravel() / 2, 2), np.repeat(np.tile(np.arange(6), 30), 2), 12 * np.arange(31)),
+        shape=X.shape,
+    )
+    expected = AccuracyAtTopRanker(tau=0.2).fit(plain, y)
+    for other in (wide, full, backwards, halves):
+        before = other.data.copy(), other.indices.copy()
+        found = AccuracyAtTopRanker(tau=0.2).fit(other, y)
+        assert_same(expected, found, but=("quantile_", "threshold_", "intercept_"))
+        assert found.threshold_ == pytest.approx(expected.threshold_, abs=1e-12)
+        np.testing.assert_array_equal(other.data, before[0])
+        np.testing.assert_array_equal(other.indices, before[1])
+
+
+def test_float32_is_solved_in_float64():
+    X, y = rows(8)
+    X = X.astype(np.float32)
+    one, two = AccuracyAtTopRanker(tau=0.2), AccuracyAtTopRanker(tau=0.2)
+    assert_same(one.fit(X, y), two.fit(X.astype(np.float64), y))
+    assert one.coef_.dtype == np.float64
+
+
+def test_memory_layout_does_not_matter():
+    X, y = rows(9)
+    expected = AccuracyAtTopRanker(tau=0.2).fit(X, y)
+    for layout in (np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], np.repeat(X, 2, 1)[:, ::2]):
+        found = AccuracyAtTopRanker(tau=0.2).fit(layout, y)
+        np.testing.assert_array_equal(found.coef_, expected.coef_)
+
+
+@pytest.mark.parametrize(
+    "labels", [["no", "yes"], [False, True], [-1, 1], [-7, -3], [0.0, 2.0], [3, 8]]
+)
+def test_labels_of_any_type(labels):
+    X, y = rows(10)
+    expected = AccuracyAtTopRanker(tau=0.2).fit(X, y)
+    ranker = AccuracyAtTopRanker(tau=0.2).fit(X, np.array(labels)[y])
+    assert ranker.classes_.tolist() == labels
+    np.testing.assert_array_equal(ranker.coef_, expected.coef_)
+    np.testing.assert_array_equal(ranker.predict(X), np.array(labels)[expected.predict(X)])
+    assert ranker.score(X, np.array(labels)[y]) == expected.score(X, y)
+
+
+def test_the_number_of_jobs_changes_no_bit():
+    X, y = rows(11, 100, 4)
+    expected = AccuracyAtTopRanker(tau=0.2).fit(X, y)
+    for n_jobs in (1, 2, -1):
+        assert_same(expected, AccuracyAtTopRanker(tau=0.2, n_jobs=n_jobs).fit(X, y))
+    for backend in ("threading", "loky", "multiprocessing"):
+        with joblib.parallel_config(backend, n_jobs=2):
+            assert_same(expected, AccuracyAtTopRanker(tau=0.2).fit(X, y))
+
+
+# --------------------------------------------------------------------------------- hard, but valid
+
+
+@both_solvers
+def test_two_rows(solver):
+    ranker = AccuracyAtTopRanker(tau=0.5, C=10.0, solver=solver).fit([[0.0], [1.0]], [0, 1])
+    # By symmetry both problems have w = 1, each with one hinge at the pivot.
+    assert ranker.coef_[0, 0] == pytest.approx(1, abs=1e-4)
+    assert ranker.objective_ == pytest.approx(10.5, rel=1e-5)
+    assert ranker.predict([[0.0], [1.0]]).tolist() == [0, 1]
+
+
+@both_solvers
+def test_more_features_than_rows(solver):
+    rng = np.random.default_rng(12)
+    X, y = rng.normal(size=(30, 200)), np.arange(30) % 3 == 0
+    for container in (np.asarray, sp.csr_array):
+        ranker = AccuracyAtTopRanker(tau=0.2, solver=solver).fit(container(X), y)
+        assert ranker.dual_gap_ <= 1e-6
+        assert ranker.score(X, y) == 1.0
+
+
+@both_solvers
+def test_constant_features(solver):
+    X, y = rows(13)
+    ranker = AccuracyAtTopRanker(tau=0.2, solver=solver).fit(np.full((40, 2), 4.2), y)
+    np.testing.assert_allclose(ranker.coef_, 0, atol=1e-12)
+    assert len(ranker.candidate_indices_) == 1
+    one = np.column_stack([X, np.full(40, 1e3)])
+    ranker = AccuracyAtTopRanker(tau=0.2, solver=solver).fit(one, y)
+    assert ranker.coef_[0, -1] == pytest.approx(0, abs=1e-9)
+
+
+@both_solvers
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_extreme_scales(scale, solver):
+    X, y = rows(14)
+    ranker = AccuracyAtTopRanker(tau=0.2, solver=solver).fit(scale * X, y)
+    assert ranker.dual_gap_ <= 1e-6
+    assert ranker.lower_bound_ <= ranker.objective_top_ * (1 + 1e-12)
+    assert np.count_nonzero(ranker.decision_function(scale * X) > 0) == 8
+
+
+def test_a_large_cost_is_solved():
+    X, y = rows(15)
+    for C in (1e3, 1e6):
+        assert AccuracyAtTopRanker(tau=0.2, C=C).fit(X, y).dual_gap_ <= 1e-6
+
+
+def test_class_weights_by_label():
+    X, y = rows(16)
+    labels = np.array(["neg", "pos"])[y]
+    n, n_pos = len(y), y.sum()
+    weights = {"neg": n / (2 * (n - n_pos)), "pos": n / (2 * n_pos)}
+    balanced = AccuracyAtTopRanker(tau=0.2).fit(X, labels)
+    by_label = AccuracyAtTopRanker(tau=0.2, class_weight=weights).fit(X, labels)
+    assert_same(balanced, by_label)
+    none = AccuracyAtTopRanker(tau=0.2, class_weight=None, C=3.0).fit(X, labels)
+    three = AccuracyAtTopRanker(tau=0.2, class_weight={"neg": 3.0, "pos": 3.0}).fit(X, labels)
+    assert_same(none, three)
+
+
+# ----------------------------------------------------------------------------- warnings and errors
+
+
+@both_solvers
+def test_too_few_iterations_warn_with_the_gap(solver):
+    X, y = rows(17)
+    ranker = AccuracyAtTopRanker(tau=0.2, max_iter=1, solver=solver)
+    with pytest.warns(ConvergenceWarning) as caught:
+        ranker.fit(X, y)
+    assert len(caught) == 1
+    text = str(caught[0].message)
+    assert "40 of 40 problems missed tol=1e-06 in max_iter=1 iterations; the largest" in text
+    assert f"relative duality gap is {ranker.dual_gap_:.1e}: raise max_iter" in text
+    assert caught[0].filename == __file__
+    assert ranker.dual_gap_ > 1e-6
+    assert ranker.n_iter_ == 1
+    assert ranker.lower_bound_ <= ranker.objective_top_
+
+
+@pytest.mark.parametrize(
+    ("tau", "n", "small"),
+    [(0.01, 40, True), (0.012, 40, True), (0.013, 40, False), (0.05, 40, False), (0.3, 2, False)],
+)
+def test_a_top_of_less_than_half_a_row_warns(tau, n, small):
+    X, y = rows(18, n)
+    ranker = AccuracyAtTopRanker(tau=tau)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ranker.fit(X, y)
+    assert [w.category for w in caught] == [SmallTopWarning] * small
+    if small:
+        message = str(caught[0].message)
+        assert message.startswith(f"The top {tau:g} of {n} rows holds less than one row")
+        assert caught[0].filename == __file__
+        assert np.count_nonzero(ranker.decision_function(X) > 0) == 1
+
+
+def bad_fits():
+    X, y = rows(19)
+    nan, infinite = X.copy(), X.copy()
+    nan[3, 1], infinite[4, 0] = np.nan, np.inf
+    weight = np.ones(40)
+    negative, missing = weight.copy(), weight.copy()
+    negative[7], missing[8] = -1, np.nan
+    three = y.copy()
+    three[5] = 2
+    wide = np.random.default_rng(0).normal(size=(40, 5))
+    return {
+        "NaN in X": ({}, nan, y, None, "Input X contains NaN"),
+        "infinity in X": ({}, infinite, y, None, "Input X contains infinity"),
+        "NaN in sparse X": ({}, sp.csr_array(nan), y, None, "Input X contains NaN"),
+        "lengths": ({}, X, y[:-1], None, "inconsistent numbers of samples: .40, 39."),
+        "one dimension": ({}, X[:, 0], y, None, "Expected 2D array, got 1D array"),
+        "no rows": ({}, X[:0], y[:0], None, "Found array with 0 sample"),
+        "no features": ({}, X[:, :0], y, None, r"0 feature\(s\)"),
+        "weight length": ({}, X, y, weight[:-1], r"sample_weight.shape == \(39,\)"),
+        "negative weight": ({}, X, y, negative, "Negative values in data passed to"),
+        "NaN weight": ({}, X, y, missing, "Input sample_weight contains NaN"),
+        "no weight": ({}, X, y, 0 * weight, "at least one non-zero"),
+        "one class": ({}, X, np.zeros(40), None, "got one class only, 0.0: add rows of the other"),
+        "one class with weight": ({}, X, y, weight * y, "got one class only, 1: add rows of the"),
+        "three classes": ({}, wide, three, None, "Only binary classification is supported"),
+        "real target": ({}, wide, y + 0.5 * X[:, 0], None, "Unknown label type: continuous"),
+        "NaN target": ({}, wide, np.where(y, 1.0, np.nan), None, "Input y contains NaN"),
+        "tau = 0": ({"tau": 0.0}, X, y, None, "The 'tau' parameter of AccuracyAtTopRanker must"),
+        "tau = 1": ({"tau": 1.0}, X, y, None, r"in the range \(0.0, 1.0\). Got 1.0 instead"),
+        "tau = 5": ({"tau": 5}, X, y, None, "Got 5 instead"),
+        "tau is a string": ({"tau": "small"}, X, y, None, "The 'tau' parameter"),
+        "C = 0": ({"C": 0.0}, X, y, None, "The 'C' parameter of AccuracyAtTopRanker must be"),
+        "C infinite": ({"C": np.inf}, X, y, None, "The 'C' parameter"),
+        "tol = 0": ({"tol": 0.0}, X, y, None, "The 'tol' parameter"),
+        "max_iter = 0": ({"max_iter": 0}, X, y, None, "The 'max_iter' parameter"),
+        "class_weight": ({"class_weight": "equal"}, X, y, None, "The 'class_weight' parameter"),
+        "unseen class": (
+            {"class_weight": {0: 1.0, 7: 2.0}},
+            X,
+            y,
+            None,
+            r"The classes, \[1\], are",
+        ),
+        "negative class": ({"class_weight": {0: -1.0, 1: 2.0}}, X, y, None, "class_weight.*-1"),
+        "zero class": ({"class_weight": {0: 1.0, 1: 0.0}}, X, y, None, "class_weight.*0"),
+        "NaN class": ({"class_weight": {0: 1.0, 1: np.nan}}, X, y, None, "class_weight.*nan"),
+        "infinite class": ({"class_weight": {0: np.inf, 1: 1.0}}, X, y, None, "class_weight.*inf"),
+        "quantile": ({"quantile": "rows"}, X, y, None, "The 'quantile' parameter"),
+        "selection": ({"selection": "best"}, X, y, None, "The 'selection' parameter"),
+        "solver": ({"solver": "osqp"}, X, y, None, "The 'solver' parameter"),
+        "overflow": ({}, 1e200 * X, y, None, "The scores overflow: the features are too large"),
+    }
+
+
+BAD_FITS = bad_fits()
+
+
+@pytest.mark.parametrize("case", BAD_FITS)
+def test_bad_input_is_refused_and_leaves_no_trace(case):
+    parameters, X, y, weight, message = BAD_FITS[case]
+    good = rows(20, 30, 3)
+    ranker = AccuracyAtTopRanker(tau=0.2).set_params(**parameters)
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(X, y, weight)
+    assert learned(ranker) == {}
+    with pytest.raises(NotFittedError):
+        ranker.decision_function(good[0])
+
+    frame = pd.DataFrame(good[0], columns=list("abc"))
+    ranker = AccuracyAtTopRanker(tau=0.2).fit(frame, good[1])
+    before = {name: np.copy(value) for name, value in learned(ranker).items()}
+    decision = ranker.decision_function(frame)
+    with pytest.raises(ValueError, match=message):
+        ranker.set_params(**parameters).fit(X, y, weight)
+    assert set(before) == set(learned(ranker))
+    for name, value in before.items():
+        np.testing.assert_array_equal(value, getattr(ranker, name))
+    np.testing.assert_array_equal(ranker.decision_function(frame), decision)
+
+
+def test_what_cannot_be_scored_is_refused():
+    X, y = rows(21)
+    ranker = AccuracyAtTopRanker(tau=0.2).fit(X, y)
+    with pytest.raises(
+        ValueError, match="X has 2 features, but AccuracyAtTopRanker is expecting 3"
+    ):
+        ranker.decision_function(X[:, :2])
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        ranker.predict(np.full((1, 3), np.nan))
+
+
+def test_data_are_left_as_they_were():
+    X, y = rows(22)
+    weight = np.arange(40.0)
+    copies = X.copy(), y.copy(), weight.copy()
+    for array in (X, y, weight):
+        array.flags.writeable = False
+    AccuracyAtTopRanker(tau=0.2).fit(X, y, weight).score(X, y)
+    for array, before in zip((X, y, weight), copies, strict=True):
+        np.testing.assert_array_equal(array, before)

@@ -1,0 +1,134 @@
+"""The compiled pieces against numpy, one by one."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sklearn_rank.solvers import _pivot_kernels as kernels
+
+NO_ROWS = np.empty((0, 0))
+NO_INDEX = np.empty(0, dtype=np.int32)
+
+
+def data(n, d, sparse, seed=0):
+    """Arguments for the kernels (dense, data, indices, indptr) and the rows as an array."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)
+    if not sparse:
+        return (X, np.empty(0), NO_INDEX, NO_INDEX), X, rng
+    csr = sp.csr_array(X)
+    pointers = csr.indptr.astype(np.int32), csr.indices.astype(np.int32)
+    return (NO_ROWS, csr.data, pointers[1], pointers[0]), X, rng
+
+
+both = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+
+
+@both
+def test_products_with_listed_rows(sparse):
+    design, X, rng = data(11, 4, sparse)
+    rows = rng.permutation(11)
+    vector, out = rng.normal(size=4), np.full(11, 7.0)
+    kernels._dot_rows(*design, rows, 2, 9, vector, out)
+    np.testing.assert_allclose(out[2:9], X[rows[2:9]] @ vector, rtol=1e-13, atol=1e-15)
+    assert np.all(out[:2] == 7)
+    assert np.all(out[9:] == 7)
+    for start, stop in [(0, 11), (1, 8), (3, 3), (4, 6)]:
+        factors, total = rng.normal(size=11), np.ones(4)
+        kernels._add_rows(*design, rows, start, stop, factors, total)
+        expected = 1 + factors[start:stop] @ X[rows[start:stop]]
+        np.testing.assert_allclose(total, expected, rtol=1e-12, atol=1e-14)
+
+
+@both
+def test_margins(sparse):
+    design, X, rng = data(9, 5, sparse)
+    y = np.where(rng.random(9) < 0.5, 1.0, -1.0)
+    z, w, out = X[3].copy(), rng.normal(size=5), np.empty(9)
+    dense_t = np.ascontiguousarray(design[0].T)
+    kernels._margins(dense_t, *design[1:], y, z, w, out)
+    np.testing.assert_allclose(out, -y * ((X - z) @ w), rtol=1e-12, atol=1e-14)
+
+
+def test_compare_lists_changed_and_free_rows():
+    new = np.array([0.0, 0.5, 1.0, 0.2, 0.0])
+    old = np.array([0.0, 0.4, 1.0, 0.2, 1.0])
+    changed, free = np.empty(6, np.int64), np.empty(6, np.int64)
+    n_changed, n_free = kernels._compare(new, old, changed, free)
+    assert list(changed[:n_changed]) == [1, 4]
+    assert list(free[:n_free]) == [1, 3]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 17, 33])
+def test_cholesky_solves(size):
+    rng = np.random.default_rng(size)
+    root = rng.normal(size=(size, size))
+    matrix = root @ root.T + np.eye(size)
+    rhs = rng.normal(size=size)
+    expected = np.linalg.solve(matrix, rhs)
+    upper = np.triu(matrix) + np.tril(np.full((size, size), np.nan), -1)  # only this is read
+    kernels._solve_cholesky(upper, rhs, size)
+    np.testing.assert_allclose(rhs, expected, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("scale", [1e4, 1e8, 1e12])
+def test_cholesky_of_an_ill_conditioned_matrix_descends(scale):
+    # What the iteration meets at a large penalty: identity plus a large matrix of low rank.
+    rng = np.random.default_rng(0)
+    for size in (3, 6, 12):
+        root = rng.normal(size=(size, 2))
+        matrix = np.eye(size) + scale * root @ root.T
+        for gradient in (rng.normal(size=size), matrix @ rng.normal(size=size)):
+            direction = -gradient
+            kernels._solve_cholesky(matrix.copy(), direction, size)
+            assert np.all(np.isfinite(direction))
+            assert direction @ gradient < 0
+
+
+@both
+@pytest.mark.parametrize(("n_added", "n_rows"), [(0, 0), (1, 1), (40, 40), (300, 300)])
+@pytest.mark.parametrize("n_left", [0, 1, 90])  # in one batch of 256 rows, and over the edge
+def test_outer_products_are_added_and_subtracted(sparse, n_added, n_rows, n_left):
+    n_rows += n_left
+    design, X, rng = data(400, 5, sparse)
+    rows = rng.permutation(400)
+    cost, z = rng.random(400) + 0.1, rng.normal(size=5)
+    hessian = np.ones((5, 5))
+    block = np.empty((kernels.GATHER, 5))
+    kernels._add_outer(
+        *design, z, cost, rows, n_added, n_rows, block, np.empty_like(block), hessian
+    )
+    sign = np.where(np.arange(n_rows) < n_added, 1, -1)
+    shifted = X[rows[:n_rows]] - z
+    expected = 1 + shifted.T @ ((sign * cost[rows[:n_rows]])[:, None] * shifted)
+    upper = np.triu_indices(5)
+    np.testing.assert_allclose(hessian[upper], expected[upper], rtol=1e-11, atol=1e-11)
+
+
+def test_differences_of_the_free_rows_are_listed():
+    n = 30
+    rng = np.random.default_rng(0)
+    inside, before = np.zeros(n, np.int64), set()
+    rows, left = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    for size in (10, 12, 30, 0, 7, 7):
+        free = np.sort(rng.permutation(n)[:size])
+        n_enter, n_both = kernels._list_differences(free, size, inside, rows, left)
+        now = set(free.tolist())
+        assert set(rows[:n_enter].tolist()) == now - before
+        assert set(rows[n_enter:n_both].tolist()) == before - now
+        assert n_both == len(now ^ before)
+        np.testing.assert_array_equal(np.flatnonzero(inside), free)
+        assert set(inside.tolist()) <= {0, 1}
+        before = now
+
+
+@both
+@pytest.mark.parametrize("n_free", [0, 1, 6])
+def test_gram_of_the_free_rows(sparse, n_free):
+    design, X, rng = data(9, 12, sparse)
+    cost, z = rng.random(9) + 0.1, X[4].copy()
+    free = np.sort(rng.permutation(9)[:n_free])
+    gram = kernels._gram(*design, z, cost, free, n_free)
+    scaled = np.sqrt(cost[free])[:, None] * (X[free] - z)
+    upper = np.triu_indices(n_free)
+    np.testing.assert_allclose(gram[upper], (scaled @ scaled.T)[upper], rtol=1e-12, atol=1e-12)

@@ -1,0 +1,275 @@
+"""Both solvers on what is hard for solvers: scales, shapes, sparsity, limits."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sklearn_rank.solvers import (
+    PivotProblem,
+    solve_accuracy_at_top,
+    solve_pivots_cvxpy,
+    solve_pivots_newton,
+)
+from tests.oracles import accuracy_at_top as oracle
+
+SOLVERS = {"newton": solve_pivots_newton, "cvxpy": solve_pivots_cvxpy}
+both_solvers = pytest.mark.parametrize("solver", SOLVERS)
+
+
+def rows(seed=0, n=30, d=3):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.4, 1, -1)
+    y[:2] = [-1, 1]
+    return rng.normal(size=(n, d)) + 0.5 * y[:, None], y
+
+
+def make(X, y, C=1.0):
+    return PivotProblem.from_rows(X, y, np.full(len(y), float(C)), np.ones(len(y)))
+
+
+def check(problem, solutions, tol):
+    """The certificate holds and is reached, and the values are those of the weights."""
+    assert np.all(np.isfinite(solutions.coef))
+    assert np.all(solutions.relative_gap <= tol)
+    scores = problem.scores(solutions.coef)
+    values = problem.objective(
+        solutions.coef, scores, scores[np.arange(len(scores)), problem.pivots[: len(scores)]]
+    )
+    np.testing.assert_allclose(values, solutions.primal, rtol=1e-9)
+
+
+@both_solvers
+@pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0, 1e3])
+@pytest.mark.parametrize("shape", [(2, 1), (3, 1), (30, 1), (30, 3), (40, 20), (30, 60)])
+def test_the_tolerance_is_reached(shape, C, solver):
+    X, y = rows(1, *shape)
+    problem = make(X, y, C)
+    pivots = problem.pivots[:8]
+    check(problem, SOLVERS[solver](problem, pivots, tol=1e-8), 1e-8)
+
+
+@both_solvers
+def test_a_tolerance_of_1e_10_is_reached(solver):
+    X, y = rows(2, 30, 4)
+    problem = make(X, y)
+    check(problem, SOLVERS[solver](problem, problem.pivots, tol=1e-10), 1e-10)
+
+
+@both_solvers
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
+def test_scales_of_the_features(scale, solver):
+    # Features times s with costs divided by s^2 are the same problem with weights divided by s.
+    X, y = rows(3)
+    problem, scaled = make(X, y, 0.5), make(scale * X, y, 0.5 / scale**2)
+    original = SOLVERS[solver](problem, problem.pivots, tol=1e-8)
+    solutions = SOLVERS[solver](scaled, scaled.pivots, tol=1e-8)
+    check(scaled, solutions, 1e-8)
+    values = original.primal[np.argsort(problem.candidate_indices)] / scale**2
+    np.testing.assert_allclose(
+        solutions.primal[np.argsort(scaled.candidate_indices)], values, rtol=1e-7
+    )
+
+
+@both_solvers
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_scales_of_the_features_at_a_usual_cost(scale, solver):
+    X, y = rows(3)
+    problem = make(scale * X, y)
+    check(problem, SOLVERS[solver](problem, problem.pivots), 1e-6)
+
+
+@both_solvers
+def test_constant_features_get_no_weight(solver):
+    X, y = rows(4)
+    problem = make(np.column_stack([X, np.full(len(y), 3.0)]), y)
+    solutions = SOLVERS[solver](problem, problem.pivots, tol=1e-9)
+    check(problem, solutions, 1e-9)
+    np.testing.assert_allclose(solutions.coef[:, -1], 0, atol=1e-7)
+
+
+@both_solvers
+def test_the_origin_of_the_features_does_not_matter(solver):
+    X, y = rows(5)
+    for container in (np.asarray, sp.csr_array):
+        near, far = make(container(X), y), make(container(X + 1000.0), y)
+        one, two = (SOLVERS[solver](p, p.pivots, tol=1e-8) for p in (near, far))
+        np.testing.assert_allclose(
+            one.primal[np.argsort(near.candidate_indices)],
+            two.primal[np.argsort(far.candidate_indices)],
+            rtol=1e-7,
+        )
+
+
+@both_solvers
+@pytest.mark.parametrize("d", [3, 20, 50])
+def test_sparse_is_dense(d, solver):
+    rng = np.random.default_rng(6)
+    X, y = rows(6, 40, d)
+    X *= rng.random(X.shape) < 0.3
+    dense, sparse = make(X, y), make(sp.csr_array(X), y)
+    tol = 1e-9
+    one, two = (SOLVERS[solver](p, p.pivots, tol=tol) for p in (dense, sparse))
+    check(sparse, two, tol)
+    order = np.argsort(dense.candidate_indices), np.argsort(sparse.candidate_indices)
+    values = one.primal[order[0]]
+    np.testing.assert_allclose(two.primal[order[1]], values, rtol=2 * tol)
+    distance = np.linalg.norm(one.coef[order[0]] - two.coef[order[1]], axis=1)
+    assert np.all(distance <= 2 * np.sqrt(2 * tol * values))
+
+
+def test_the_solvers_agree_to_their_certificates():
+    for seed, shape in enumerate([(60, 2), (50, 17), (25, 40)]):
+        X, y = rows(seed, *shape)
+        problem = make(X, y, 0.3)
+        newton = solve_pivots_newton(problem, problem.pivots, tol=1e-9)
+        cvxpy = solve_pivots_cvxpy(problem, problem.pivots, tol=1e-9)
+        assert np.all(newton.dual <= cvxpy.primal * (1 + 1e-14))
+        assert np.all(cvxpy.dual <= newton.primal * (1 + 1e-14))
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_a_pivot_is_solved_alone_as_in_company(container):
+    # Each problem starts from nothing: neither block nor order can leave a trace.
+    X, y = rows(7, 50, 18)
+    problem = make(container(X), y)
+    together = solve_pivots_newton(problem, problem.pivots)
+    for k in (0, 17, 49):
+        alone = solve_pivots_newton(problem, problem.pivots[k : k + 1])
+        np.testing.assert_array_equal(alone.coef[0], together.coef[k])
+        assert alone.n_iter[0] == together.n_iter[k]
+
+
+def test_iterations_are_counted_and_limited():
+    X, y = rows(8, 40, 5)
+    problem = make(X, y, 10.0)
+    full = solve_pivots_newton(problem, problem.pivots, tol=1e-10)
+    assert np.all(full.n_iter >= 1)
+    limited = solve_pivots_newton(problem, problem.pivots, tol=1e-10, max_iter=3)
+    assert np.all(limited.n_iter <= 3)
+    assert np.all(limited.relative_gap > full.relative_gap)
+
+
+@both_solvers
+def test_an_impossible_tolerance_ends(solver):
+    X, y = rows(9, 12, 2)
+    problem = make(X, y)
+    solutions = SOLVERS[solver](problem, problem.pivots[:2], tol=1e-17, max_iter=2000)
+    assert np.all(np.isfinite(solutions.coef))
+    assert np.all(solutions.relative_gap <= 1e-12)
+
+
+@both_solvers
+def test_one_class_has_a_solution_too(solver):
+    # The solvers do not ask for two classes: all rows are to lie above the pivot.
+    X = np.array([[0.0], [1.0], [2.0]])
+    problem = make(X, np.ones(3, dtype=int), 0.1)
+    solutions = SOLVERS[solver](problem, problem.pivots, tol=1e-9)
+    check(problem, solutions, 1e-9)
+    for k, first in enumerate(problem.candidate_indices):
+        _, value = oracle.solve_primal(X, np.ones(3), np.full(3, 0.1), X[first])
+        assert solutions.primal[k] == pytest.approx(value, rel=1e-7)
+
+
+# ------------------------------------------------------------------------ all candidates together
+
+
+def solve(problem, top=3.0, **options):
+    return solve_accuracy_at_top(problem, top_mass=top, **options)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("selection", ["closest", "objective"])
+def test_the_number_of_threads_changes_no_bit(container, selection):
+    X, y = rows(10, 100, 6)
+    problem = make(container(X), y)
+    one = solve(problem, n_jobs=1, selection=selection)
+    for n_jobs in (2, 3):
+        other = solve(problem, n_jobs=n_jobs, selection=selection)
+        for name in vars(one):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_blocks_are_reported_one_by_one():
+    X, y = rows(11, 70, 2)
+    problem = make(X, y)
+    calls = []
+    solve(problem, on_block=lambda: calls.append(1))
+    assert len(calls) == 3 == len(problem.blocks())
+
+
+def test_an_error_in_the_report_reaches_the_caller():
+    X, y = rows(11, 70, 2)
+
+    def fail():
+        raise KeyError("stop")
+
+    for n_jobs in (1, 2):
+        with pytest.raises(KeyError, match="stop"):
+            solve(make(X, y), on_block=fail, n_jobs=n_jobs)
+
+
+@both_solvers
+def test_the_solution_is_consistent(solver):
+    X, y = rows(12, 40, 3)
+    problem = make(X, y)
+    solution = solve(problem, solver=solver)
+    scores = X @ solution.coef
+    chosen = solution.candidate
+    quantile = np.sort(scores)[-3]
+    pivot = X[solution.candidate_indices[chosen]] @ solution.coef
+    assert solution.distance == pytest.approx(abs(pivot - quantile), abs=1e-12)
+    assert solution.distance == solution.candidate_distances[chosen]
+    assert solution.objective == solution.candidate_objectives[chosen]
+    assert solution.dual_gap == solution.candidate_gaps.max()
+    assert list(solution.candidate_indices) == sorted(solution.candidate_indices)
+    assert solution.lower_bound <= solution.objective_top
+    cost = np.ones(40)
+    assert solution.objective == pytest.approx(
+        oracle.problem_two(solution.coef, X[solution.candidate_indices[chosen]], X, y, cost),
+        rel=1e-12,
+    )
+    assert solution.objective_top == pytest.approx(
+        oracle.loss_around(solution.coef, quantile, X, y, cost), rel=1e-12
+    )
+
+
+def test_the_choice_among_blocks_is_the_choice_among_all():
+    # 100 rows are four blocks: the winner must be the best of all, not the best of one block.
+    for seed in range(4):
+        X, y = rows(seed, 100, 2)
+        solution = solve(make(X, y, 0.01), top=10.0)
+        distances, objectives = solution.candidate_distances, solution.candidate_objectives
+        tied = distances <= distances.min() + 1e-12
+        assert solution.distance <= distances.min() + 1e-12
+        assert solution.objective == objectives[tied].min()
+
+
+def test_overflow_is_refused():
+    X, y = rows(13, 10, 2)
+    with pytest.raises(ValueError, match="The scores overflow: the features are too large"):
+        solve(make(1e200 * X, y))
+
+
+def test_no_square_array_of_the_rows_is_made():
+    n, d = 2000, 5
+    X, y = rows(14, n, d)
+    problem = make(X, y, 0.01)
+    solve(make(X[:50], y[:50], 0.01))  # compile first
+    tracemalloc.start()
+    # Three blocks: more of them take longer and no more memory.
+    part = PivotProblem(
+        rows=problem.rows,
+        y=problem.y,
+        cost=problem.cost,
+        mass=problem.mass,
+        pivots=problem.pivots[:96],
+        candidate_indices=problem.candidate_indices[:96],
+    )
+    solve(part, top=100.0, tol=1e-4)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # A block is 32 lists of n scores, and some arrays of its shape at a time; n^2 would be 32 MB.
+    assert peak < 12 * 32 * n * 8
+    assert peak < n * n * 8 / 4

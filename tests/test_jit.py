@@ -1,0 +1,100 @@
+"""Compiling: it releases the GIL, divides as IEEE says, and works where no cache can be kept."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sklearn_rank
+from sklearn_rank._jit import compiled
+
+# No place to keep machine code: numba then refuses cache=True when a function is decorated.
+NOWHERE = """
+from numba.core import caching
+for implementation in (caching.CompileResultCacheImpl, caching.CodeLibraryCacheImpl):
+    implementation._locator_classes = []
+"""
+
+SMALL = """
+import numba, warnings
+warnings.simplefilter("error")
+try:
+    numba.njit(cache=True)(lambda x: x)
+except RuntimeError as error:
+    assert "no locator available" in str(error), error
+else:
+    raise SystemExit("the test forces nothing: numba found a place for its cache")
+from sklearn_rank._jit import compiled
+"""
+
+FIT = """
+import warnings
+warnings.simplefilter("error")
+import numpy as np
+import sklearn_rank
+X = np.random.default_rng(0).normal(size=(20, 2))
+ranker = sklearn_rank.AccuracyAtTopRanker(tau=0.2).fit(X, X[:, 0] > 0.3)
+print(ranker.dual_gap_ <= 1e-6)
+"""
+
+
+def run(code, **environment):
+    root = str(Path(sklearn_rank.__file__).parents[1])
+    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": path, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_with_and_without_a_signature():
+    @compiled()
+    def inverse(x):
+        return 1.0 / x
+
+    @compiled("float64(float64)")
+    def half(x):
+        return x / 2.0
+
+    assert half.nopython_signatures
+    for function in (inverse, half):
+        assert function.targetoptions["nogil"]
+        assert not function.targetoptions.get("parallel", False)
+        assert not function.targetoptions.get("fastmath", False)
+    assert half(3.0) == 1.5
+    assert inverse(4.0) == 0.25
+    assert inverse(0.0) == np.inf  # no ZeroDivisionError
+
+
+def test_functions_compile_where_no_cache_can_be_kept(tmp_path):
+    module = tmp_path / "kernel_without_cache.py"
+    module.write_text(
+        "from sklearn_rank._jit import compiled\n\n\n"
+        '@compiled("float64(float64)")\n'
+        "def half(x):\n"
+        "    return x / 2.0\n"
+    )
+    code = NOWHERE + SMALL + f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+    assert run(code + "from kernel_without_cache import half; print(half(3.0))").strip() == "1.5"
+    assert not list(tmp_path.rglob("*.nbi"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prefix", [NOWHERE, ""], ids=["no locator", "NUMBA_CACHE_DIR unwritable"])
+def test_a_fit_works_where_no_cache_can_be_kept(prefix, tmp_path):
+    # A file in the way: not even the administrator can make a directory below it.
+    (tmp_path / "file").write_text("")
+    assert run(prefix + FIT, NUMBA_CACHE_DIR=str(tmp_path / "file" / "cache")).strip() == "True"
+
+
+def test_an_import_compiles_nothing():
+    assert run("import sklearn_rank, sys; print('numba' in sys.modules)").strip() == "False"
