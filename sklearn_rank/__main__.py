@@ -129,15 +129,15 @@ def print_table(rows: dict[str, dict[str, Any]], y_test: Any) -> None:
     n_fits = len(TAUS) * (len(GRID) * 5 + 1)
     print(
         "P@tau: share of positives in the top tau of the list, one model for each tau; avg prec"
-        f"\nand pos@top (positives above the first negative): the model for tau = {100 * middle:.3g}%;"
-        f"\nfits: all {n_fits} of them."
+        "\nand pos@top (positives above the first negative): the model for tau ="
+        f" {100 * middle:.3g}%;\nfits: all {n_fits} of them."
     )
 
 
 def draw(rows: dict[str, dict[str, Any]], y_test: Any, path: Path) -> str:
     """Save the picture of the top of the list, and say where, or why not."""
     middle = TAUS[len(TAUS) // 2]
-    axes = None
+    axes: Any = None
     try:
         for name, row in rows.items():
             display = TopOfListDisplay.from_predictions(

@@ -122,7 +122,9 @@ def quantile_at_mass(scores: FloatArray, weight: FloatArray, mass: float) -> Flo
     return np.take_along_axis(scores, item, axis=-1)[..., 0]
 
 
-def top_threshold(y_score: FloatArray, weight: FloatArray, mass: float) -> tuple[float, float]:
+def top_threshold(
+    y_score: FloatArray, weight: FloatArray, mass: float, error: FloatArray | None = None
+) -> tuple[float, float]:
     """Quantile of the scores and the threshold just below it.
 
     Parameters
@@ -133,6 +135,9 @@ def top_threshold(y_score: FloatArray, weight: FloatArray, mass: float) -> tuple
         Positive weights.
     mass : float
         Mass of the top, from :func:`top_mass`.
+    error : ndarray of shape (n,) or None, default=None
+        Bounds of the rounding errors of finite scores: a run of neighbours within their errors
+        counts as tied, and the threshold keeps off all of it.
 
     Returns
     -------
@@ -142,11 +147,27 @@ def top_threshold(y_score: FloatArray, weight: FloatArray, mass: float) -> tuple
         Midway to the next distinct score below, and below the quantile even where the two are
         neighbours as floating-point numbers; just below the quantile if no score is lower.
     """
+    margin = 0.0
+    if error is not None:
+        y_score = _merge_rounded(y_score, error)
+        margin = float(error.max())
     quantile = float(quantile_at_mass(y_score, weight, mass))
     lower = y_score[y_score < quantile]
     if len(lower) == 0:
-        return quantile, float(np.nextafter(quantile, -np.inf))
+        return quantile, min(float(np.nextafter(quantile, -np.inf)), quantile - margin)
     below = float(lower.max())
     # Halved before they are added, so that large scores do not overflow.
     middle = below / 2 + quantile / 2
     return quantile, middle if below <= middle < quantile else below
+
+
+def _merge_rounded(y_score: FloatArray, error: FloatArray) -> FloatArray:
+    """Give every run of neighbours that differ by no more than their errors its lowest value."""
+    order = np.argsort(y_score, kind="stable")
+    ordered, error = y_score[order], error[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = np.diff(ordered) > error[1:] + error[:-1]
+    starts = np.flatnonzero(new)
+    merged = np.empty_like(y_score)
+    merged[order] = np.repeat(ordered[starts], np.diff(starts, append=len(order)))
+    return merged

@@ -74,3 +74,14 @@ def test_threshold_below_all_scores():
     quantile, threshold = top_threshold(np.array([2.0, 2.0]), np.ones(2), 1.0)
     assert quantile == 2.0
     assert threshold < 2.0
+
+
+def test_scores_within_their_rounding_are_tied():
+    scores = np.array([1.0, 1.0 + 2e-16, 0.5, 1.0 - 1e-16, 2.0])
+    error = np.full(5, 1e-15)
+    quantile, threshold = top_threshold(scores, np.ones(5), 2.0, error)
+    assert quantile == 1.0 - 1e-16
+    assert threshold == pytest.approx(0.75)
+    assert top_threshold(scores, np.ones(5), 2.0)[1] > 1.0 - 1e-16
+    _, threshold = top_threshold(scores[:2], np.ones(2), 1.0, error[:2])
+    assert threshold < 1.0 - 9e-16

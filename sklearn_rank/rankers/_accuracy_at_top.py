@@ -288,7 +288,11 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
 
         self.classes_ = classes
         self.coef_ = solution.coef[np.newaxis]
-        self.quantile_, self.threshold_ = _separate_top(X_kept, solution.coef, mass, top)
+        # BLAS rounds equal rows differently at different places of a matrix.
+        rounding = abs(X_kept) @ np.abs(solution.coef) * X.shape[1] * np.finfo(np.float64).eps
+        self.quantile_, self.threshold_ = top_threshold(
+            np.asarray(X_kept @ solution.coef), mass, top, np.asarray(rounding)
+        )
         self.intercept_ = np.array([-self.threshold_])
         self.pivot_index_ = int(kept[solution.candidate_indices[solution.candidate]])
         self.quantile_distance_ = solution.distance
@@ -334,22 +338,3 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
         product = X @ self.coef_[0]
         return np.asarray(product) - self.threshold_
-
-
-def _separate_top(X: Any, coef: Any, mass: Any, top: float) -> tuple[float, float]:
-    """Quantile and threshold of the scores, those that differ by rounding only taken as equal.
-
-    BLAS rounds the scores of equal rows differently at different places of a matrix; a threshold
-    between them would part the rows.
-    """
-    scores = np.asarray(X @ coef)
-    error = np.asarray(abs(X) @ np.abs(coef)) * (len(coef) * np.finfo(np.float64).eps)
-    order = np.argsort(scores, kind="stable")
-    is_new = np.ones(len(scores), dtype=bool)
-    is_new[1:] = np.diff(scores[order]) > error[order][1:] + error[order][:-1]
-    starts = np.flatnonzero(is_new)
-    scores[order] = np.repeat(scores[order][starts], np.diff(starts, append=len(scores)))
-    quantile, threshold = top_threshold(scores, mass, top)
-    if not np.any(scores < quantile):
-        threshold = min(threshold, quantile - float(error.max()))
-    return quantile, threshold

@@ -25,11 +25,11 @@ from .._jit import compiled
 # inner problem is solved until its squared gradient is INNER_RATIO times the dual progress; the
 # line search stops when the slope has fallen by LINE_SEARCH_RATIO. Chosen by the time and the
 # number of Newton steps over three data sets and C from .001 to 1.
-SIGMA_START = 0.3
+SIGMA_START = 0.9
 SIGMA_GROWTH = 2.5
 SETTLED_GROWTH = 10.0
 SETTLED = 1e-20
-INNER_RATIO = 10.0
+INNER_RATIO = 30.0
 LINE_SEARCH_RATIO = 0.1
 MAX_LINE_SEARCH = 40
 
@@ -317,6 +317,8 @@ def solve_pivots(
     b = np.empty(n)
     trial = np.empty(n)
     counted = np.empty(n)
+    best_w = np.empty(d)
+    best_b = np.empty(n)
     work = np.empty(n)
     changed = np.empty(n + 1, np.int64)
     free = np.empty(n + 1, np.int64)
@@ -355,6 +357,7 @@ def solve_pivots(
         updates = MAX_UPDATES
         checked = False
         stalled = False
+        best_gap = np.inf
         _clip(b, u, sigma, trial)
         while True:
             n_changed, n_free = _compare(trial, counted, changed, free)
@@ -380,9 +383,17 @@ def solve_pivots(
             if squared_v > dual_linear:
                 # A share of the multipliers is feasible, too: this is the best share's value.
                 lower = 0.5 * dual_linear * dual_linear / squared_v
+            if upper - lower < best_gap:
+                best_gap = upper - lower
+                _copy(w, best_w)
+                _copy(trial, best_b)
             if upper - lower <= tol * upper or steps >= max_iter:
                 if checked:
                     break
+                if upper - lower > best_gap:
+                    # Out of steps, maybe astray beyond what float64 can tell apart.
+                    _copy(best_w, w)
+                    _copy(best_b, trial)
                 # u and v were updated step by step: certify from sums made anew.
                 checked = True
                 _margins(dense_t, data, indices, indptr, y, z, w, u)

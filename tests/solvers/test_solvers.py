@@ -160,6 +160,18 @@ def test_an_impossible_tolerance_ends(solver):
     assert np.all(solutions.relative_gap <= 1e-12)
 
 
+def test_a_solve_that_fails_returns_the_best_that_it_met():
+    # At this cost and these unscaled features the tolerance is beyond float64: the iteration may
+    # go astray, but not what it returns.
+    rng = np.random.default_rng(2327)
+    X = rng.lognormal(0, 2, size=(112, 56))
+    y = np.where(rng.random(112) < 0.5, 1, -1)
+    problem = make(X, y, 2e4)
+    solutions = solve_pivots_newton(problem, problem.pivots, tol=1e-13)
+    assert np.any(solutions.n_iter == 500)
+    assert np.all(solutions.relative_gap <= 1e-6)
+
+
 @both_solvers
 def test_one_class_has_a_solution_too(solver):
     # The solvers do not ask for two classes: all rows are to lie above the pivot.
