@@ -10,8 +10,8 @@ search find that minimiser, so that a step costs one product with the data and o
 Cholesky factorisation.
 
 Measured on 569 x 30 to 3,067 x 57: starting a candidate from another candidate's solution,
-nearest or best, saves no Newton step, because about a sixth of the multipliers differ; so every
-candidate starts from zero and is independent of all others.
+nearest or best, saves no Newton step, because a tenth to a fifth of the multipliers differ; so
+every candidate starts from zero and is independent of all others.
 """
 
 from __future__ import annotations

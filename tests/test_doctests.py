@@ -1,0 +1,43 @@
+"""The examples of the docstrings, the README and the pages run and print what they say."""
+
+import doctest
+import importlib
+import pkgutil
+import warnings
+from pathlib import Path
+
+import pytest
+
+import sklearn_rank
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+MODULES = [
+    info.name
+    for info in pkgutil.walk_packages(sklearn_rank.__path__, "sklearn_rank.")
+    if info.name != "sklearn_rank.__main__"
+]
+
+
+@pytest.fixture(autouse=True)
+def plain_warnings():
+    """Examples filter warnings for their reader; the next test starts afresh."""
+    with warnings.catch_warnings():
+        yield
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages(page):
+    assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0
+
+
+def test_the_readme_has_twelve_lines_of_use():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    use = text.split("## Use")[1].split("```")[1]
+    lines = [line for line in use.splitlines() if line.startswith((">>>", "..."))]
+    assert 8 <= len(lines) <= 12
