@@ -184,7 +184,7 @@ def get_scorer(name: str, **parameters: Any) -> Any:
 
 
 def get_scorer_names() -> list[str]:
-    """Names of the measures of this package that :func:`get_scorer` takes.
+    """Return the names of the measures of this package that :func:`get_scorer` takes.
 
     Returns
     -------

@@ -108,7 +108,7 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         Largest number of iterations over all candidates.
     n_features_in_ : int
         Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where ``X`` has names that are all strings.
 
     See Also
@@ -252,8 +252,8 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         top, is_small = top_mass(mass, self.tau)
         if is_small:
             warnings.warn(
-                f"The top {self.tau:g} of {len(kept)} rows holds less than one row and was taken"
-                " as one row: raise tau or fit on more rows.",
+                f"The top {self.tau:g} of {len(kept)} rows holds less than one of the scores that"
+                " the quantile is of, and was taken as one: raise tau or fit on more rows.",
                 SmallTopWarning,
                 stacklevel=5,
             )

@@ -66,18 +66,18 @@ class BipartiteRanker(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _encode_binary(self, y: Any, sample_weight: Any) -> tuple[Any, Any]:
         """Return the two classes and, for each row, whether it is of the second."""
-        check_classification_targets(y)
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        present = y[sample_weight > 0]
+        check_classification_targets(present)
+        kind = type_of_target(present, input_name="y", raise_unknown=True)
         if kind != "binary":
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {kind}."
             )
-        classes = np.unique(y)
-        present = np.unique(y[sample_weight > 0])
-        if len(present) < 2:
+        classes = np.unique(present)
+        if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs rows of two classes with positive sample_weight; "
-                f"got one class only, {present.tolist()[0]!r}: add rows of the other class."
+                f"got one class only, {classes.tolist()[0]!r}: add rows of the other class."
             )
         return classes, y == classes[1]
 

@@ -151,19 +151,21 @@ def _compare(new, old, changed, free):
 def _solve_cholesky(matrix, rhs, size):
     """Solve a positive definite system in place; only the upper triangle is read.
 
-    Rows are eliminated four at a time. A pivot that rounding has made non-positive is raised
-    to a tiny share of its diagonal entry: the result is then a descent direction still.
+    Rows are eliminated four at a time. A pivot that rounding has made too small is raised to a
+    tiny share of its diagonal entry, so that the result stays finite.
     """
+    floors = np.empty(size)
+    for p in range(size):
+        floors[p] = max(1e-14 * matrix[p, p], 1e-300)
     j = 0
     while j < size:
         width = min(4, size - j)
         for p in range(j, j + width):
-            floor = 1e-14 * matrix[p, p]
             for k in range(j, p):
                 factor = matrix[k, p]
                 for i in range(p, size):
                     matrix[p, i] -= factor * matrix[k, i]
-            scale = 1.0 / np.sqrt(max(matrix[p, p], max(floor, 1e-300)))
+            scale = 1.0 / np.sqrt(max(matrix[p, p], floors[p]))
             matrix[p, p] = 1.0 / scale
             for i in range(p + 1, size):
                 matrix[p, i] *= scale

@@ -21,11 +21,11 @@ BLOCK_SIZE = 32
 class PivotProblem:
     """Hinge loss around the score of a pivot, for every distinct row as the pivot.
 
-    For the pivot ``z`` the problem is, over ``w`` in R^d,
+    For the pivot ``z`` the problem is, over ``w`` in R^d, ::
 
         minimise 1/2 |w|^2 + sum_i c_i max(0, 1 - y_i w.(x_i - z)),
 
-    Problem (2) of Boyd et al. (2012) with one cost per row; its dual is
+    Problem (2) of Boyd et al. (2012) with one cost per row; its dual is ::
 
         maximise sum_i a_i - 1/2 |sum_i a_i y_i (x_i - z)|^2  over 0 <= a_i <= c_i.
 

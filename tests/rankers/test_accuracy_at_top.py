@@ -340,7 +340,7 @@ def test_a_top_of_less_than_half_a_row_warns(tau, n, small):
     assert [w.category for w in caught] == [SmallTopWarning] * small
     if small:
         message = str(caught[0].message)
-        assert message.startswith(f"The top {tau:g} of {n} rows holds less than one row")
+        assert message.startswith(f"The top {tau:g} of {n} rows holds less than one of the")
         assert caught[0].filename == __file__
         assert np.count_nonzero(ranker.decision_function(X) > 0) == 1
 
@@ -445,3 +445,13 @@ def test_data_are_left_as_they_were():
     AccuracyAtTopRanker(tau=0.2).fit(X, y, weight).score(X, y)
     for array, before in zip((X, y, weight), copies, strict=True):
         np.testing.assert_array_equal(array, before)
+
+
+def test_a_class_of_weight_zero_is_absent():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 3
+    weight = (y != 1).astype(float)
+    weighted = AccuracyAtTopRanker(tau=0.2).fit(X, y, sample_weight=weight)
+    absent = AccuracyAtTopRanker(tau=0.2).fit(X[y != 1], y[y != 1])
+    np.testing.assert_array_equal(weighted.classes_, [0, 2])
+    np.testing.assert_array_equal(weighted.coef_, absent.coef_)

@@ -1,0 +1,72 @@
+"""
+The top of the Ionosphere list
+==============================
+
+Three linear models rank radar returns, and only the first tenth of the list will be looked at.
+The picture shows how many of the first items are good ones, from the first to the last.
+"""
+
+# %%
+# Half of the rows train, half are held out. ``C`` is chosen for each model by cross-validation of
+# the precision among the first tenth, the measure that matters here.
+
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from sklearn_rank import AccuracyAtTopRanker
+from sklearn_rank.datasets import load_ionosphere
+from sklearn_rank.metrics import get_scorer, precision_at_top_score
+
+TAU = 0.1
+
+X, y = load_ionosphere(return_X_y=True)
+X_train, X_test, y_train, y_test = train_test_split(
+    X, y, test_size=0.5, stratify=y, random_state=0
+)
+
+models = {
+    "accuracy at the top": AccuracyAtTopRanker(tau=TAU),
+    "logistic regression": LogisticRegression(class_weight="balanced", max_iter=1000),
+    "linear SVM": LinearSVC(class_weight="balanced", max_iter=10_000),
+}
+searches = {}
+for name, model in models.items():
+    searches[name] = GridSearchCV(
+        make_pipeline(StandardScaler(), model),
+        {f"{type(model).__name__.lower()}__C": [0.0001, 0.001, 0.01, 0.1, 1.0]},
+        scoring=get_scorer(f"precision@top{TAU}"),
+        error_score="raise",
+    ).fit(X_train, y_train)
+
+# %%
+# Precision among the first tenth of the held-out rows:
+
+for name, search in searches.items():
+    score = precision_at_top_score(y_test, search.decision_function(X_test), tau=TAU)
+    print(f"{name:20} {score:.3f}")
+
+# %%
+# The whole list. Left of the mark is what will be looked at; at the right end every curve meets
+# the share of good returns in the data, which is what a random order gives everywhere.
+
+from sklearn_rank.plotting import TopOfListDisplay
+
+axes = None
+for name, search in searches.items():
+    display = TopOfListDisplay.from_estimator(
+        search, X_test, y_test, name=name, ax=axes, tau=TAU if axes is None else ()
+    )
+    axes = display.ax_
+display.figure_.set_layout_engine("tight")
+
+# %%
+# What the fitted ranker knows of itself: each convex problem was solved to the gap ``dual_gap_``,
+# and no weights whatever have a smaller objective than ``lower_bound_``.
+
+ranker = searches["accuracy at the top"].best_estimator_[-1]
+print(f"largest relative duality gap    {ranker.dual_gap_:.1e}")
+print(f"objective, at its own quantile  {ranker.objective_top_:.4f}")
+print(f"certified lower bound           {ranker.lower_bound_:.4f}")

@@ -1,0 +1,97 @@
+"""The display of the top of the list: its numbers, its artists, and the lack of matplotlib."""
+
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from sklearn_rank.datasets import load_ionosphere
+from sklearn_rank.metrics import precision_at_top_score
+from sklearn_rank.plotting import TopOfListDisplay
+
+Y_TRUE = np.array([1, 0, 1, 1, 0, 0, 0, 1])
+Y_SCORE = np.array([4, 3, 3, 2, 2, 2, 1, 0])
+
+
+def test_curve_is_the_expected_precision():
+    display = TopOfListDisplay.from_predictions(Y_TRUE, Y_SCORE)
+    x, precision = display.line_.get_data()
+    np.testing.assert_array_equal(x, np.arange(1, 9))
+    for items in range(1, 8):
+        expected = precision_at_top_score(Y_TRUE, Y_SCORE, tau=items / 8)
+        assert precision[items - 1] == pytest.approx(expected, abs=1e-15)
+    assert precision[-1] == Y_TRUE.mean()
+
+
+def test_constant_scores_draw_the_base_rate():
+    display = TopOfListDisplay.from_predictions(Y_TRUE, np.zeros(8))
+    np.testing.assert_allclose(display.line_.get_ydata(), 0.5, rtol=1e-15)
+    assert set(display.base_rate_.get_ydata()) == {0.5}
+
+
+def test_weight_two_is_the_row_twice():
+    weight = np.array([2, 1, 1, 1, 1, 1, 1, 1])
+    weighted = TopOfListDisplay.from_predictions(Y_TRUE, Y_SCORE, sample_weight=weight)
+    repeated = TopOfListDisplay.from_predictions(
+        np.repeat(Y_TRUE, weight), np.repeat(Y_SCORE, weight)
+    )
+    at = np.searchsorted(repeated.position, weighted.position)
+    np.testing.assert_array_equal(repeated.position[at], weighted.position)
+    np.testing.assert_allclose(repeated.precision[at], weighted.precision, rtol=1e-14)
+
+
+def test_artists_and_attributes():
+    display = TopOfListDisplay.from_predictions(
+        Y_TRUE, Y_SCORE, name="mine", tau=(0.25, 0.5), color="red"
+    )
+    assert display.figure_ is display.ax_.figure
+    assert display.line_.get_color() == "red"
+    assert display.ax_.get_xscale() == "log"
+    words = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert words == ["mine", "base rate"]
+    assert [text.get_text() for text in display.ax_.texts] == ["25 %", "50 %"]
+
+
+def test_several_on_one_axes():
+    _, ax = plt.subplots()
+    for name in ("one", "two"):
+        display = TopOfListDisplay.from_predictions(Y_TRUE, Y_SCORE, name=name, ax=ax)
+        assert display.ax_ is ax
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words == ["one", "base rate", "two"]
+
+
+def test_plot_again_under_another_name():
+    display = TopOfListDisplay.from_predictions(Y_TRUE, Y_SCORE, name="old")
+    first = display.ax_
+    assert display.plot(name="new") is display
+    assert display.ax_ is not first
+    assert display.line_.get_label() == "new"
+
+
+def test_from_estimator_ranks_by_the_second_class():
+    X, y = load_ionosphere(return_X_y=True)
+    words = np.array(["a bad return", "good"])[y]
+    model = LogisticRegression().fit(X, words)
+    display = TopOfListDisplay.from_estimator(model, X, words, tau=0.1)
+    expected = TopOfListDisplay.from_predictions(y, model.decision_function(X))
+    np.testing.assert_array_equal(display.precision, expected.precision)
+    assert display.estimator_name == "LogisticRegression"
+
+
+def test_from_estimator_takes_a_regressor():
+    X, y = load_ionosphere(return_X_y=True)
+    model = LinearRegression().fit(X, y)
+    display = TopOfListDisplay.from_estimator(model, X, y, name="least squares")
+    assert display.precision[-1] == y.mean()
+    assert display.line_.get_label() == "least squares"
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+    for name in [n for n in sys.modules if n.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[plot\]"'):
+        TopOfListDisplay.from_predictions(Y_TRUE, Y_SCORE)

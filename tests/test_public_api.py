@@ -1,0 +1,126 @@
+"""What users import: complete, sorted, one level deep, and documented."""
+
+import importlib
+import inspect
+import pkgutil
+import tomllib
+import warnings
+from pathlib import Path
+
+import numpydoc.validate
+import pytest
+
+import sklearn_rank
+
+ROOT = Path(__file__).parent.parent
+MODULES = [module.name for module in pkgutil.walk_packages(sklearn_rank.__path__, "sklearn_rank.")]
+ROOMS = [name for name in sklearn_rank.__all__ if inspect.ismodule(getattr(sklearn_rank, name))]
+PUBLIC_MODULES = ["sklearn_rank", *(f"sklearn_rank.{room}" for room in ROOMS)]
+
+
+def names_of(module_name):
+    """Full names of the classes and functions that a module offers."""
+    module = importlib.import_module(module_name)
+    offered = {name: getattr(module, name) for name in module.__all__}
+    return [
+        f"{module_name}.{name}"
+        for name, thing in offered.items()
+        if inspect.isclass(thing) or inspect.isfunction(thing)
+    ]
+
+
+NAMES = sorted(name for module in PUBLIC_MODULES for name in names_of(module))
+
+
+def load(name):
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def methods_of(name):
+    """Full names of the public methods that a class takes from this package."""
+    return [
+        f"{name}.{attribute}"
+        for attribute, method in inspect.getmembers(load(name), callable)
+        if not attribute.startswith("_")
+        and getattr(method, "__module__", "").startswith("sklearn_rank.")
+        and hasattr(method, "__qualname__")
+    ]
+
+
+METHODS = [method for name in NAMES if inspect.isclass(load(name)) for method in methods_of(name)]
+
+
+def checks():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = set(settings["tool"]["numpydoc_validation"]["checks"])
+    return numpydoc.validate.get_validation_checks(wanted)
+
+
+def complaints(name, ignore=()):
+    with warnings.catch_warnings():
+        # numpydoc parses the docstring again for each section.
+        warnings.simplefilter("ignore", UserWarning)
+        errors = numpydoc.validate.validate(name)["errors"]
+    wanted = checks() - set(ignore)
+    return [f"{name}: {code} {text}" for code, text in errors if code in wanted]
+
+
+@pytest.mark.parametrize("module_name", PUBLIC_MODULES)
+def test_all_is_sorted_and_complete(module_name):
+    module = importlib.import_module(module_name)
+    assert list(module.__all__) == sorted(set(module.__all__))
+    here = {
+        name
+        for name, thing in vars(module).items()
+        if not name.startswith("_")
+        and (inspect.isclass(thing) or inspect.isfunction(thing))
+        and f"{thing.__module__}.".startswith(f"{module_name}.")
+    }
+    assert here <= set(module.__all__)
+
+
+def test_the_front_door_names_every_public_module():
+    public = {name for name in MODULES if not name.rpartition(".")[2].startswith("_")}
+    assert public == set(PUBLIC_MODULES) - {"sklearn_rank"}
+
+
+def test_public_names_are_one_level_deep():
+    deeper = [name for name in MODULES if name.count(".") > 1]
+    assert deeper
+    assert [name for name in deeper if not name.split(".")[2].startswith("_")] == []
+
+
+def test_no_name_means_two_things():
+    meanings = {}
+    for name in NAMES:
+        meanings.setdefault(name.rpartition(".")[2], set()).add(id(load(name)))
+    assert [name for name, things in meanings.items() if len(things) > 1] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_docstring(name):
+    assert load(name).__doc__, f"{name} has no docstring"
+    assert complaints(name) == []
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_docstring_of_method(name):
+    # Examples and relatives are those of the class.
+    assert complaints(name, ignore=["EX01"]) == []
+
+
+@pytest.mark.parametrize("module_name", [*PUBLIC_MODULES, *MODULES])
+def test_every_module_says_what_it_is(module_name):
+    if module_name.endswith("__main__"):
+        pytest.skip("running the demo is tested elsewhere")
+    first = (importlib.import_module(module_name).__doc__ or "").strip().splitlines()[:1]
+    assert first, f"{module_name} has no docstring"
+
+
+def test_every_public_name_is_in_the_reference():
+    page = (ROOT / "docs" / "api" / "index.md").read_text(encoding="utf-8")
+    listed = {line.strip() for line in page.splitlines()}
+    # The page of a room lists its functions by itself; rankers are listed at the front door.
+    assert {f"sklearn_rank.{room}" for room in ROOMS} - {"sklearn_rank.rankers"} <= listed
+    assert {name for name in NAMES if name.count(".") == 1} <= listed
