@@ -25,7 +25,7 @@ from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import make_ranking_scorer, precision_at_top_score
 
 sys.path.insert(0, str(Path(__file__).parent / "accuracy_at_top"))
-from benchmark_utils.data import read_csv  # noqa: E402
+from benchmark_utils.data import read_csv
 
 TAUS = (0.01, 0.05, 0.095, 0.14, 0.19)
 

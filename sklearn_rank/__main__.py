@@ -27,7 +27,7 @@ from .plotting import TopOfListDisplay
 from .rankers import AccuracyAtTopRanker
 
 TAUS = (0.01, 0.05, 0.095, 0.14, 0.19)
-GRID = np.logspace(-4, 1, 6)
+GRID = np.logspace(-4, 0, 5)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -73,7 +73,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def make_ranker(tau: float) -> AccuracyAtTopRanker:
-    return AccuracyAtTopRanker(tau, n_jobs=-1)
+    return AccuracyAtTopRanker(tau)
 
 
 def make_logistic(tau: float) -> LogisticRegression:

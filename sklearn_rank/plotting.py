@@ -188,6 +188,8 @@ class TopOfListDisplay:
         ------
         ImportError
             If matplotlib is not installed.
+        ValueError
+            If a share to mark is not in (0, 1).
         """
         plt = _pyplot()
         if ax is None:
@@ -205,10 +207,13 @@ class TopOfListDisplay:
             label="base rate" if first else None,
         )
         for share in np.atleast_1d(tau):
-            ax.axvline(share * self.position[-1], color="grey", linewidth=0.5, zorder=0)
+            if not 0 < share < 1:
+                raise ValueError(f"tau={share!r} must lie between 0 and 1, both excluded.")
+            end = max(1.0, np.floor(share * self.position[-1] + 0.5))
+            ax.axvline(end, color="grey", linewidth=0.5, zorder=0)
             ax.annotate(
                 f"{100 * share:.3g} %",
-                (share * self.position[-1], 1.0),
+                (end, 1.0),
                 xycoords=("data", "axes fraction"),
                 xytext=(0, 2),
                 textcoords="offset points",

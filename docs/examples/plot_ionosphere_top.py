@@ -51,6 +51,8 @@ for name, search in searches.items():
 # %%
 # The whole list. Left of the mark is what will be looked at; at the right end every curve meets
 # the share of good returns in the data, which is what a random order gives everywhere.
+# One bad return at the very top is what the two other models pay for. This is one split of one
+# data set: the user guide has means over many, and says where logistic regression is better.
 
 from sklearn_rank.plotting import TopOfListDisplay
 

@@ -42,9 +42,7 @@ class BipartiteRanker(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """
 
     _doc_link_module = "sklearn_rank"
-    _doc_link_template = (
-        "https://sklearn-rank.readthedocs.io/en/stable/api/sklearn_rank.{estimator_name}.html"
-    )
+    _doc_link_template = "https://sklearn-rank.readthedocs.io/en/stable/api/generated/sklearn_rank.{estimator_name}.html"
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
         return {"estimator_name": type(self).__name__}

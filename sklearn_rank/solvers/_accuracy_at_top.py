@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from .._order import quantile_at_mass
 from .._typing import FloatArray, IntArray
@@ -171,7 +172,7 @@ def solve_accuracy_at_top(
     by_position = np.argsort(problem.candidate_indices)
     blocks: list[_Block] = []
     tasks = problem.blocks()
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _thread_pools().limit(limits=1, user_api="blas"):
         results = Parallel(
             n_jobs=n_jobs, require="sharedmem", return_as="generator", verbose=verbose
         )(
@@ -214,6 +215,12 @@ def solve_accuracy_at_top(
         candidate_distances=distance[by_position],
         candidate_gaps=gap[by_position],
     )
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """The thread pools of the process; looking for them takes longer than a small fit."""
+    return ThreadpoolController()
 
 
 def _solve_block(
