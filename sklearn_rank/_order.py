@@ -6,6 +6,7 @@ repetitions of an item; items of weight 0 must be removed by the caller.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,7 +93,9 @@ def top_mass(weight: FloatArray, tau: float) -> tuple[float, bool]:
     """
     total = float(weight.sum())
     if np.all(weight == np.floor(weight)):
-        count = np.floor(tau * total + 0.5)
+        # tau is a rounded decimal: .29 * 50 falls just short of 14.5, which rounds to 15.
+        share = tau * total
+        count = np.floor(share + 4 * np.spacing(share) + 0.5)
         return max(1.0, float(count)), bool(count < 1.0)
     return tau * total * (1.0 - MASS_SLACK), bool(tau * total < weight.min())
 
@@ -154,7 +157,7 @@ def top_threshold(
     quantile = float(quantile_at_mass(y_score, weight, mass))
     lower = y_score[y_score < quantile]
     if len(lower) == 0:
-        return quantile, min(float(np.nextafter(quantile, -np.inf)), quantile - margin)
+        return quantile, min(math.nextafter(quantile, -math.inf), quantile - margin)
     below = float(lower.max())
     # Halved before they are added, so that large scores do not overflow.
     middle = below / 2 + quantile / 2

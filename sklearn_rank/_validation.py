@@ -1,4 +1,7 @@
-"""Anything array-like in; canonical arrays out, or one error that says what is wrong where."""
+"""Anything array-like in; canonical arrays out, or one error that says what is wrong where.
+
+Rows of weight 0 are absent: their labels and scores are not looked at.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._typing import BoolArray, FloatArray
+from ._typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["BinaryScores", "GradedScores", "check_binary_scores", "check_graded_scores"]
 
@@ -74,16 +77,20 @@ def check_binary_scores(
     BinaryScores
         Canonical arrays.
     """
-    labels = _one_dimensional(y_true, "y_true")
-    score = _check_scores(y_score, len(labels))
-    weight, kept = _check_weights(sample_weight, len(labels))
+    labels, score, weight, rows = _kept_rows(y_true, y_score, sample_weight)
     missing = _missing(labels)
     if missing.any():
         raise ValueError(
-            f"y_true has a missing label at row {np.argmax(missing)}: remove the row or give it"
-            " a label."
+            f"y_true has a missing label at row {rows[np.argmax(missing)]}: remove the row or"
+            " give it a label."
         )
-    classes = np.unique(labels)
+    labels = _plain(labels)
+    try:
+        classes = np.unique(labels)
+    except TypeError:
+        raise ValueError(
+            "y_true mixes labels of different types: make them all numbers or all strings."
+        ) from None
     if len(classes) > 2:
         raise ValueError(
             f"y_true has {len(classes)} classes ({_listed(classes)}), but this measure is for"
@@ -105,7 +112,7 @@ def check_binary_scores(
             " one of them."
         )
     positive = np.asarray(labels == pos_label, dtype=bool)
-    return BinaryScores(positive=positive[kept], score=score[kept], weight=weight[kept])
+    return BinaryScores(positive=positive, score=score, weight=weight)
 
 
 def check_graded_scores(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> GradedScores:
@@ -125,20 +132,49 @@ def check_graded_scores(y_true: Any, y_score: Any, *, sample_weight: Any = None)
     GradedScores
         Canonical arrays.
     """
-    grade = _as_float(_one_dimensional(y_true, "y_true"), "y_true")
-    score = _check_scores(y_score, len(grade))
-    weight, kept = _check_weights(sample_weight, len(grade))
+    labels, score, weight, rows = _kept_rows(y_true, y_score, sample_weight)
+    grade = _as_float(labels, "y_true")
     wrong = ~(np.isfinite(grade) & (grade >= 0))
     if wrong.any():
-        row = int(np.argmax(wrong))
+        first = int(np.argmax(wrong))
         raise ValueError(
-            f"y_true has the relevance {grade[row]:g} at row {row}: relevance must be finite and"
-            " at least 0."
+            f"y_true has the relevance {grade[first]:g} at row {rows[first]}: relevance must be"
+            " finite and at least 0."
         )
-    return GradedScores(grade=grade[kept], score=score[kept], weight=weight[kept])
+    return GradedScores(grade=grade, score=score, weight=weight)
+
+
+def _kept_rows(
+    y_true: Any, y_score: Any, sample_weight: Any
+) -> tuple[np.ndarray[Any, Any], FloatArray, FloatArray, IntArray | range]:
+    """Labels, scores and weights of the rows of positive weight, and which rows they are."""
+    labels = _one_dimensional(y_true, "y_true")
+    score = _one_dimensional(y_score, "y_score")
+    n = len(labels)
+    if len(score) != n:
+        raise ValueError(
+            f"y_true has {n} items and y_score {len(score)}: pass one score for each label."
+        )
+    if sample_weight is None:
+        rows: IntArray | range = range(n)
+        weight = np.ones(n)
+    else:
+        weight = _check_weights(sample_weight, n)
+        rows = np.flatnonzero(weight)
+        labels, score, weight = labels[rows], score[rows], weight[rows]
+    score = _as_float(score, "y_score")
+    missing = np.isnan(score)
+    if missing.any():
+        raise ValueError(
+            f"y_score is NaN at row {rows[np.argmax(missing)]}: a missing score has no place in a"
+            " ranking; give it one or remove the row."
+        )
+    return labels, score, weight, rows
 
 
 def _one_dimensional(values: Any, name: str) -> np.ndarray[Any, Any]:
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked values: remove their rows.")
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(
@@ -158,31 +194,19 @@ def _as_float(array: np.ndarray[Any, Any], name: str) -> FloatArray:
             f"{name} has integers beyond 2**53, which float64 cannot tell apart: subtract a"
             " constant first."
         )
+    # astype would also read strings as numbers, dates as counts, and drop imaginary parts.
+    numeric = array.dtype.kind in "biuf" or (
+        array.dtype.kind == "O" and not any(isinstance(x, str | bytes) for x in array)
+    )
     try:
-        return array.astype(np.float64)
+        if numeric:
+            return array.astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numeric, got dtype {array.dtype}.") from None
+        pass
+    raise ValueError(f"{name} must be numeric, got dtype {array.dtype}.")
 
 
-def _check_scores(y_score: Any, n: int) -> FloatArray:
-    score = _as_float(_one_dimensional(y_score, "y_score"), "y_score")
-    if len(score) != n:
-        raise ValueError(
-            f"y_true has {n} items and y_score {len(score)}: pass one score for each label."
-        )
-    missing = np.isnan(score)
-    if missing.any():
-        raise ValueError(
-            f"y_score is NaN at row {np.argmax(missing)}: a missing score has no place in a"
-            " ranking; give it one or remove the row."
-        )
-    return score
-
-
-def _check_weights(sample_weight: Any, n: int) -> tuple[FloatArray, Any]:
-    """Weights and the selection of those that are positive."""
-    if sample_weight is None:
-        return np.ones(n), slice(None)
+def _check_weights(sample_weight: Any, n: int) -> FloatArray:
     weight = _as_float(_one_dimensional(sample_weight, "sample_weight"), "sample_weight")
     if len(weight) != n:
         raise ValueError(
@@ -195,10 +219,21 @@ def _check_weights(sample_weight: Any, n: int) -> tuple[FloatArray, Any]:
             f"sample_weight is {weight[row]:g} at row {row}: weights must be finite and at least"
             " 0."
         )
-    kept = weight > 0
-    if not kept.any():
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if total == 0:
         raise ValueError("sample_weight is zero everywhere: at least one item must count.")
-    return weight, kept
+    if not np.isfinite(total):
+        raise ValueError("sample_weight has a sum beyond float64: divide the weights.")
+    return weight
+
+
+def _plain(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Numbers that came as Python objects, as from pandas, as an array of numbers."""
+    if labels.dtype.kind != "O" or any(isinstance(label, str) for label in labels):
+        return labels
+    plain = np.array(labels.tolist())
+    return plain if plain.dtype.kind in "biuf" else labels
 
 
 def _missing(labels: np.ndarray[Any, Any]) -> BoolArray:

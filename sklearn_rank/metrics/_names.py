@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -33,13 +34,26 @@ class Measure:
     greater_is_better: bool
 
 
+def _position(text: str) -> int:
+    if not re.fullmatch(r"[1-9][0-9]*", text):
+        raise ValueError(text)
+    return int(text)
+
+
+def _share(text: str) -> float:
+    # float() alone also reads "nan", " 0.1" and "1_0".
+    if not re.fullmatch(r"[0-9]*\.?[0-9]+(e-[0-9]+)?", text) or not 0 < float(text) < 1:
+        raise ValueError(text)
+    return float(text)
+
+
 @dataclass(frozen=True)
 class _Entry:
     """How a name reads: ``stem``, then a number for ``parameter`` where it has one."""
 
     function: Callable[..., float]
     parameter: str | None = None
-    kind: Callable[[str], Any] = float
+    read: Callable[[str], Any] = _share
     optional: bool = False
     example: str = ""
 
@@ -47,8 +61,8 @@ class _Entry:
 _GRAMMAR: dict[str, _Entry] = {
     "accuracy@top": _Entry(accuracy_at_top_loss, "tau", example="0.05"),
     "ap": _Entry(average_precision_score),
-    "dcg": _Entry(dcg_score, "k", int, optional=True, example="@10"),
-    "ndcg": _Entry(ndcg_score, "k", int, optional=True, example="@10"),
+    "dcg": _Entry(dcg_score, "k", _position, optional=True, example="@10"),
+    "ndcg": _Entry(ndcg_score, "k", _position, optional=True, example="@10"),
     "pos@top": _Entry(positives_at_top_score),
     "precision@top": _Entry(precision_at_top_score, "tau", example="0.05"),
 }
@@ -78,13 +92,19 @@ def parse_measure(name: str) -> Measure:
     ----------
     name : str
         ``"ap"``, ``"pos@top"``, ``"precision@top0.05"``, ``"accuracy@top0.05"``, ``"dcg"``,
-        ``"dcg@10"``, ``"ndcg"`` or ``"ndcg@10"``, with any number for the one shown.
+        ``"dcg@10"``, ``"ndcg"`` or ``"ndcg@10"``, with any share in (0, 1) or position for the one
+        shown.
 
     Returns
     -------
     Measure
         The function, its parameters, and whether more is better.
     """
+    if not isinstance(name, str):
+        raise TypeError(
+            f"The name of a measure must be a str, got {name!r}: for a function use"
+            " make_ranking_scorer."
+        )
     for stem, entry in _GRAMMAR.items():
         if name == stem and (entry.parameter is None or entry.optional):
             return _measure(entry, {})
@@ -92,13 +112,16 @@ def parse_measure(name: str) -> Measure:
         prefix = stem + separator
         if entry.parameter is not None and name.startswith(prefix):
             try:
-                value = entry.kind(name[len(prefix) :])
+                value = entry.read(name[len(prefix) :])
             except ValueError:
                 continue
             return _measure(entry, {entry.parameter: value})
     close = get_close_matches(name, measure_names(), n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    raise ValueError(f"{name!r} is not the name of a measure: {hint}Names are {measure_names()}.")
+    raise ValueError(
+        f"{name!r} is not the name of a measure: {hint}Names are {measure_names()},"
+        " with a share in (0, 1) or a position for the number shown."
+    )
 
 
 def _measure(entry: _Entry, parameters: dict[str, Any]) -> Measure:

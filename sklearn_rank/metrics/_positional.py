@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -44,8 +45,9 @@ def dcg_score(
     k : int or None, default=None
         Last position that counts, at least 1; None counts all.
     gain : {"exponential", "linear"} or callable, default="exponential"
-        ``2**y - 1``, ``y``, or a function from the array of relevances to that of gains. For
-        relevances 0 and 1 the first two are equal. scikit-learn's is ``"linear"``.
+        ``2**y - 1``, ``y``, or a function from the array of relevances to that of gains, each at
+        least 0. For relevances 0 and 1 the first two are equal. scikit-learn's is
+        ``"linear"``.
     log_base : float, default=2.0
         Base of the logarithm, greater than 1.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -55,12 +57,14 @@ def dcg_score(
     Returns
     -------
     float
-        The gain, at least 0 for gains at least 0; more is better.
+        The gain, at least 0; more is better.
 
     Raises
     ------
     ValueError
-        If a relevance is negative or its gain not finite, or an argument is not valid.
+        If a relevance or its gain is negative or not finite, or an argument is not valid.
+    TypeError
+        If ``k`` is neither None nor a whole number.
 
     See Also
     --------
@@ -111,8 +115,9 @@ def ndcg_score(
     k : int or None, default=None
         Last position that counts, at least 1; None counts all.
     gain : {"exponential", "linear"} or callable, default="exponential"
-        ``2**y - 1``, ``y``, or a function from the array of relevances to that of gains. For
-        relevances 0 and 1 the first two are equal. scikit-learn's is ``"linear"``.
+        ``2**y - 1``, ``y``, or a function from the array of relevances to that of gains, each at
+        least 0. For relevances 0 and 1 the first two are equal. scikit-learn's is
+        ``"linear"``.
     log_base : float, default=2.0
         Base of the logarithm, greater than 1; it cancels.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -127,7 +132,9 @@ def ndcg_score(
     Raises
     ------
     ValueError
-        If a relevance is negative or its gain not finite, or an argument is not valid.
+        If a relevance or its gain is negative or not finite, or an argument is not valid.
+    TypeError
+        If ``k`` is neither None nor a whole number.
 
     Warns
     -----
@@ -193,16 +200,24 @@ def _gains(grade: FloatArray, gain: Gain) -> FloatArray:
             f"The gain of the relevance {grade[row]:g} is not finite: use gain='linear' or"
             " smaller relevances."
         )
+    if (gains < 0).any():
+        row = int(np.argmax(gains < 0))
+        raise ValueError(
+            f"The gain of the relevance {grade[row]:g} is {gains[row]:g}: gains must be at least"
+            " 0."
+        )
     return gains
 
 
 def _discounted_sum(
     data: GradedScores, gains: FloatArray, order_by: FloatArray, k: int | None, log_base: float
 ) -> float:
+    if k is not None and (not isinstance(k, Integral) or isinstance(k, bool)):
+        raise TypeError(f"k={k!r} must be None or a whole number: a position.")
     if k is not None and k < 1:
         raise ValueError(f"k={k!r} must be None or at least 1.")
-    if not log_base > 1:
-        raise ValueError(f"log_base={log_base!r} must be greater than 1.")
+    if not 1 < log_base < np.inf:
+        raise ValueError(f"log_base={log_base!r} must be finite and greater than 1.")
     blocks = tied_blocks(order_by)
     weight = blocks.totals(data.weight)
     gain = blocks.totals(data.weight * gains)

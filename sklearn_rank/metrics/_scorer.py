@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ class RankingScorer(BaseScorer):
 
     It ranks by ``decision_function``, else by ``predict_proba`` of the second class, and by
     ``predict`` only where the estimator is no classifier. For a classifier the second class is
-    the relevant one, whatever the labels are.
+    the relevant one, whatever the labels are, unless ``pos_label`` names the first.
     """
 
     def _score(
@@ -37,17 +38,55 @@ class RankingScorer(BaseScorer):
             kwargs=kwargs,
         )
         method = _response_method(estimator)
+        arguments = {**self._kwargs, **kwargs}
+        y_true = np.asarray(y_true)
+        counted = _counted_labels(y_true, arguments.get("sample_weight"))
         if is_classifier(estimator):
-            positive = estimator.classes_[1]
+            _check_known(counted, estimator)
+            positive = arguments.pop("pos_label", None)
+            if positive is None:
+                positive = estimator.classes_[1]
             y_score = method_caller(estimator, method, X, pos_label=positive)
-            y_true = (np.asarray(y_true) == positive).astype(int)
+            y_true = (y_true == positive).astype(int)
         else:
             y_score = method_caller(estimator, method, X)
-        return float(self._sign * self._score_func(y_true, y_score, **{**self._kwargs, **kwargs}))
+        if len(counted) and np.all(counted == counted[0]):
+            raise ValueError(
+                f"All labels are {counted[:1].tolist()[0]!r}, so that no order is better than"
+                " another: score rows of different labels; in cross-validation use stratified"
+                " folds."
+            )
+        return float(self._sign * self._score_func(y_true, y_score, **arguments))
 
     def __repr__(self) -> str:
         arguments = "".join(f", {name}={value!r}" for name, value in self._kwargs.items())
-        return f"make_ranking_scorer({self._score_func.__name__}{arguments})"
+        name = getattr(self._score_func, "__name__", repr(self._score_func))
+        return f"make_ranking_scorer({name}{arguments})"
+
+
+def _function_name(metric: Any) -> str:
+    """Name of a function, that of ``f`` for ``functools.partial(f, ...)``, else nothing."""
+    while isinstance(metric, partial):
+        metric = metric.func
+    return getattr(metric, "__name__", "")
+
+
+def _counted_labels(y_true: np.ndarray[Any, Any], sample_weight: Any) -> np.ndarray[Any, Any]:
+    """Labels of the rows that count; all of them where the metric will refuse the weights."""
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    if weight is None or weight.shape != y_true.shape or weight.dtype.kind not in "biuf":
+        return y_true
+    return y_true[weight != 0]
+
+
+def _check_known(labels: np.ndarray[Any, Any], estimator: Any) -> None:
+    classes = estimator.classes_
+    unknown = ~np.logical_or(labels == classes[0], labels == classes[1])
+    if unknown.any():
+        raise ValueError(
+            f"y has the label {labels[unknown].tolist()[0]!r}, but {type(estimator).__name__} was"
+            f" fitted on {classes.tolist()}: pass the labels that it knows."
+        )
 
 
 def ranking_scores(estimator: Any, X: Any) -> Any:
@@ -113,7 +152,9 @@ def make_ranking_scorer(metric: Callable[..., float], **parameters: Any) -> Rank
     -----
     The scorer ranks by ``decision_function``, else ``predict_proba``, else, for estimators that
     are no classifiers, ``predict``; a classifier that only predicts labels is refused. For a
-    classifier, ``classes_[1]`` is the relevant class. With metadata routing enabled,
+    classifier, ``classes_[1]`` is the relevant class, unless ``pos_label=classes_[0]`` is given,
+    which turns the order round. Rows of one label only are refused: no order of them is better
+    than another, and their value would blur the mean over folds. With metadata routing enabled,
     ``set_score_request(sample_weight=True)`` hands weights to the metric.
 
     Examples
@@ -125,7 +166,9 @@ def make_ranking_scorer(metric: Callable[..., float], **parameters: Any) -> Rank
     >>> scorer(LogisticRegression().fit(X, y), X, y)
     1.0
     """
-    sign = -1 if getattr(metric, "__name__", "").endswith("_loss") else 1
+    if not callable(metric):
+        raise TypeError(f"metric={metric!r} must be a function: for a name use get_scorer.")
+    sign = -1 if _function_name(metric).endswith("_loss") else 1
     return RankingScorer(metric, sign, parameters)
 
 

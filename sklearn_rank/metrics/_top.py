@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ def precision_at_top_score(
     ------
     ValueError
         If ``tau`` is outside (0, 1), or the labels, scores or weights are not valid.
+    TypeError
+        If ``tau`` is not a number.
 
     Warns
     -----
@@ -90,12 +93,12 @@ def precision_at_top_score(
     """
     data = check_binary_scores(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
     mass = _checked_mass(data.weight, tau)
-    blocks = tied_blocks(data.score)
-    total = blocks.totals(data.weight)
-    positive = blocks.totals(data.weight * data.positive)
-    before = np.cumsum(total) - total
-    taken = np.clip(mass - before, 0.0, total)
-    return float(min(np.sum(taken * (positive / total)) / mass, 1.0))
+    quantile = quantile_at_mass(data.score, data.weight, mass)
+    above, cut = data.score > quantile, data.score == quantile
+    weight_pos = data.weight * data.positive
+    share = np.clip((mass - data.weight[above].sum()) / data.weight[cut].sum(), 0.0, 1.0)
+    found = weight_pos[above].sum() + share * weight_pos[cut].sum()
+    return float(min(found / mass, 1.0))
 
 
 def positives_at_top_score(
@@ -222,6 +225,8 @@ def accuracy_at_top_loss(
     ValueError
         If only one class is present, ``tau`` is outside (0, 1), or the labels, scores or weights
         are not valid.
+    TypeError
+        If ``tau`` is not a number.
 
     Warns
     -----
@@ -325,9 +330,11 @@ def precision_at_top_curve(
 
 
 def _checked_mass(weight: FloatArray, tau: float) -> float:
+    if not isinstance(tau, Real):
+        raise TypeError(f"tau={tau!r} must be a number between 0 and 1, both excluded.")
     if not 0 < tau < 1:
         raise ValueError(f"tau={tau!r} must lie between 0 and 1, both excluded.")
-    mass, is_small = top_mass(weight, tau)
+    mass, is_small = top_mass(weight, float(tau))
     if is_small:
         warnings.warn(
             f"The top {tau:g} of {len(weight)} items holds less than one item and was taken as"

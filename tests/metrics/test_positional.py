@@ -55,6 +55,9 @@ def test_late_positions_keep_their_digits():
     [
         ({"k": 0}, "k=0 must be"),
         ({"log_base": 1}, "log_base=1 must"),
+        ({"log_base": np.inf}, "log_base=inf must"),
+        ({"log_base": np.nan}, "log_base=nan must"),
+        ({"gain": lambda grade: grade - 0.5}, "relevance 0 is -0.5: gains must"),
         ({"gain": "quadratic"}, "gain='quadratic' must"),
         ({"gain": lambda grade: grade[:1]}, "one gain for each"),
         ({"sample_weight": [1e9, 1]}, "pass k, or weights that count"),
@@ -63,6 +66,12 @@ def test_late_positions_keep_their_digits():
 def test_bad_parameters_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         dcg_score([1, 0], [1, 0], **arguments)
+
+
+@pytest.mark.parametrize("k", [2.5, 2.0, True, "3", np.nan])
+def test_k_that_is_no_position_is_refused(k):
+    with pytest.raises(TypeError, match="must be None or a whole number"):
+        ndcg_score([1, 0], [1, 0], k=k)
 
 
 @pytest.mark.parametrize("grade", [-1, np.inf, np.nan])

@@ -1,6 +1,7 @@
 """Scorers in scikit-learn's tools."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -60,12 +61,31 @@ def test_every_name_of_the_list_is_taken():
         ("precision@topten", "is not the name"),
         ("ndcg@", "is not the name"),
         ("ap@3", "is not the name"),
+        ("precision@top5", "is not the name"),
+        ("precision@topnan", "is not the name"),
+        ("precision@top 0.1", "is not the name"),
+        ("accuracy@top0", "is not the name"),
+        ("ndcg@0", "is not the name"),
+        ("ndcg@-3", "is not the name"),
+        ("ndcg@1_0", "is not the name"),
+        ("dcg@2.5", "is not the name"),
         ("", "is not the name"),
     ],
 )
 def test_unknown_names_are_refused(name, message):
     with pytest.raises(ValueError, match=message):
         get_scorer(name)
+
+
+def test_what_is_no_name_is_refused():
+    with pytest.raises(TypeError, match="use make_ranking_scorer"):
+        get_scorer(ndcg_score)
+    with pytest.raises(TypeError, match="use get_scorer"):
+        make_ranking_scorer("ap")
+
+
+def test_small_shares_are_read_in_scientific_notation():
+    assert get_scorer("precision@top1e-05")._kwargs == {"tau": 1e-5}
 
 
 def test_scikit_learns_names_are_taken(data):
@@ -101,6 +121,50 @@ def test_classifiers_that_only_label_are_refused(data):
     model = VotingClassifier([("one", LogisticRegression())], voting="hard").fit(X, y)
     with pytest.raises(AttributeError, match="give no order"):
         get_scorer("ap")(model, X, y)
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
+@pytest.mark.parametrize("labels", [(0, 1), ("bad", "good")])
+def test_the_first_class_can_be_the_relevant_one(model, labels, data):
+    X, y = data
+    y = np.array(labels)[y]
+    model.fit(X, y)
+    theirs = sklearn.metrics.make_scorer(
+        sklearn.metrics.average_precision_score,
+        response_method=("decision_function", "predict_proba"),
+        pos_label=labels[0],
+    )
+    value = get_scorer("ap", pos_label=labels[0])(model, X, y)
+    assert value == pytest.approx(theirs(model, X, y), rel=1e-13)
+    default = get_scorer("ap")(model, X, y)
+    assert get_scorer("ap", pos_label=labels[1])(model, X, y) == default
+    with pytest.raises(ValueError, match="not a valid label"):
+        get_scorer("ap", pos_label=7)(model, X, y)
+
+
+@pytest.mark.parametrize("name", ["ap", "precision@top0.1", "ndcg"])
+def test_labels_that_the_classifier_does_not_know_are_refused(name, data):
+    X, y = data
+    model = LogisticRegression().fit(X, y)
+    for wrong in (y.astype(str), y + 5, np.where(np.arange(80) == 3, np.nan, y)):
+        with pytest.raises(ValueError, match="was fitted on"):
+            get_scorer(name)(model, X, wrong)
+    weight = np.ones(80)
+    weight[3] = 0
+    score = get_scorer(name)(model, X, np.where(weight, y, 9), sample_weight=weight)
+    assert score == get_scorer(name)(model, np.delete(X, 3, 0), np.delete(y, 3))
+
+
+@pytest.mark.parametrize("name", ["ap", "precision@top0.1", "pos@top", "ndcg", "accuracy@top0.1"])
+@pytest.mark.parametrize("label", [0, 1])
+def test_rows_of_one_label_are_refused(name, label, data):
+    X, y = data
+    for model in (LogisticRegression(), Ridge()):
+        model.fit(X, y)
+        with pytest.raises(ValueError, match="no order is better"):
+            get_scorer(name)(model, X[y == label], y[y == label])
+        with pytest.raises(ValueError, match="no order is better"):
+            get_scorer(name)(model, X, y, sample_weight=(y == label).astype(int))
 
 
 def test_more_than_two_classes_are_refused(data):
@@ -144,6 +208,22 @@ def test_many_metrics_share_one_call_of_the_estimator(data):
     assert Counting.calls == 2
 
 
+def test_searches_hand_weights_on_without_routing(data):
+    X, y = data
+    weight = np.arange(80) % 3
+    everything = np.arange(80)
+    search = GridSearchCV(
+        RidgeClassifier(),
+        {"alpha": [1.0]},
+        scoring=get_scorer("ap"),
+        cv=[(everything, everything)],
+        error_score="raise",
+    ).fit(X, y, sample_weight=weight)
+    score = RidgeClassifier().fit(X, y, sample_weight=weight).decision_function(X)
+    expected = average_precision_score(y, score, sample_weight=weight)
+    assert search.best_score_ == pytest.approx(expected)
+
+
 def test_weights_are_routed_where_asked_for(data):
     X, y = data
     weight = np.arange(80) % 3
@@ -171,4 +251,8 @@ def test_losses_are_negated_and_scorers_travel(data):
     assert repr(scorer) == "make_ranking_scorer(accuracy_at_top_loss, tau=0.1)"
     value = scorer(model, X, y)
     assert value < 0
+    partly = make_ranking_scorer(partial(accuracy_at_top_loss, tau=0.1))
+    assert "accuracy_at_top_loss" in repr(partly)
+    assert "tau=0.1" in repr(partly)
+    assert partly(model, X, y) == value
     assert pickle.loads(pickle.dumps(scorer))(model, X, y) == value

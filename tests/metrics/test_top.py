@@ -28,6 +28,19 @@ def test_a_top_of_less_than_one_item_warns(measure):
     assert small == measure(y_true, y_score, tau=1 / 3)
 
 
+@pytest.mark.parametrize("measure", [precision_at_top_score, accuracy_at_top_loss])
+@pytest.mark.parametrize("tau", ["0.5", None])
+def test_tau_that_is_no_number_is_refused(measure, tau):
+    with pytest.raises(TypeError, match="must be a number"):
+        measure([0, 1], [0, 1], tau=tau)
+
+
+def test_half_an_item_rounds_up():
+    # .29 * 50 is 14.499999999999998 in floating point: the top holds 15, of which one is positive.
+    y_true = np.r_[np.zeros(14), 1, np.zeros(35)]
+    assert precision_at_top_score(y_true, -np.arange(50), tau=0.29) == 1 / 15
+
+
 def test_the_top_is_rounded_not_raised():
     # ceil(.07 * 100) is 8 in floating point.
     y_true = np.r_[np.ones(7), np.zeros(93)]

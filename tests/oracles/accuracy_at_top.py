@@ -7,6 +7,7 @@ rows out. Every problem is rebuilt for every candidate and solved by cvxpy.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
@@ -55,7 +56,7 @@ def row_costs(y, C, class_weight):
 
 def top_count(n, tau):
     """How many of n scores make the top: tau n, rounded, but at least one."""
-    return max(1, math.floor(tau * n + 0.5))
+    return max(1, math.floor(Fraction(str(tau)) * n + Fraction(1, 2)))
 
 
 def quantile(scores, tau):

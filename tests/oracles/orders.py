@@ -4,6 +4,7 @@ Slow and obvious: an order is a list of items from the top, and every order that
 scores is tried.
 """
 
+from fractions import Fraction
 from itertools import permutations
 from math import floor, log
 
@@ -25,7 +26,8 @@ def expected(measure, y_true, y_score, **parameters):
 
 
 def top_count(n, tau):
-    return max(1, floor(tau * n + 0.5))
+    # tau as the decimal that it is written as, so that halves are halves.
+    return max(1, floor(Fraction(str(tau)) * n + Fraction(1, 2)))
 
 
 def precision_at_top(labels, tau):

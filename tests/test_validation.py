@@ -1,0 +1,91 @@
+"""What comes in as something else than two clean lists of numbers."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank._validation import check_binary_scores, check_graded_scores
+
+every_check = pytest.mark.parametrize("check", [check_binary_scores, check_graded_scores])
+
+
+@every_check
+@pytest.mark.parametrize(
+    "y_score",
+    [
+        ["2", "10"],
+        np.array(["2", 10], dtype=object),
+        [1j, 2.0],
+        np.array(["2020", "NaT"], dtype="M8[Y]"),
+        [{}, 1],
+    ],
+)
+def test_scores_that_are_no_numbers_are_refused(check, y_score):
+    with pytest.raises(ValueError, match="y_score must be numeric"):
+        check([1, 0], y_score)
+
+
+def test_relevance_in_words_is_refused():
+    with pytest.raises(ValueError, match="y_true must be numeric"):
+        check_graded_scores(["2", "10"], [1, 2])
+
+
+@every_check
+def test_masked_values_are_refused(check):
+    values, masked = [1, 0, 1], np.ma.array([1, 0, 1], mask=[False, True, False])
+    with pytest.raises(ValueError, match="y_score has masked values"):
+        check(values, masked)
+    with pytest.raises(ValueError, match="y_true has masked values"):
+        check(masked, values)
+    assert check(values, np.ma.array(values)).score.tolist() == values
+
+
+@every_check
+def test_none_is_a_missing_score(check):
+    with pytest.raises(ValueError, match="NaN at row 1"):
+        check([1, 0], [1.0, None])
+
+
+@every_check
+def test_rows_of_weight_zero_are_not_looked_at(check):
+    y_true = [1.0, -3.0, 0.0, 1.0]
+    y_score = [1.0, 2.0, 3.0, np.nan]
+    data = check(y_true, y_score, sample_weight=[2, 0, 1, 0])
+    assert data.score.tolist() == [1.0, 3.0]
+    assert data.weight.tolist() == [2.0, 1.0]
+    with pytest.raises(ValueError, match="NaN at row 3"):
+        check(y_true, y_score, sample_weight=[2, 0, 1, 1])
+
+
+def test_bad_labels_are_named_by_their_own_row():
+    y_true, y_score, weight = [1, 0, 0, np.nan], [1, 2, 3, 4], [0, 1, 1, 1]
+    with pytest.raises(ValueError, match="missing label at row 3"):
+        check_binary_scores(y_true, y_score, sample_weight=weight)
+    with pytest.raises(ValueError, match="nan at row 3"):
+        check_graded_scores(y_true, y_score, sample_weight=weight)
+
+
+@every_check
+def test_weights_beyond_float64_are_refused(check):
+    with pytest.raises(ValueError, match="sum beyond float64"):
+        check([1, 0], [1, 2], sample_weight=[1e308, 1e308])
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (False, True)])
+def test_numbers_in_arrays_of_objects_are_numbers(labels):
+    y_true = np.array([labels[1], labels[0], labels[1]], dtype=object)
+    assert check_binary_scores(y_true, [1, 2, 3]).positive.tolist() == [True, False, True]
+
+
+def test_labels_of_mixed_types_are_refused():
+    with pytest.raises(ValueError, match="mixes labels"):
+        check_binary_scores(np.array([1, "a", 0], dtype=object), [1, 2, 3], pos_label=1)
+
+
+def test_missing_values_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="missing label at row 1"):
+        check_binary_scores(pandas.Series([1, None, 0], dtype="Int64"), [1, 2, 3])
+    with pytest.raises(ValueError, match="NaN at row 0"):
+        check_binary_scores([1, 0], pandas.Series([None, 2], dtype="Float64"))
+    labels = pandas.Series([1, 0], dtype="Int64")
+    assert check_binary_scores(labels, [1, 2]).positive.tolist() == [True, False]
