@@ -5,10 +5,12 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from sklearn.ensemble import VotingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_rank.datasets import load_ionosphere
-from sklearn_rank.metrics import precision_at_top_score
+from sklearn_rank.metrics import precision_at_top_curve, precision_at_top_score
 from sklearn_rank.plotting import TopOfListDisplay
 
 Y_TRUE = np.array([1, 0, 1, 1, 0, 0, 0, 1])
@@ -23,6 +25,15 @@ def test_curve_is_the_expected_precision():
         expected = precision_at_top_score(Y_TRUE, Y_SCORE, tau=items / 8)
         assert precision[items - 1] == pytest.approx(expected, abs=1e-15)
     assert precision[-1] == Y_TRUE.mean()
+
+
+def test_data_are_those_of_the_curve():
+    weight = np.array([1.0, 0.5, 2.0, 1.0, 0.0, 1.5, 1.0, 3.0])
+    display = TopOfListDisplay.from_predictions(Y_TRUE, Y_SCORE, sample_weight=weight)
+    position, precision = precision_at_top_curve(Y_TRUE, Y_SCORE, sample_weight=weight)
+    np.testing.assert_array_equal(display.position, position)
+    np.testing.assert_array_equal(display.precision, precision)
+    np.testing.assert_array_equal(display.line_.get_data(), (position, precision))
 
 
 def test_constant_scores_draw_the_base_rate():
@@ -52,6 +63,21 @@ def test_artists_and_attributes():
     words = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert words == ["mine", "base rate"]
     assert [text.get_text() for text in display.ax_.texts] == ["25 %", "50 %"]
+
+
+@pytest.mark.parametrize(("tau", "items"), [(0.25, 2), (0.4, 3), (0.5, 4), (0.01, 1)])
+def test_mark_stands_where_the_share_ends(tau, items):
+    display = TopOfListDisplay.from_predictions(Y_TRUE, Y_SCORE, tau=tau)
+    (mark,) = set(display.ax_.lines) - {display.line_, display.base_rate_}
+    assert set(mark.get_xdata()) == {items}
+    (words,) = display.ax_.texts
+    assert words.xy[0] == items
+
+
+@pytest.mark.parametrize("tau", [0, 1, -0.1, (0.5, 1.5), float("nan")])
+def test_marks_outside_the_list_are_refused(tau):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        TopOfListDisplay.from_predictions(Y_TRUE, Y_SCORE, tau=tau)
 
 
 def test_several_on_one_axes():
@@ -87,6 +113,28 @@ def test_from_estimator_takes_a_regressor():
     display = TopOfListDisplay.from_estimator(model, X, y, name="least squares")
     assert display.precision[-1] == y.mean()
     assert display.line_.get_label() == "least squares"
+
+
+def test_words_as_labels_need_a_positive_one():
+    words = np.where(Y_TRUE == 1, "a good return", "bad")
+    display = TopOfListDisplay.from_predictions(words, Y_SCORE, pos_label="a good return")
+    expected = TopOfListDisplay.from_predictions(Y_TRUE, Y_SCORE)
+    np.testing.assert_array_equal(display.precision, expected.precision)
+    with pytest.raises(ValueError, match="pos_label"):
+        TopOfListDisplay.from_predictions(words, Y_SCORE)
+
+
+def test_labels_alone_are_no_scores():
+    X, y = load_ionosphere(return_X_y=True)
+    model = VotingClassifier([("one", LogisticRegression())], voting="hard").fit(X, y)
+    with pytest.raises(AttributeError, match="neither decision_function nor predict_proba"):
+        TopOfListDisplay.from_estimator(model, X, y)
+
+
+def test_what_is_not_fitted_is_refused():
+    X, y = load_ionosphere(return_X_y=True)
+    with pytest.raises(NotFittedError):
+        TopOfListDisplay.from_estimator(LogisticRegression(), X, y)
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):

@@ -65,8 +65,11 @@ for name, search in searches.items():
 display.figure_.set_layout_engine("tight")
 
 # %%
-# What the fitted ranker knows of itself: each convex problem was solved to the gap ``dual_gap_``,
-# and no weights whatever have a smaller objective than ``lower_bound_``.
+# What the fitted ranker knows of itself. It solved one convex problem for each distinct row, none
+# with a larger relative duality gap than ``dual_gap_``. The problem behind them is not convex:
+# ``objective_top_`` is its value for the weights that were learned, and no weights whatever have a
+# smaller one than ``lower_bound_``. The difference is the most that better weights could gain in
+# the training objective; it says nothing of the precision on new data.
 
 ranker = searches["accuracy at the top"].best_estimator_[-1]
 print(f"largest relative duality gap    {ranker.dual_gap_:.1e}")

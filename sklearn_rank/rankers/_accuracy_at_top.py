@@ -54,7 +54,8 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         Which scores the quantile is of: the rows', or the members of all pairs', of which
         positives and negatives are half each.
     selection : {"closest", "objective"}, default="closest"
-        ``"closest"`` is the paper's rule, ties going to the smaller objective; ``"objective"``
+        ``"closest"`` is the paper's rule, ties (distances within ``tol`` of a margin) going to
+        the smaller objective; ``"objective"``
         takes the smallest value of the problem above, each solution with the quantile of its
         own scores. The rule is often better for small ``tau``; see the user guide.
     solver : {"auto", "newton", "cvxpy"}, default="auto"

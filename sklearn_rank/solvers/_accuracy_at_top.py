@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
@@ -15,13 +16,9 @@ from .._order import quantile_at_mass
 from .._typing import FloatArray, IntArray
 from ._cvxpy import solve_pivots_cvxpy
 from ._newton import prepare_newton, solve_pivots_newton
-from ._pivot_problem import PivotProblem
+from ._pivot_problem import PivotProblem, PivotSolutions
 
 __all__ = ["AccuracyAtTopSolution", "solve_accuracy_at_top"]
-
-# Two distances tie when they differ by less than this share of the margin, which is the unit of
-# the scores: a pivot that is its own quantile has distance 0 up to rounding.
-TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +81,8 @@ class AccuracyAtTopSolution:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """What is kept of a block of pivots: one solution and five numbers for each pivot."""
+    """What is kept of a block of pivots: some numbers for each, but no solution."""
 
-    coef: FloatArray
-    best: int
     primal: FloatArray
     dual: FloatArray
     gap: FloatArray
@@ -119,8 +114,9 @@ def solve_accuracy_at_top(
         at least ``q`` have this mass.
     selection : {"closest", "objective"}, default="closest"
         ``"closest"`` takes the solution whose pivot scores closest to the quantile of the
-        scores, the smallest objective among ties (the paper's rule); ``"objective"`` the one
-        with the smallest value of Problem (1), at the quantile of its own scores.
+        scores, the smallest objective among ties (the paper's rule; distances within ``tol`` of
+        a margin tie); ``"objective"`` the one with the smallest value of Problem (1), at the
+        quantile of its own scores.
     solver : {"newton", "cvxpy"}, default="newton"
         The fast solver or the slow reference.
     tol : float, default=1e-6
@@ -152,7 +148,8 @@ def solve_accuracy_at_top(
     -----
     The problems are independent; BLAS is held to one thread while they are solved, and the
     blocks are shared among ``n_jobs`` threads. Beyond the solver's own memory each thread needs
-    O(32 n); only one weight vector per block is kept.
+    O(32 (n + d)): no solution is kept, and the selected one is solved for again. Dense data of
+    more features than rows are turned to as many features as rows, O(n^2 d) once.
 
     References
     ----------
@@ -169,6 +166,7 @@ def solve_accuracy_at_top(
     """
     if solver == "newton":
         prepare_newton()
+    problem, basis = _without_spare_features(problem)
     by_position = np.argsort(problem.candidate_indices)
     blocks: list[_Block] = []
     tasks = problem.blocks()
@@ -180,7 +178,6 @@ def solve_accuracy_at_top(
                 problem,
                 pivots,
                 top_mass,
-                selection,
                 solver,
                 tol,
                 max_iter,
@@ -197,12 +194,13 @@ def solve_accuracy_at_top(
     gap = np.concatenate([block.gap for block in blocks])
     distance = np.concatenate([block.distance for block in blocks])
     objective_top = np.concatenate([block.objective_top for block in blocks])
-    starts = np.cumsum([0, *(len(pivots) for pivots in tasks[:-1])])
-    finalists = starts + [block.best for block in blocks]
-    winner = _select(selection, distance[finalists], primal[finalists], objective_top[finalists])
-    best = finalists[winner]
+    best = _select(selection, distance, primal, objective_top, tol)
+    with _thread_pools().limit(limits=1, user_api="blas"):
+        coef = _solver(solver)(
+            problem, problem.pivots[best : best + 1], tol=tol, max_iter=max_iter
+        ).coef[0]
     return AccuracyAtTopSolution(
-        coef=blocks[winner].coef,
+        coef=coef if basis is None else basis @ coef,
         candidate=int(np.flatnonzero(by_position == best)[0]),
         distance=float(distance[best]),
         objective=float(primal[best]),
@@ -227,13 +225,11 @@ def _solve_block(
     problem: PivotProblem,
     pivots: IntArray,
     top_mass: float,
-    selection: str,
     solver: str,
     tol: float,
     max_iter: int,
 ) -> _Block:
-    solve = solve_pivots_newton if solver == "newton" else solve_pivots_cvxpy
-    solutions = solve(problem, pivots, tol=tol, max_iter=max_iter)
+    solutions = _solver(solver)(problem, pivots, tol=tol, max_iter=max_iter)
     if not np.all(np.isfinite(solutions.primal)):
         raise ValueError(
             "The scores overflow: the features are too large for float64 sums of squares; scale"
@@ -243,10 +239,7 @@ def _solve_block(
     quantile = quantile_at_mass(scores, problem.mass, top_mass)
     distance = np.abs(scores[np.arange(len(pivots)), pivots] - quantile)
     objective_top = problem.objective(solutions.coef, scores, quantile)
-    best = _select(selection, distance, solutions.primal, objective_top)
     return _Block(
-        coef=solutions.coef[best].copy(),
-        best=best,
         primal=solutions.primal,
         dual=solutions.dual,
         gap=solutions.relative_gap,
@@ -256,10 +249,30 @@ def _solve_block(
     )
 
 
+def _solver(name: str) -> Callable[..., PivotSolutions]:
+    return solve_pivots_newton if name == "newton" else solve_pivots_cvxpy
+
+
+def _without_spare_features(problem: PivotProblem) -> tuple[PivotProblem, FloatArray | None]:
+    """The same problems in the span of the rows, and its orthonormal basis where it was taken.
+
+    Weights off the span only add to the norm, so that none of the problems has any.
+    """
+    if sp.issparse(problem.rows) or problem.n_features <= len(problem.y):
+        return problem, None
+    basis, coordinates = np.linalg.qr(problem.rows.T)
+    return replace(problem, rows=np.ascontiguousarray(coordinates.T)), basis
+
+
 def _select(
-    selection: str, distance: FloatArray, primal: FloatArray, objective_top: FloatArray
+    selection: str,
+    distance: FloatArray,
+    primal: FloatArray,
+    objective_top: FloatArray,
+    tol: float,
 ) -> int:
     if selection == "objective":
         return int(np.argmin(objective_top))
-    tied = np.flatnonzero(distance <= distance.min() + TIE)
+    # The scores are in units of the margin, and not known any better than to the tolerance.
+    tied = np.flatnonzero(distance <= distance.min() + tol)
     return int(tied[np.argmin(primal[tied])])

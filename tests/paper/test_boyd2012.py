@@ -306,7 +306,7 @@ def test_the_tie_goes_to_the_smaller_objective():
         y = np.where(X[:, 0] + rng.normal(size=10) > 0, 1, -1)
         y[:2] = [-1, 1]
         ranker = fit(X, y, tau=0.3, C=1.0, tol=1e-9)
-        tied = ranker.candidate_distances_ <= ranker.candidate_distances_.min() + 1e-12
+        tied = ranker.candidate_distances_ <= ranker.candidate_distances_.min() + ranker.tol
         assert ranker.objective_ == ranker.candidate_objectives_[tied].min()
         n_ties += np.ptp(ranker.candidate_objectives_[tied]) > 1e-6
     assert n_ties >= 3
