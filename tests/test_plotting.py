@@ -58,6 +58,8 @@ def test_artists_and_attributes():
         Y_TRUE, Y_SCORE, name="mine", tau=(0.25, 0.5), color="red"
     )
     assert display.figure_ is display.ax_.figure
+    assert set(display.base_rate_.get_ydata()) == {Y_TRUE.mean()}
+    assert Y_TRUE.mean() != display.precision.mean()
     assert display.line_.get_color() == "red"
     assert display.ax_.get_xscale() == "log"
     words = [text.get_text() for text in display.ax_.get_legend().get_texts()]
@@ -65,7 +67,7 @@ def test_artists_and_attributes():
     assert [text.get_text() for text in display.ax_.texts] == ["25 %", "50 %"]
 
 
-@pytest.mark.parametrize(("tau", "items"), [(0.25, 2), (0.4, 3), (0.5, 4), (0.01, 1)])
+@pytest.mark.parametrize(("tau", "items"), [(0.25, 2), (0.35, 3), (0.4, 3), (0.01, 1)])
 def test_mark_stands_where_the_share_ends(tau, items):
     display = TopOfListDisplay.from_predictions(Y_TRUE, Y_SCORE, tau=tau)
     (mark,) = set(display.ax_.lines) - {display.line_, display.base_rate_}
