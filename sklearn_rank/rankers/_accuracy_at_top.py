@@ -124,7 +124,7 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
     counts and the quantile. The features should be on one scale, as for any SVM.
 
     n distinct rows make n convex problems of 10 to 60 Newton steps of O(n d) each, besides a
-    factorisation in min(n, d) dimensions: 3,067 rows of 57 features take 1.5 to 7 seconds. Peak
+    factorisation in min(n, d) dimensions: 3,067 rows of 57 features take 2 to 7 seconds. Peak
     memory is a few copies of the data; no n x n array is made, and sparse data stay sparse, but
     sums of ``d x d`` are formed where d <= n. The candidates share no warm start, since it was
     measured to save nothing.
