@@ -1,16 +1,109 @@
 """Sorting, the mass of the top and its quantile."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from sklearn_rank._order import quantile_at_mass, tied_blocks, top_mass, top_threshold
+from sklearn_rank._order import (
+    class_blocks,
+    descending,
+    quantile_at_mass,
+    ragged_ranges,
+    running_totals,
+    sorted_descending,
+    tied_blocks,
+    top_mass,
+    top_masses,
+    top_threshold,
+)
 
 
-def test_blocks_descend_and_hold_ties_in_row_order():
-    blocks = tied_blocks(np.array([1.0, 3.0, -0.0, 1.0, 0.0, np.inf]))
-    assert blocks.order.tolist() == [5, 1, 0, 3, 2, 4]
+def test_blocks_descend_and_hold_ties():
+    score = np.array([1.0, 3.0, -0.0, 1.0, 0.0, np.inf])
+    blocks = tied_blocks(score)
+    assert score[blocks.order].tolist() == [np.inf, 3, 1, 1, 0, 0]
     assert blocks.starts.tolist() == [0, 1, 2, 4]
+    assert blocks.lengths().tolist() == [1, 1, 2, 2]
     assert blocks.totals(np.arange(6.0)).tolist() == [5, 1, 3, 6]
+    assert blocks.running(np.arange(4.0)).tolist() == [0, 1, 3, 6]
+    assert blocks.list_totals(np.arange(4.0)).tolist() == [6]
+
+
+def ragged(rng, n_lists=6, longest=9):
+    """Offsets, scores with many ties, classes and weights of lists of random lengths."""
+    offsets = np.append(0, np.cumsum(rng.integers(1, longest, n_lists)))
+    n = offsets[-1]
+    return offsets, rng.integers(0, 4, n) / 1.0, rng.random(n) < 0.5, rng.integers(1, 4, n) / 1.0
+
+
+def test_lists_are_sorted_each_by_itself():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        offsets, score, _, weight = ragged(rng)
+        order = descending(score, offsets)
+        values = sorted_descending(score, offsets)
+        blocks = tied_blocks(score, offsets)
+        totals = blocks.totals(weight)
+        lists = blocks.list_of()
+        for i, (begin, end) in enumerate(itertools.pairwise(offsets)):
+            assert sorted(order[begin:end]) == list(range(begin, end))
+            assert values[begin:end].tolist() == sorted(score[begin:end], reverse=True)
+            assert score[order[begin:end]].tolist() == values[begin:end].tolist()
+            distinct = np.unique(score[begin:end])[::-1]
+            expected = [weight[begin:end][score[begin:end] == s].sum() for s in distinct]
+            assert totals[lists == i].tolist() == expected
+            assert blocks.running(totals)[lists == i].tolist() == np.cumsum(expected).tolist()
+            assert blocks.list_totals(totals)[i] == weight[begin:end].sum()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_of_a_class_by_counting(weighted):
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        offsets, score, held, weight = ragged(rng)
+        if not weighted:
+            weight[:] = 1
+        blocks = class_blocks(score, held, weight if weighted else None, offsets)
+        found = np.stack((blocks.held, blocks.other, blocks.held_below, blocks.other_below), 1)
+        for i, (begin, end) in enumerate(itertools.pairwise(offsets)):
+            s, h, w = score[begin:end], held[begin:end], weight[begin:end]
+            expected = [
+                [w[side & place].sum() for place in (s == v, s < v) for side in (h, ~h)]
+                for v in np.unique(s[h])
+            ]
+            here = blocks.list_of == i
+            assert found[here].tolist() == expected
+            assert (blocks.n_held[i], blocks.n_other[i]) == (w[h].sum(), w[~h].sum())
+            if expected:
+                assert found[blocks.top[i]].tolist() == expected[-1]
+                above = w.sum() - blocks.below - blocks.held - blocks.other
+                assert (blocks.held_above + blocks.other_above)[here].tolist() == (
+                    above[here].tolist()
+                )
+            one = class_blocks(s, h, w if weighted else None)
+            alone = np.stack((one.held, one.other, one.held_below, one.other_below), 1)
+            assert alone.tolist() == expected
+
+
+def test_ranges_and_running_totals():
+    assert ragged_ranges(np.array([3, 7, 1]), np.array([2, 0, 3])).tolist() == [3, 4, 1, 2, 3]
+    assert ragged_ranges(np.array([], dtype=int), np.array([], dtype=int)).tolist() == []
+    values = np.array([1e16, 1.0, 2.0, 3.0])
+    assert running_totals(values, np.array([0, 1])).tolist() == [1e16, 1, 3, 6]
+    assert values.tolist() == [1e16, 1, 2, 3]
+
+
+def test_masses_of_lists_are_those_of_each():
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        offsets, _, _, weight = ragged(rng)
+        tau = rng.uniform(0.01, 0.99)
+        lists = np.split(weight, offsets[1:-1])
+        masses, small = top_masses(
+            np.array([w.sum() for w in lists]), tau, np.ones(6, dtype=bool), np.ones(6)
+        )
+        assert [top_mass(w, tau) for w in lists] == list(zip(masses, small, strict=True))
 
 
 @pytest.mark.parametrize(

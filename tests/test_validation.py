@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_rank._validation import check_binary_scores, check_graded_scores
+from sklearn_rank._validation import check_binary_scores, check_graded_scores, check_qid
 
 every_check = pytest.mark.parametrize("check", [check_binary_scores, check_graded_scores])
 
@@ -66,8 +66,9 @@ def test_bad_labels_are_named_by_their_own_row():
 
 @every_check
 def test_weights_beyond_float64_are_refused(check):
-    with pytest.raises(ValueError, match="sum beyond float64"):
-        check([1, 0], [1, 2], sample_weight=[1e308, 1e308])
+    for weight in ([1e308, 1e308], [1e150, 1e150], [1.0, 1e-200]):
+        with pytest.raises(ValueError, match="weights of pairs are products"):
+            check([1, 0], [1, 2], sample_weight=weight)
 
 
 @pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (False, True)])
@@ -89,3 +90,51 @@ def test_missing_values_of_pandas():
         check_binary_scores([1, 0], pandas.Series([None, 2], dtype="Float64"))
     labels = pandas.Series([1, 0], dtype="Int64")
     assert check_binary_scores(labels, [1, 2]).positive.tolist() == [True, False]
+
+
+@every_check
+def test_two_dimensions_are_one_list_per_row(check):
+    data = check([[1, 0], [0, 1]], [[1, 2], [3, 4]], sample_weight=[[1, 0], [2, 3]])
+    assert data.qid.tolist() == [0, 1, 1]
+    assert data.score.tolist() == [1, 3, 4]
+    assert data.weight.tolist() == [1, 2, 3]
+    data = check([[1, 0], [0, 1]], [[1, 2], [3, 4]], query_weight=[5, 6])
+    assert data.query_weight.tolist() == [5, 5, 6, 6]
+
+
+@every_check
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"y_true": [[1, 0]], "y_score": [1, 0]}, "one score for each label"),
+        ({"y_true": [[1, 0]], "y_score": [[1, np.nan]]}, "NaN at row 0, column 1"),
+        ({"y_true": [[1, 0]], "y_score": [[1, 2]], "qid": [[1, 1]]}, "every row is a list"),
+        ({"y_true": [[1, 0]], "y_score": [[1, 2]], "sample_weight": [1]}, "query_weight"),
+        ({"y_true": [[1, 0]], "y_score": [[1, 2]], "query_weight": [1, 1]}, "2 entries for 1"),
+        ({"y_true": [[1, 0], [1]], "y_score": [[1, 0], [1]]}, "different lengths: .* qid"),
+        ({"y_true": [[[1]]], "y_score": [[[1]]]}, "one- or two-dimensional"),
+        ({"y_true": [1, 0], "y_score": [1, 2], "query_weight": [1]}, "return_inverse"),
+        ({"y_true": [1, 0], "y_score": [1, 2], "query_weight": [1, -1]}, "-1 at row 1"),
+        ({"y_true": [1, 0], "y_score": [1, 2], "qid": [2]}, r"np.repeat\(np.arange"),
+        ({"y_true": [1, 0], "y_score": [1, 2], "qid": [1, np.nan]}, "missing at row 1"),
+        ({"y_true": [1, 0], "y_score": [1, 2], "qid": ["a", None]}, "missing at row 1"),
+    ],
+)
+def test_lists_that_do_not_fit_are_refused(check, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        check(**arguments)
+
+
+def test_one_id_for_all_rows():
+    assert check_qid("only", 3).tolist() == ["only"] * 3
+    with pytest.raises(ValueError, match="missing at row 0"):
+        check_qid(np.array(["NaT"], dtype="M8[D]"), 1)
+
+
+def test_a_class_as_relevance():
+    data = check_graded_scores(["spam", "ham"], [1, 2], pos_label="spam")
+    assert data.grade.tolist() == [1.0, 0.0]
+    data = check_graded_scores([-1.5, 2], [1, 2], lowest=-np.inf)
+    assert data.grade.tolist() == [-1.5, 2.0]
+    with pytest.raises(ValueError, match="-inf at row 0: relevance must be finite"):
+        check_graded_scores([-np.inf, 2], [1, 2], lowest=-np.inf)

@@ -1,24 +1,66 @@
 """How good: plain functions of ``(y_true, y_score)``, exact under ties, and their scorers."""
 
+from ._at_k import precision_at_k_score, recall_at_k_score
 from ._cascade import average_precision_score
-from ._positional import dcg_score, ndcg_score
+from ._linear_rank import (
+    bedroc_score,
+    linear_rank_score,
+    local_auc_score,
+    p_norm_push_score,
+    rie_score,
+    roc_auc_score,
+)
+from ._partial_auc import p_norm_push_loss, partial_auc_score
+from ._positional import dcg_score, ndcg_score, positional_score
+from ._score_generating import (
+    Exponential,
+    LocalAUC,
+    Power,
+    ScoreGeneratingFunction,
+    TopDCG,
+    VanDerWaerden,
+    Wilcoxon,
+)
 from ._scorer import get_scorer, get_scorer_names, make_ranking_scorer
+from ._spearman import rank_positions, spearman_score
 from ._top import (
     accuracy_at_top_loss,
+    enrichment_factor_score,
     positives_at_top_score,
     precision_at_top_curve,
     precision_at_top_score,
 )
 
 __all__ = [
+    "Exponential",
+    "LocalAUC",
+    "Power",
+    "ScoreGeneratingFunction",
+    "TopDCG",
+    "VanDerWaerden",
+    "Wilcoxon",
     "accuracy_at_top_loss",
     "average_precision_score",
+    "bedroc_score",
     "dcg_score",
+    "enrichment_factor_score",
     "get_scorer",
     "get_scorer_names",
+    "linear_rank_score",
+    "local_auc_score",
     "make_ranking_scorer",
     "ndcg_score",
+    "p_norm_push_loss",
+    "p_norm_push_score",
+    "partial_auc_score",
+    "positional_score",
     "positives_at_top_score",
+    "precision_at_k_score",
     "precision_at_top_curve",
     "precision_at_top_score",
+    "rank_positions",
+    "recall_at_k_score",
+    "rie_score",
+    "roc_auc_score",
+    "spearman_score",
 ]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
-from .._order import tied_blocks
 from .._typing import FloatArray
-from .._validation import check_binary_scores
+from ._lists import Average, BinaryLists, Summary, Undefined, Value
 
 __all__ = ["average_precision_score"]
 
@@ -19,11 +16,20 @@ LARGE = 64
 
 
 def average_precision_score(
-    y_true: Any, y_score: Any, *, sample_weight: Any = None, pos_label: Any = None
-) -> float:
+    y_true: Any,
+    y_score: Any,
+    *,
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = 0.0,
+    return_qid: bool = False,
+    pos_label: Any = None,
+) -> Value:
     """Mean, over the positives, of the precision at their positions.
 
-    ``AP = E[1/k sum over positives of (positives down to it) / (items down to it)]``, ``k`` the
+    ``AP = 1/k sum over positives of (positives down to it) / (items down to it)``, ``k`` the
     number of positives; the mean is over all orders of tied items.
 
     Parameters
@@ -32,25 +38,37 @@ def average_precision_score(
         Labels of two classes.
     y_score : array-like of shape (n_samples,)
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
-    sample_weight : array-like of shape (n_samples,), default=None
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
         How many times each item counts, in whole numbers.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default=0.0
+        What a list without positives counts: nothing (alone it is NaN), an error, or this value.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 
     Returns
     -------
-    float
+    float or ndarray of shape (n_lists,)
         Average precision in [0, 1]; more is better.
 
     Raises
     ------
     ValueError
-        If a weight is not a whole number, or the labels, scores or weights are not valid.
+        If a weight is not a whole number, an argument is not valid, or a list is undefined and
+        ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        If there is no positive; the value is then 0, as in scikit-learn.
+        Once, with their number, if lists are undefined.
 
     See Also
     --------
@@ -63,7 +81,8 @@ def average_precision_score(
     In a block of ``a`` positives among ``L`` tied items, after ``p`` positives among ``N`` items,
     the mean is a sum of ``a/L (p + 1 + (j-1)(a-1)/(L-1)) / (N+j)`` over j = 1..L, and a sum of
     reciprocals in closed form. Precision counts items, so that only whole-number weights, which
-    are repetitions, have a meaning. O(n log n) time, O(n) memory.
+    are repetitions, have a meaning. Two dimensions are refused: scikit-learn takes the columns as
+    classes. O(n log n) time, O(n) memory.
 
     Examples
     --------
@@ -76,34 +95,34 @@ def average_precision_score(
     >>> average_precision_score([1, 0], [0.0, 0.0])
     0.75
     """
-    data = check_binary_scores(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
-    if np.any(data.weight != np.floor(data.weight)):
+    summary = Summary("average_precision_score", average, undefined, return_qid)
+    lists = BinaryLists.of(
+        y_true,
+        y_score,
+        name="average_precision_score",
+        refuse_2d=True,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    if not lists.whole.all():
         raise ValueError(
             "sample_weight has a value that is not whole: average precision counts items, so"
             " that a weight is a number of repetitions; precision_at_top_score takes real"
             " weights."
         )
-    blocks = tied_blocks(data.score)
-    length = blocks.totals(data.weight)
-    positive = blocks.totals(data.weight * data.positive)
-    total = float(positive.sum())
-    if total == 0:
-        warnings.warn(
-            "y_true has no positive: average precision is undefined and was set to 0.",
-            UndefinedMetricWarning,
-            stacklevel=2,
-        )
-        return 0.0
-    items_before = np.cumsum(length) - length
-    positives_before = np.cumsum(positive) - positive
-    held = positive > 0
-    length, positive = length[held], positive[held]
-    items_before, positives_before = items_before[held], positives_before[held]
+    blocks = lists.blocks()
+    positive, length = blocks.held, blocks.held + blocks.other
+    positives_before = blocks.held_above
+    items_before = positives_before + blocks.other_above
     ratio = (positive - 1) / np.maximum(length - 1, 1)
     sums = (positives_before + 1 - ratio * (items_before + 1)) * _reciprocals(
         items_before + 1, length
     ) + ratio * length
-    return float(min(np.sum(positive / length * sums) / total, 1.0))
+    with np.errstate(invalid="ignore"):
+        values = np.minimum(blocks.sums(positive / length * sums) / blocks.n_held, 1.0)
+    return summary.of(values, lists, "no positive")
 
 
 def _reciprocals(start: FloatArray, count: FloatArray) -> FloatArray:
@@ -112,13 +131,18 @@ def _reciprocals(start: FloatArray, count: FloatArray) -> FloatArray:
     The difference of two digamma functions, from their asymptotic series, which does not cancel;
     the first terms of sums that begin below its range are added one by one.
     """
+    if np.all(count == 1):
+        return 1.0 / start
     result = np.zeros(len(start))
     start, count = start.copy(), count.copy()
-    for i in np.flatnonzero(start < LARGE):
-        first = min(count[i], LARGE - start[i])
-        result[i] = np.sum(1.0 / np.arange(start[i], start[i] + first))
-        start[i] += first
-        count[i] -= first
+    low = np.flatnonzero(start < LARGE)
+    for _ in range(LARGE):
+        low = low[(start[low] < LARGE) & (count[low] > 0)]
+        if len(low) == 0:
+            break
+        result[low] += 1.0 / start[low]
+        start[low] += 1
+        count[low] -= 1
     end = start + count
     result += np.log1p(count / start) + 0.5 * count / (start * end)
     for power, coefficient in ((2, 1 / 12), (4, -1 / 120), (6, 1 / 252)):

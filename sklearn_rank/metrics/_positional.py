@@ -2,24 +2,132 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from numbers import Integral
-from typing import Any, Literal
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
-from .._order import tied_blocks
-from .._typing import FloatArray
-from .._validation import GradedScores, check_graded_scores
+from .._order import TiedBlocks, ragged_ranges, sorted_descending, tied_blocks
+from .._typing import FloatArray, IntArray
+from ._lists import Average, GradedLists, Summary, Undefined, Value
 
-__all__ = ["dcg_score", "ndcg_score"]
+__all__ = ["dcg_score", "ndcg_score", "positional_score"]
 
 # Positions whose discounts are laid out as an array; weights on a larger scale are no counts.
 MOST_POSITIONS = 10**8
 
-Gain = Literal["exponential", "linear"] | Callable[[FloatArray], FloatArray]
+Gain: TypeAlias = Literal["exponential", "linear"] | Callable[[FloatArray], Any]
+Discount: TypeAlias = Literal["logarithmic", "linear"] | Callable[[FloatArray, FloatArray], Any]
+
+
+def positional_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    gain: Gain,
+    discount: Discount,
+    k: int | None = None,
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = "skip",
+    return_qid: bool = False,
+    pos_label: Any = None,
+) -> Value:
+    """Generalised positional performance measure: any gain, discounted by any function.
+
+    ``sum over positions i <= k of gain(y at i) * discount(i)``, i = 1 at the top; the mean is
+    over all orders of tied items.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        Relevance of the items, finite and at least 0; in two dimensions one list per row.
+    y_score : array-like of the same shape
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    gain : {"exponential", "linear"} or callable
+        ``2**y - 1``, ``y``, or a function from the array of relevances to that of gains.
+    discount : {"logarithmic", "linear"} or callable
+        ``1 / log2(1 + i)``, ``n - i``, or a function of two arrays, the positions and the lengths
+        n of their lists, to an array.
+    k : int or None, default=None
+        Last position that counts, at least 1; None counts all.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
+        Non-negative weights: how many times each item counts.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default="skip"
+        Of no effect: the measure is defined for every list.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
+    pos_label : int, float, bool or str, default=None
+        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        The measure; more is better for discounts that decrease.
+
+    Raises
+    ------
+    ValueError
+        If a gain or discount is not finite, a gain is negative, or an argument is not valid.
+
+    See Also
+    --------
+    dcg_score : The logarithmic discount.
+    linear_rank_score : Two classes, and functions of the rank from the bottom.
+
+    Notes
+    -----
+    With ``b + positional_score`` for an offset b of the labels, DCG, precision and recall at k,
+    the AUC and Spearman's correlation are all of this form; average precision and the expected
+    reciprocal rank are not. Real weights occupy parts of positions; n is then the weight of the
+    list. O(n log n) time, O(n) memory.
+
+    References
+    ----------
+    .. [1] Calauzènes, Usunier & Gallinari (2013), *Calibration and regret bounds for
+       order-preserving surrogate losses in learning to rank*, Machine Learning 93, Definition 2.1
+       and Table 1.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import positional_score
+    >>> positional_score([2, 1, 0], [1.0, 3.0, 2.0], gain="linear", discount="linear")
+    2.0
+
+    A discount of one's own, as in rank-biased precision:
+
+    >>> positional_score([1, 0, 1], [3.0, 2.0, 1.0], gain="linear",
+    ...                  discount=lambda i, n: 0.5**i)
+    0.625
+    """
+    summary = Summary("positional_score", average, undefined, return_qid)
+    _check_k(k)
+    if not callable(discount) and discount not in ("logarithmic", "linear"):
+        raise ValueError(
+            f"discount={discount!r} must be 'logarithmic', 'linear' or a function of positions and"
+            " lengths."
+        )
+    lists = GradedLists.of(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    gains = gains_of(lists.grade, gain)
+    values = discounted_sums(lists, gains, discount, k)
+    return summary.of(values, lists, "no value")
 
 
 def dcg_score(
@@ -27,54 +135,72 @@ def dcg_score(
     y_score: Any,
     *,
     k: int | None = None,
-    gain: Gain = "exponential",
+    gain: Gain | None = None,
     log_base: float = 2.0,
+    qid: Any = None,
     sample_weight: Any = None,
-) -> float:
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = "skip",
+    return_qid: bool = False,
+    pos_label: Any = None,
+) -> Value:
     """Discounted cumulative gain of a list.
 
-    ``DCG@k = E[sum over positions i <= k of gain(y at i) / log(1 + i)]``, the logarithm to
+    ``DCG@k = sum over positions i <= k of gain(y at i) / log(1 + i)``, the logarithm to
     ``log_base``; the mean is over all orders of tied items.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Relevance of the items of one list, finite and at least 0.
-    y_score : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        Relevance of the items, finite and at least 0; in two dimensions one list per row.
+    y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     k : int or None, default=None
         Last position that counts, at least 1; None counts all.
-    gain : {"exponential", "linear"} or callable, default="exponential"
+    gain : {"exponential", "linear"}, callable or None, default=None
         ``2**y - 1``, ``y``, or a function from the array of relevances to that of gains, each at
-        least 0. For relevances 0 and 1 the first two are equal. scikit-learn's is
-        ``"linear"``.
+        least 0. None is "exponential"; scikit-learn's is "linear".
     log_base : float, default=2.0
         Base of the logarithm, greater than 1.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights: an item of weight w takes w positions, with the cumulative discount
-        interpolated linearly.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
+        Non-negative weights: how many times each item counts.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default="skip"
+        Of no effect: the measure is defined for every list.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
+    pos_label : int, float, bool or str, default=None
+        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
 
     Returns
     -------
-    float
+    float or ndarray of shape (n_lists,)
         The gain, at least 0; more is better.
 
     Raises
     ------
     ValueError
-        If a relevance or its gain is negative or not finite, or an argument is not valid.
+        If a relevance or its gain is negative or not finite, an argument is not valid, or
+        relevances in two dimensions go beyond 0 and 1 without a ``gain``.
     TypeError
         If ``k`` is neither None nor a whole number.
 
     See Also
     --------
     ndcg_score : As a share of the best order.
-    sklearn.metrics.dcg_score : One list per row, linear gain.
+    sklearn.metrics.dcg_score : One list per row, linear gain; equal with ``gain="linear"``.
 
     Notes
     -----
-    Tied items share the mean discount of the positions that they take. O(n log n) time, O(n)
-    memory.
+    Tied items share the mean discount of the positions that they take. A real weight w takes the
+    positions from P to P + w, parts of a position by their share. O(n log n) time, O(n) memory.
 
     References
     ----------
@@ -89,8 +215,19 @@ def dcg_score(
     >>> dcg_score([2, 1, 0], [3.0, 2.0, 1.0], k=1, gain="linear")
     2.0
     """
-    data = check_graded_scores(y_true, y_score, sample_weight=sample_weight)
-    return _discounted_sum(data, _gains(data.grade, gain), data.score, k, log_base)
+    summary = Summary("dcg_score", average, undefined, return_qid)
+    _check_k(k)
+    discount = _logarithmic(log_base)
+    lists = GradedLists.of(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    gains = gains_of(lists.grade, _shared_gain("dcg_score", y_true, lists.grade, gain))
+    return summary.of(discounted_sums(lists, gains, discount, k), lists, "no value")
 
 
 def ndcg_score(
@@ -98,58 +235,78 @@ def ndcg_score(
     y_score: Any,
     *,
     k: int | None = None,
-    gain: Gain = "exponential",
+    gain: Gain | None = None,
     log_base: float = 2.0,
+    qid: Any = None,
     sample_weight: Any = None,
-) -> float:
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = 0.0,
+    return_qid: bool = False,
+    pos_label: Any = None,
+) -> Value:
     """Discounted cumulative gain as a share of that of the best order.
 
     ``NDCG@k = DCG@k(y, s) / DCG@k(y, y)``; the mean is over all orders of tied items.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Relevance of the items of one list, finite and at least 0.
-    y_score : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        Relevance of the items, finite and at least 0; in two dimensions one list per row.
+    y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     k : int or None, default=None
         Last position that counts, at least 1; None counts all.
-    gain : {"exponential", "linear"} or callable, default="exponential"
+    gain : {"exponential", "linear"}, callable or None, default=None
         ``2**y - 1``, ``y``, or a function from the array of relevances to that of gains, each at
-        least 0. For relevances 0 and 1 the first two are equal. scikit-learn's is
-        ``"linear"``.
+        least 0. None is "exponential"; scikit-learn's is "linear".
     log_base : float, default=2.0
         Base of the logarithm, greater than 1; it cancels.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights: an item of weight w takes w positions, with the cumulative discount
-        interpolated linearly.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
+        Non-negative weights: how many times each item counts.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default=0.0
+        What a list in which no item has a gain counts: nothing (alone it is NaN), an error, or
+        this value.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
+    pos_label : int, float, bool or str, default=None
+        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
 
     Returns
     -------
-    float
+    float or ndarray of shape (n_lists,)
         Share in [0, 1]; more is better.
 
     Raises
     ------
     ValueError
-        If a relevance or its gain is negative or not finite, or an argument is not valid.
+        If a relevance or its gain is negative or not finite, an argument is not valid,
+        relevances in two dimensions go beyond 0 and 1 without a ``gain``, or a list is undefined
+        and ``undefined="raise"``.
     TypeError
         If ``k`` is neither None nor a whole number.
 
     Warns
     -----
     UndefinedMetricWarning
-        If no item has a gain; the value is then 0, as in scikit-learn.
+        Once, with their number, if lists are undefined.
 
     See Also
     --------
     dcg_score : Not normalised.
-    sklearn.metrics.ndcg_score : One list per row, linear gain.
+    sklearn.metrics.ndcg_score : One list per row, linear gain; equal with ``gain="linear"``.
 
     Notes
     -----
-    Tied items share the mean discount of the positions that they take. O(n log n) time, O(n)
-    memory.
+    Tied items share the mean discount of the positions that they take. A list without gains
+    counts 0 as in scikit-learn; XGBoost and LightGBM count 1. O(n log n) time, O(n) memory.
 
     References
     ----------
@@ -163,22 +320,45 @@ def ndcg_score(
     1.0
     >>> round(ndcg_score([2, 1, 0], [0.0, 0.0, 0.0]), 4)
     0.7825
+
+    Two lists, one value for each:
+
+    >>> ndcg_score([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=[1, 1, 2, 2], average=None).round(4)
+    array([1.    , 0.6309])
     """
-    data = check_graded_scores(y_true, y_score, sample_weight=sample_weight)
-    gains = _gains(data.grade, gain)
-    value = _discounted_sum(data, gains, data.score, k, log_base)
-    ideal = _discounted_sum(data, gains, gains, k, log_base)
-    if ideal == 0:
-        warnings.warn(
-            "No item of y_true has a gain: NDCG is undefined and was set to 0.",
-            UndefinedMetricWarning,
-            stacklevel=2,
-        )
-        return 0.0
-    return min(value / ideal, 1.0)
+    summary = Summary("ndcg_score", average, undefined, return_qid)
+    _check_k(k)
+    discount = _logarithmic(log_base)
+    lists = GradedLists.of(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    gains = gains_of(lists.grade, _shared_gain("ndcg_score", y_true, lists.grade, gain))
+    values = discounted_sums(lists, gains, discount, k)
+    ideal = _ideal_sums(lists, gains, discount, k)
+    with np.errstate(invalid="ignore"):
+        return summary.of(np.minimum(values / ideal, 1.0), lists, "no item with a gain")
 
 
-def _gains(grade: FloatArray, gain: Gain) -> FloatArray:
+def gains_of(grade: FloatArray, gain: Gain) -> FloatArray:
+    """Gains of relevances.
+
+    Parameters
+    ----------
+    grade : ndarray of shape (n,)
+        Relevances.
+    gain : {"exponential", "linear"} or callable
+        What they are worth.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Finite gains, at least 0.
+    """
     if callable(gain):
         gains = np.asarray(gain(grade), dtype=np.float64)
         if gains.shape != grade.shape:
@@ -190,59 +370,203 @@ def _gains(grade: FloatArray, gain: Gain) -> FloatArray:
         with np.errstate(over="ignore"):
             gains = np.exp2(grade) - 1.0
     elif gain == "linear":
-        gains = grade
+        return grade
     else:
         raise ValueError(f"gain={gain!r} must be 'exponential', 'linear' or a callable.")
-    wrong = ~np.isfinite(gains)
-    if wrong.any():
-        row = int(np.argmax(wrong))
+    if not gains.max() < np.inf or not gains.min() >= 0:
+        wrong = int(np.argmax(~(np.isfinite(gains) & (gains >= 0))))
         raise ValueError(
-            f"The gain of the relevance {grade[row]:g} is not finite: use gain='linear' or"
-            " smaller relevances."
-        )
-    if (gains < 0).any():
-        row = int(np.argmax(gains < 0))
-        raise ValueError(
-            f"The gain of the relevance {grade[row]:g} is {gains[row]:g}: gains must be at least"
-            " 0."
+            f"The gain of the relevance {grade[wrong]:g} is {gains[wrong]:g}: gains must be finite"
+            " and at least 0; use gain='linear' or smaller relevances."
         )
     return gains
 
 
-def _discounted_sum(
-    data: GradedScores, gains: FloatArray, order_by: FloatArray, k: int | None, log_base: float
-) -> float:
-    if k is not None and (not isinstance(k, Integral) or isinstance(k, bool)):
-        raise TypeError(f"k={k!r} must be None or a whole number: a position.")
-    if k is not None and k < 1:
-        raise ValueError(f"k={k!r} must be None or at least 1.")
-    if not 1 < log_base < np.inf:
-        raise ValueError(f"log_base={log_base!r} must be finite and greater than 1.")
-    blocks = tied_blocks(order_by)
-    weight = blocks.totals(data.weight)
-    gain = blocks.totals(data.weight * gains)
-    end = np.cumsum(weight)
-    last = float(end[-1]) if k is None else float(min(k, end[-1]))
-    if last > MOST_POSITIONS:
+def discounted_sums(
+    lists: GradedLists, gains: FloatArray, discount: Discount, k: int | None
+) -> FloatArray:
+    """Sum of discounted gains of each list, the mean over all orders of tied items.
+
+    Parameters
+    ----------
+    lists : GradedLists
+        The lists.
+    gains : ndarray of shape (n,)
+        Gain of each item.
+    discount : {"logarithmic", "linear"} or callable
+        Discount of positions, from 1, and lengths of lists.
+    k : int or None
+        Last position that counts; None counts all.
+
+    Returns
+    -------
+    ndarray of shape (n_lists,)
+        The sums.
+    """
+    blocks = tied_blocks(lists.score, lists.offsets)
+    return _block_sums(lists, blocks, gains, discount, k)
+
+
+def _ideal_sums(
+    lists: GradedLists, gains: FloatArray, discount: Discount, k: int | None
+) -> FloatArray:
+    """Sum of discounted gains of the best order of each list."""
+    if lists.weight is not None:
+        return _block_sums(lists, tied_blocks(gains, lists.offsets), gains, discount, k)
+    ordered = sorted_descending(gains, lists.offsets)
+    starts = lists.offsets[:-1]
+    lengths = np.diff(lists.offsets)
+    counted = lengths if k is None else np.minimum(lengths, k)
+    if k is not None:
+        ordered = ordered[ragged_ranges(starts, counted)]
+        starts = np.cumsum(counted) - counted
+    return _list_sums(ordered * _discounts(discount, lengths, counted), starts)
+
+
+def _block_sums(
+    lists: GradedLists,
+    blocks: TiedBlocks,
+    gains: FloatArray,
+    discount: Discount,
+    k: int | None,
+) -> FloatArray:
+    if lists.weight is not None:
+        return _weighted_sums(lists, lists.weight, blocks, gains, discount, k)
+    lengths = np.diff(lists.offsets)
+    starts, order, first = blocks.starts, blocks.order, blocks.first
+    counted = lengths
+    if k is not None and k < lengths.max():
+        # Only blocks that begin among the first k places, with all of their items.
+        counted = np.minimum(lengths, k)
+        block_lists = blocks.list_of()
+        begin = starts - lists.offsets[block_lists]
+        kept = np.flatnonzero(begin < k)
+        sizes = blocks.lengths()[kept]
+        taken = np.minimum(sizes, k - begin[kept])
+        first = np.searchsorted(kept, first)
+        if len(kept) == sizes.sum():
+            # No two items are tied here.
+            gains = gains[order[starts[kept]]]
+            return _list_sums(gains * _discounts(discount, lengths, counted), first)
+        order = order[ragged_ranges(starts[kept], sizes)]
+        totals = np.add.reduceat(gains[order], np.cumsum(sizes) - sizes)
+        sums = np.add.reduceat(_discounts(discount, lengths, counted), np.cumsum(taken) - taken)
+        return _list_sums(totals / sizes * sums, first)
+    discounts = _discounts(discount, lengths, counted)
+    if len(starts) == len(order):
+        return _list_sums(gains[order] * discounts, first)
+    totals, sums = blocks.totals(gains), np.add.reduceat(discounts, starts)
+    return _list_sums(totals / blocks.lengths() * sums, first)
+
+
+def _weighted_sums(
+    lists: GradedLists,
+    item_weight: FloatArray,
+    blocks: TiedBlocks,
+    gains: FloatArray,
+    discount: Discount,
+    k: int | None,
+) -> FloatArray:
+    """Return the same where an item of weight w takes the positions from P to P + w."""
+    weight = blocks.totals(item_weight)
+    gain = blocks.totals(item_weight * gains)
+    lengths = lists.sizes
+    last = lengths if k is None else np.minimum(lengths, k)
+    counted = np.ceil(last).astype(np.int64)
+    if counted.sum() > MOST_POSITIONS:
         raise ValueError(
-            f"The list has {last:.0f} positions that count: pass k, or weights that count items."
+            f"The lists have {counted.sum()} positions that count: pass k, or weights that count"
+            " items."
         )
-    discount = np.log(log_base) / np.log1p(np.arange(1.0, np.ceil(last) + 1.0))
-    return float(np.sum(gain / weight * _discount_sums(discount, np.minimum(end, last))))
+    end = np.minimum(blocks.running(weight), last[blocks.list_of()])
+    # Positions of all lists end to end, and one more for sums that end at the last.
+    discounts = np.append(_discounts(discount, lengths, counted), 0.0)
+    base = np.cumsum(counted) - counted
+    sums = _sums_between(discounts, end, base[blocks.list_of()], blocks.first)
+    return _list_sums(gain / weight * sums, blocks.first)
 
 
-def _discount_sums(discount: FloatArray, end: FloatArray) -> FloatArray:
+def _sums_between(
+    discounts: FloatArray, end: FloatArray, base: IntArray, first: IntArray
+) -> FloatArray:
     """Sums of the discounts of consecutive stretches of positions that end at ``end``.
 
     Whole positions are added stretch by stretch, not as differences of a running sum, which
     would lose the digits of late positions; parts of positions count by their share.
     """
     whole = np.floor(end).astype(np.int64)
-    begin = np.concatenate(([0], whole[:-1]))
-    padded = np.append(discount, 0.0)
-    sums = np.add.reduceat(padded, begin)
-    # reduceat runs the last stretch to the end of the array and gives an empty one its first item.
-    sums[-1] = np.sum(discount[begin[-1] : whole[-1]])
+    begin = np.append(0, whole[:-1])
+    begin[first] = 0
+    edges = np.stack((base + begin, base + whole), axis=1).ravel()
+    sums = np.add.reduceat(discounts, edges)[::2]
+    # reduceat gives an empty stretch its first item.
     sums[whole == begin] = 0.0
-    part = (end - whole) * padded[whole]
-    return sums + part - np.concatenate(([0.0], part[:-1]))
+    part = (end - whole) * discounts[base + whole]
+    before = np.append(0.0, part[:-1])
+    before[first] = 0.0
+    return sums + part - before
+
+
+def _discounts(discount: Discount, lengths: Any, counted: IntArray) -> FloatArray:
+    """Discounts of the first positions of each list, list after list."""
+    if discount == "linear" or (callable(discount) and not isinstance(discount, _Logarithmic)):
+        starts = np.ones(len(counted), dtype=np.intp)
+        position = ragged_ranges(starts, counted).astype(np.float64)
+        length = np.repeat(np.asarray(lengths, dtype=np.float64), counted)
+        if discount == "linear":
+            return length - position
+        values = np.asarray(discount(position, length), dtype=np.float64)
+        if values.shape != position.shape:
+            raise ValueError(
+                f"discount returned shape {values.shape} for {len(position)} positions: it must"
+                " return one value for each."
+            )
+        if not np.isfinite(values).all():
+            wrong = int(np.argmax(~np.isfinite(values)))
+            raise ValueError(f"discount is not finite at position {position[wrong]:g}.")
+        return values
+    log = discount if isinstance(discount, _Logarithmic) else _Logarithmic(2.0)
+    table = log(np.arange(1, counted.max() + 1).astype(np.float64))
+    if counted.min() == counted.max():
+        return table if len(counted) == 1 else np.tile(table, len(counted))
+    return table[ragged_ranges(np.zeros(len(counted), dtype=np.intp), counted)]
+
+
+class _Logarithmic:
+    """The discount ``1 / log(1 + i)``, the same for lists of all lengths."""
+
+    def __init__(self, base: float) -> None:
+        self.scale = np.log(base)
+
+    def __call__(self, position: FloatArray, length: FloatArray | None = None) -> FloatArray:
+        return self.scale / np.log1p(position)
+
+
+def _logarithmic(base: float) -> _Logarithmic:
+    if not isinstance(base, Real) or not 1 < base < np.inf:
+        raise ValueError(f"log_base={base!r} must be a finite number greater than 1.")
+    return _Logarithmic(float(base))
+
+
+def _list_sums(values: FloatArray, first: IntArray) -> FloatArray:
+    """Sums of consecutive stretches, none of them empty."""
+    return np.add.reduceat(values, first) if len(first) > 1 else values.sum()[np.newaxis]
+
+
+def _check_k(k: Any) -> None:
+    if k is not None and (not isinstance(k, Integral) or isinstance(k, bool)):
+        raise TypeError(f"k={k!r} must be None or a whole number: a position.")
+    if k is not None and k < 1:
+        raise ValueError(f"k={k!r} must be None or at least 1.")
+
+
+def _shared_gain(name: str, y_true: Any, grade: FloatArray, gain: Gain | None) -> Gain:
+    """Gain where none is given; refused where scikit-learn would take another."""
+    if gain is not None:
+        return gain
+    if np.ndim(y_true) == 2 and not np.all((grade == 0) | (grade == 1)):
+        raise ValueError(
+            f"For relevances beyond 0 and 1 scikit-learn's {name} has the gain y and this one"
+            " 2**y - 1: pass gain='linear' or gain='exponential'."
+        )
+    return "exponential"

@@ -7,15 +7,16 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
-from .._order import quantile_at_mass, tied_blocks, top_mass
+from .._order import tied_blocks, top_masses
 from .._typing import FloatArray
-from .._validation import check_binary_scores
 from ..exceptions import SmallTopWarning
+from ._at_k import positives_in_top
+from ._lists import Average, BinaryLists, Summary, Undefined, Value
 
 __all__ = [
     "accuracy_at_top_loss",
+    "enrichment_factor_score",
     "positives_at_top_score",
     "precision_at_top_curve",
     "precision_at_top_score",
@@ -27,9 +28,14 @@ def precision_at_top_score(
     y_score: Any,
     *,
     tau: float = 0.05,
+    qid: Any = None,
     sample_weight: Any = None,
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = "skip",
+    return_qid: bool = False,
     pos_label: Any = None,
-) -> float:
+) -> Value:
     """Share of positives among the top ``tau`` of the list.
 
     ``P@tau = E[number of positives among the first j items] / j`` with
@@ -37,37 +43,49 @@ def precision_at_top_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes.
-    y_score : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        Labels of two classes; in two dimensions one list per row.
+    y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     tau : float, default=0.05
         Share of the items that make the top, in (0, 1).
-    sample_weight : array-like of shape (n_samples,), default=None
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
         Non-negative weights. Whole numbers are repetitions, n their sum; otherwise the top has
         the weight ``tau * sum(sample_weight)``.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default="skip"
+        Of no effect: the measure is defined for every list.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 
     Returns
     -------
-    float
+    float or ndarray of shape (n_lists,)
         Precision in [0, 1]; more is better.
 
     Raises
     ------
     ValueError
-        If ``tau`` is outside (0, 1), or the labels, scores or weights are not valid.
+        If ``tau`` is outside (0, 1), or another argument is not valid.
     TypeError
         If ``tau`` is not a number.
 
     Warns
     -----
     SmallTopWarning
-        If ``tau * n`` rounds to 0: the top is then one item.
+        If ``tau * n`` rounds to 0 for a list: its top is then one item.
 
     See Also
     --------
+    precision_at_k_score : Among a number of items.
     positives_at_top_score : Counts positives down to the first negative.
     accuracy_at_top_loss : Counts the errors on both sides of the same quantile.
 
@@ -91,14 +109,119 @@ def precision_at_top_score(
     >>> precision_at_top_score([0, 1, 1, 0], [2.0, 2.0, 1.0, 1.0], tau=0.25)
     0.5
     """
-    data = check_binary_scores(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
-    mass = _checked_mass(data.weight, tau)
-    quantile = quantile_at_mass(data.score, data.weight, mass)
-    above, cut = data.score > quantile, data.score == quantile
-    weight_pos = data.weight * data.positive
-    share = np.clip((mass - data.weight[above].sum()) / data.weight[cut].sum(), 0.0, 1.0)
-    found = weight_pos[above].sum() + share * weight_pos[cut].sum()
-    return float(min(found / mass, 1.0))
+    summary = Summary("precision_at_top_score", average, undefined, return_qid)
+    lists = BinaryLists.of(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    mass = _checked_masses(lists, "tau", tau)
+    return summary.of(positives_in_top(lists.blocks(), mass) / mass, lists, "no value")
+
+
+def enrichment_factor_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    fraction: float,
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = "skip",
+    return_qid: bool = False,
+    pos_label: Any = None,
+) -> Value:
+    """Precision in the top of the list as a ratio to the share of positives in all of it.
+
+    ``EF = P@fraction / (k / n)`` for k positives among n items, with
+    ``j = max(1, floor(fraction * n + 1/2))`` items in the top; the mean is over all orders of tied
+    items.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        Labels of two classes; in two dimensions one list per row.
+    y_score : array-like of the same shape
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    fraction : float
+        Share of the items that make the top, in (0, 1).
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
+        Non-negative weights. Whole numbers are repetitions, n their sum; otherwise the top has
+        the weight ``tau * sum(sample_weight)``.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default="skip"
+        What a list without positives counts: nothing (alone it is NaN), an error, or this value.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Ratio, at least 0 and at most n / max(j, k); 1 for a random order; more is better.
+
+    Raises
+    ------
+    ValueError
+        If ``fraction`` is outside (0, 1), another argument is not valid, or a list is undefined
+        and ``undefined="raise"``.
+    TypeError
+        If ``fraction`` is not a number.
+
+    Warns
+    -----
+    SmallTopWarning
+        If ``fraction * n`` rounds to 0 for a list: its top is then one item.
+    UndefinedMetricWarning
+        Once, with their number, if lists are undefined.
+
+    See Also
+    --------
+    precision_at_top_score : The precision itself.
+    bedroc_score : No sharp end of the top.
+
+    Notes
+    -----
+    RDKit rounds the number of items up, here it is rounded to the nearest. O(n log n) time, O(n)
+    memory.
+
+    References
+    ----------
+    .. [1] Truchon & Bayly (2007), *Evaluating virtual screening methods*, Journal of Chemical
+       Information and Modeling 47.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import enrichment_factor_score
+    >>> enrichment_factor_score([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0], fraction=0.25)
+    4.0
+    """
+    summary = Summary("enrichment_factor_score", average, undefined, return_qid)
+    lists = BinaryLists.of(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    mass = _checked_masses(lists, "fraction", fraction)
+    blocks = lists.blocks()
+    with np.errstate(invalid="ignore"):
+        values = positives_in_top(blocks, mass) / mass * (blocks.total / blocks.n_held)
+    values[blocks.n_held == 0] = np.nan
+    return summary.of(values, lists, "no positive")
 
 
 def positives_at_top_score(
@@ -106,9 +229,14 @@ def positives_at_top_score(
     y_score: Any,
     *,
     normalize: bool = False,
+    qid: Any = None,
     sample_weight: Any = None,
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = "skip",
+    return_qid: bool = False,
     pos_label: Any = None,
-) -> float:
+) -> Value:
     """Number of positives above the highest negative.
 
     The mean over all orders of tied items: where the highest negative is tied with others in a
@@ -116,35 +244,49 @@ def positives_at_top_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes. Without a negative all positives count.
-    y_score : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        Labels of two classes; in two dimensions one list per row.
+    y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     normalize : bool, default=False
         Whether to divide by the number of positives.
-    sample_weight : array-like of shape (n_samples,), default=None
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
         Non-negative weights: how many times each item counts.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default="skip"
+        What a list without positives with ``normalize=True`` counts: nothing (alone it is
+        NaN), an error, or this value.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 
     Returns
     -------
-    float
-        Number of positives, or their share in [0, 1]; more is better.
+    float or ndarray of shape (n_lists,)
+        Number of positives, all of them in a list without a negative, or their share in [0, 1];
+        more is better.
 
     Raises
     ------
     ValueError
-        If the labels, scores or weights are not valid.
+        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        If ``normalize`` is true and there is no positive; the value is then 0.
+        Once, with their number, if lists are undefined.
 
     See Also
     --------
     precision_at_top_score : Looks at a fixed share of the list.
+    p_norm_push_loss : Counts the positives below the highest negative, with ``p=inf``.
 
     Notes
     -----
@@ -165,27 +307,26 @@ def positives_at_top_score(
     >>> positives_at_top_score([1, 0, 1], [2.0, 2.0, 1.0])
     0.5
     """
-    data = check_binary_scores(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
-    blocks = tied_blocks(data.score)
-    positive = blocks.totals(data.weight * data.positive)
-    negative = blocks.totals(data.weight * ~data.positive)
-    mixed = np.flatnonzero(negative > 0)
-    count = float(np.sum(positive))
-    if len(mixed):
-        first = mixed[0]
-        count = float(np.sum(positive[:first]) + positive[first] / (negative[first] + 1.0))
-    if not normalize:
-        return count
-    total = float(np.sum(positive))
-    if total == 0:
-        warnings.warn(
-            "y_true has no positive: the share of positives at the top is undefined and was set"
-            " to 0.",
-            UndefinedMetricWarning,
-            stacklevel=2,
-        )
-        return 0.0
-    return count / total
+    summary = Summary("positives_at_top_score", average, undefined, return_qid)
+    lists = BinaryLists.of(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    # The blocks of negatives: what is above the topmost counts, and a share of what is tied.
+    blocks = lists.blocks(of_negatives=True)
+    count = blocks.n_other.copy()
+    mixed = blocks.n_held > 0
+    top = blocks.top[mixed]
+    above = np.maximum(count[mixed] - blocks.other_below[top] - blocks.other[top], 0.0)
+    count[mixed] = above + blocks.other[top] / (blocks.held[top] + 1.0)
+    if normalize:
+        with np.errstate(invalid="ignore"):
+            count = count / blocks.n_other
+    return summary.of(count, lists, "no positive")
 
 
 def accuracy_at_top_loss(
@@ -193,9 +334,14 @@ def accuracy_at_top_loss(
     y_score: Any,
     *,
     tau: float = 0.05,
+    qid: Any = None,
     sample_weight: Any = None,
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = "skip",
+    return_qid: bool = False,
     pos_label: Any = None,
-) -> float:
+) -> Value:
     """Mean share of negatives above, and of positives below, the top ``tau`` quantile.
 
     ``1/2 (mean over negatives of 1{s > q} + mean over positives of 1{s < q})``, where ``q`` is
@@ -203,35 +349,48 @@ def accuracy_at_top_loss(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes, both present.
-    y_score : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        Labels of two classes; in two dimensions one list per row.
+    y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     tau : float, default=0.05
         Share of the items that make the top, in (0, 1).
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights. Whole numbers are repetitions; otherwise the quantile is at the
-        weight ``tau * sum(sample_weight)``.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
+        Non-negative weights. Whole numbers are repetitions, n their sum; otherwise the top has
+        the weight ``tau * sum(sample_weight)``.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default="skip"
+        What a list of one class counts: nothing (alone it is NaN), an error, or this value.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 
     Returns
     -------
-    float
+    float or ndarray of shape (n_lists,)
         Loss in [0, 1]; less is better.
 
     Raises
     ------
     ValueError
-        If only one class is present, ``tau`` is outside (0, 1), or the labels, scores or weights
-        are not valid.
+        If ``tau`` is outside (0, 1), another argument is not valid, or a list is undefined and
+        ``undefined="raise"``.
     TypeError
         If ``tau`` is not a number.
 
     Warns
     -----
     SmallTopWarning
-        If ``tau * n`` rounds to 0: the quantile is then the highest score.
+        If ``tau * n`` rounds to 0 for a list: the quantile is then its highest score.
+    UndefinedMetricWarning
+        Once, with their number, if lists are undefined.
 
     See Also
     --------
@@ -257,24 +416,36 @@ def accuracy_at_top_loss(
     >>> accuracy_at_top_loss([0, 1, 1, 0], [4.0, 3.0, 2.0, 1.0], tau=0.5)
     0.5
     """
-    data = check_binary_scores(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
-    weight_pos = data.weight * data.positive
-    weight_neg = data.weight * ~data.positive
-    if not weight_pos.any() or not weight_neg.any():
-        raise ValueError(
-            "y_true has one class only, but the loss compares positives with negatives: pass"
-            " items of both classes."
-        )
-    quantile = quantile_at_mass(data.score, data.weight, _checked_mass(data.weight, tau))
-    above = weight_neg[data.score > quantile].sum() / weight_neg.sum()
-    below = weight_pos[data.score < quantile].sum() / weight_pos.sum()
-    return float((above + below) / 2)
+    summary = Summary("accuracy_at_top_loss", average, undefined, return_qid)
+    lists = BinaryLists.of(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    mass = _checked_masses(lists, "tau", tau)
+    blocks = tied_blocks(lists.score, lists.offsets)
+    weight = np.ones(len(lists.score)) if lists.weight is None else lists.weight
+    positive = blocks.totals(np.where(lists.positive, weight, 0.0))
+    negative = blocks.totals(np.where(lists.positive, 0.0, weight))
+    upto = blocks.running(positive + negative)
+    short = blocks.list_totals(upto < mass[blocks.list_of()], dtype=np.intp)
+    last = np.append(blocks.first[1:], len(upto)) - 1
+    at_quantile = np.minimum(blocks.first + short, last)
+    positives, negatives = blocks.running(positive), blocks.running(negative)
+    below = positives[last] - positives[at_quantile]
+    above = negatives[at_quantile] - negative[at_quantile]
+    with np.errstate(invalid="ignore"):
+        values = (above / negatives[last] + below / positives[last]) / 2
+    return summary.of(values, lists, "items of one class only")
 
 
 def precision_at_top_curve(
     y_true: Any, y_score: Any, *, sample_weight: Any = None, pos_label: Any = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Precision among the first items of the list, for every length of the top.
+    """Precision among the first items of one list, for every length of the top.
 
     Parameters
     ----------
@@ -318,28 +489,40 @@ def precision_at_top_curve(
     >>> precision
     array([1.        , 0.75      , 0.66666667, 0.5       ])
     """
-    data = check_binary_scores(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
-    blocks = tied_blocks(data.score)
-    total = blocks.totals(data.weight)
-    positive = blocks.totals(data.weight * data.positive)
-    block = np.repeat(np.arange(len(total)), np.diff(blocks.starts, append=len(blocks.order)))
-    position = np.cumsum(data.weight[blocks.order])
+    lists = BinaryLists.of(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
+    if len(lists.offsets) > 2:
+        raise ValueError("A curve is of one list: pass one-dimensional y_true and y_score.")
+    blocks = tied_blocks(lists.score)
+    weight = np.ones(len(lists.score)) if lists.weight is None else lists.weight
+    total = blocks.totals(weight)
+    positive = blocks.totals(weight * lists.positive)
+    block = np.repeat(np.arange(len(total)), blocks.lengths())
+    position = np.cumsum(weight[blocks.order])
     into = position - (np.cumsum(total) - total)[block]
     expected = (np.cumsum(positive) - positive)[block] + into * (positive / total)[block]
     return position, np.clip(expected / position, 0.0, 1.0)
 
 
-def _checked_mass(weight: FloatArray, tau: float) -> float:
-    if not isinstance(tau, Real):
-        raise TypeError(f"tau={tau!r} must be a number between 0 and 1, both excluded.")
+def _checked_masses(lists: BinaryLists, name: str, tau: Any) -> FloatArray:
+    """Weight of the top of each list; warns of tops of less than one item."""
+    if not isinstance(tau, Real) or isinstance(tau, bool):
+        raise TypeError(f"{name}={tau!r} must be a number between 0 and 1, both excluded.")
+    tau = float(tau)
     if not 0 < tau < 1:
-        raise ValueError(f"tau={tau!r} must lie between 0 and 1, both excluded.")
-    mass, is_small = top_mass(weight, float(tau))
-    if is_small:
+        raise ValueError(f"{name}={tau!r} must lie between 0 and 1, both excluded.")
+    smallest = np.ones(len(lists.offsets) - 1)
+    if lists.weight is not None:
+        smallest = np.minimum.reduceat(lists.weight, lists.offsets[:-1])
+    masses, small = top_masses(lists.sizes, tau, lists.whole, smallest)
+    if small.any():
+        first = int(np.argmax(small))
+        of_lists = (
+            "" if len(small) == 1 else f" in {np.count_nonzero(small)} of {len(small)} lists"
+        )
         warnings.warn(
-            f"The top {tau:g} of {len(weight)} items holds less than one item and was taken as"
-            " one item: raise tau or score more items.",
+            f"The top {tau:g} of {np.diff(lists.offsets)[first]} items holds less than one item"
+            f"{of_lists} and was taken as one item: raise {name} or score more items.",
             SmallTopWarning,
             stacklevel=3,
         )
-    return mass
+    return masses

@@ -1,0 +1,646 @@
+"""Conditional linear rank statistics: sums over the positives of a function of their ranks."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from .._order import ClassBlocks
+from .._typing import FloatArray
+from ._lists import Average, BinaryLists, Summary, Undefined, Value
+from ._score_generating import (
+    LocalAUC,
+    Phi,
+    Power,
+    ScoreGeneratingFunction,
+    Screening,
+    as_score_generating,
+)
+
+__all__ = [
+    "bedroc_score",
+    "linear_rank_score",
+    "local_auc_score",
+    "p_norm_push_score",
+    "rie_score",
+    "roc_auc_score",
+]
+
+Ties: TypeAlias = Literal["average", "mid", "max"]
+Normalize: TypeAlias = Literal["mean", "minmax"] | None
+
+NO_POSITIVE = "no positive"
+ONE_CLASS = "items of one class only"
+NO_RANGE = "items of one class only or no place that counts"
+
+
+def linear_rank_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    phi: Phi,
+    ties: Ties = "average",
+    normalize: Normalize = "mean",
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = "skip",
+    return_qid: bool = False,
+    pos_label: Any = None,
+) -> Value:
+    """Conditional linear rank statistic: how high the positives rank, in the eyes of phi.
+
+    ``W = sum over positives of phi(R / (n + 1))``, R the rank among all n items, n at the top.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        Labels of two classes; in two dimensions one list per row.
+    y_score : array-like of the same shape
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    phi : ScoreGeneratingFunction, str or callable
+        Nondecreasing function on (0, 1): an object such as :class:`LocalAUC`, "wilcoxon",
+        "van_der_waerden", or a function from an array to an array.
+    ties : {"average", "mid", "max"}, default="average"
+        Tied items share the mean of phi over their ranks, which is the mean over all orders; or
+        count phi at their middle rank; or at their highest, as in the paper's definition.
+    normalize : {"mean", "minmax"} or None, default="mean"
+        Mean over the positives; place between the worst and the best order, 0 and 1; or the sum.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
+        Non-negative weights: how many times each item counts.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default="skip"
+        What a list without positives, or with "minmax" of one class or where no place counts,
+        counts: nothing (alone it is NaN), an error, or this value.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        The statistic; more is better.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Once, with their number, if lists are undefined.
+
+    See Also
+    --------
+    roc_auc_score : ``phi(u) = u`` with ``normalize="minmax"``.
+    local_auc_score : The top of the list only.
+    positional_score : Graded relevance, and discounts of the position from the top.
+
+    Notes
+    -----
+    With ``normalize="minmax"`` and tied items the value may leave [0, 1] unless
+    ``ties="average"``. A real weight w takes w ranks, parts of a rank by their share. O(n log n)
+    time and O(n) memory; one unweighted list costs two sorts of values, whatever phi.
+
+    References
+    ----------
+    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21, Definition 1.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import Exponential, linear_rank_score
+    >>> y_true, y_score = [1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0]
+    >>> round(linear_rank_score(y_true, y_score, phi="wilcoxon"), 4)
+    0.6
+    >>> round(linear_rank_score(y_true, y_score, phi=Exponential(5.0), normalize="minmax"), 4)
+    0.8034
+
+    One value per list:
+
+    >>> linear_rank_score([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=["a", "a", "b", "b"],
+    ...                   phi=lambda u: u**2, normalize="minmax", average=None)
+    array([1., 0.])
+    """
+    summary = Summary("linear_rank_score", average, undefined, return_qid)
+    if ties not in ("average", "mid", "max"):
+        raise ValueError(f"ties={ties!r} must be 'average', 'mid' or 'max'.")
+    function = as_score_generating(phi)
+    lists = BinaryLists.of(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    values = _statistic(lists.blocks(), function, ties, normalize)
+    return summary.of(values, lists, NO_POSITIVE if normalize == "mean" else NO_RANGE)
+
+
+def roc_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = "skip",
+    return_qid: bool = False,
+    pos_label: Any = None,
+) -> Value:
+    """Area under the ROC curve: share of the pairs of a positive and a negative in order.
+
+    ``AUC = P(s of a positive > s of a negative) + P(equal) / 2``.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    y_score : array-like of shape (n_samples,)
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
+        Non-negative weights: how many times each item counts.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default="skip"
+        What a list of one class counts: nothing (alone it is NaN), an error, or this value.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Area in [0, 1]; 1/2 for a random order; more is better.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Once, with their number, if lists are undefined.
+
+    See Also
+    --------
+    sklearn.metrics.roc_auc_score : Equal for two classes; here one call takes many lists.
+    local_auc_score : The top of the list only.
+    partial_auc_score : A part of the ROC curve only.
+
+    Notes
+    -----
+    Two dimensions are refused: scikit-learn takes the columns as classes. A pair weighs the
+    product of its weights. O(n log n) time, and O(n) memory: at most three times that of
+    ``y_score`` for one unweighted list.
+
+    References
+    ----------
+    .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
+       area under the ROC curve*, JMLR 6, Equation 4.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import roc_auc_score
+    >>> roc_auc_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
+    0.75
+    >>> roc_auc_score([1, 0, 0, 1], [2.0, 1.0, 5.0, 5.0], qid=[7, 7, 3, 3], average=None)
+    array([0.5, 1. ])
+    """
+    summary = Summary("roc_auc_score", average, undefined, return_qid)
+    lists = BinaryLists.of(
+        y_true,
+        y_score,
+        name="roc_auc_score",
+        refuse_2d=True,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    # Of the two classes the smaller one is looked up among all items.
+    fewer_negatives = bool(2 * np.count_nonzero(lists.positive) > len(lists.positive))
+    blocks = lists.blocks(of_negatives=fewer_negatives)
+    beaten = blocks.other_above if fewer_negatives else blocks.other_below
+    in_order = blocks.sums(blocks.held * (beaten + blocks.other / 2.0))
+    with np.errstate(invalid="ignore"):
+        values = in_order / (blocks.n_held * blocks.n_other)
+    return summary.of(values, lists, ONE_CLASS)
+
+
+def local_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    u0: float,
+    normalize: Normalize = "minmax",
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = "skip",
+    return_qid: bool = False,
+    pos_label: Any = None,
+) -> Value:
+    """Local AUC: the rank statistic of the positives in the top ``1 - u0`` of the list.
+
+    ``W = sum over positives of u 1{u >= u0}`` at ``u = R / (n + 1)``, R the rank, n at the top.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        Labels of two classes; in two dimensions one list per row.
+    y_score : array-like of the same shape
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    u0 : float
+        Share of the list that does not count, in [0, 1); 0 is the AUC.
+    normalize : {"mean", "minmax"} or None, default="minmax"
+        Place between the worst and the best order, 0 and 1; mean over the positives; the sum.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
+        Non-negative weights: how many times each item counts.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default="skip"
+        What a list of one class, or without a place that counts, counts: nothing (alone it is
+        NaN), an error, or this value.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        The statistic; more is better.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Once, with their number, if lists are undefined.
+
+    See Also
+    --------
+    linear_rank_score : With ``phi=LocalAUC(u0)`` the same.
+    partial_auc_score : Cuts the ROC curve at a false positive rate instead.
+
+    Notes
+    -----
+    The cut is a share of all items; that of the partial AUC is one of the negatives. O(n log n)
+    time, O(n) memory.
+
+    References
+    ----------
+    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21, Section 2.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import local_auc_score
+    >>> round(local_auc_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], u0=0.5), 4)
+    0.5714
+    """
+    summary = Summary("local_auc_score", average, undefined, return_qid)
+    function = LocalAUC(u0)
+    lists = BinaryLists.of(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    return summary.of(_statistic(lists.blocks(), function, "average", normalize), lists, NO_RANGE)
+
+
+def p_norm_push_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    p: float,
+    normalize: Normalize = "minmax",
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = "skip",
+    return_qid: bool = False,
+    pos_label: Any = None,
+) -> Value:
+    """Rank statistic of the p-norm push: the p-th powers of the ranks of the positives.
+
+    ``W = sum over positives of (R / (n + 1))**p``, R the rank among all n items, n at the top.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        Labels of two classes; in two dimensions one list per row.
+    y_score : array-like of the same shape
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    p : float
+        Exponent, positive; 1 is the AUC, and the larger, the more the top counts.
+    normalize : {"mean", "minmax"} or None, default="minmax"
+        Place between the worst and the best order, 0 and 1; mean over the positives; the sum.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
+        Non-negative weights: how many times each item counts.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default="skip"
+        What a list of one class counts: nothing (alone it is NaN), an error, or this value.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        The statistic; more is better.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Once, with their number, if lists are undefined.
+
+    See Also
+    --------
+    linear_rank_score : With ``phi=Power(p)`` the same.
+    p_norm_push_loss : Rudin's criterion, of the negatives that stand high.
+
+    Notes
+    -----
+    O(n log n) time, O(n) memory.
+
+    References
+    ----------
+    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21, Section 2.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import p_norm_push_score
+    >>> round(p_norm_push_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], p=2), 4)
+    0.75
+    """
+    summary = Summary("p_norm_push_score", average, undefined, return_qid)
+    function = Power(p)
+    lists = BinaryLists.of(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    return summary.of(_statistic(lists.blocks(), function, "average", normalize), lists, ONE_CLASS)
+
+
+def bedroc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    alpha: float = 20.0,
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = "skip",
+    return_qid: bool = False,
+    pos_label: Any = None,
+) -> Value:
+    """Boltzmann-enhanced discrimination of the ROC curve: early recognition from 0 to 1.
+
+    The mean over the positives of ``exp(-alpha i / n)``, i the position from the top among n
+    items, as its place between the worst and the best order.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        Labels of two classes; in two dimensions one list per row.
+    y_score : array-like of the same shape
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    alpha : float, default=20
+        Rate, positive: about the top ``1 / alpha`` of the list counts.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
+        Non-negative weights: how many times each item counts.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default="skip"
+        What a list of one class counts: nothing (alone it is NaN), an error, or this value.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Place in [0, 1]; more is better.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Once, with their number, if lists are undefined.
+
+    See Also
+    --------
+    rie_score : As a ratio to the mean of a random order.
+    linear_rank_score : ``phi=Exponential(alpha)`` has ``n + 1`` in place of n.
+
+    Notes
+    -----
+    RDKit's value is this one without ties; with ties it depends on the order of the rows.
+    O(n log n) time, O(n) memory.
+
+    References
+    ----------
+    .. [1] Truchon & Bayly (2007), *Evaluating virtual screening methods*, Journal of Chemical
+       Information and Modeling 47, Equation 36.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import bedroc_score
+    >>> round(bedroc_score([1, 0, 1, 0, 0, 0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], alpha=5.0), 4)
+    0.8224
+    """
+    summary = Summary("bedroc_score", average, undefined, return_qid)
+    function = Screening(alpha)
+    lists = BinaryLists.of(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    return summary.of(_statistic(lists.blocks(), function, "average", "minmax"), lists, ONE_CLASS)
+
+
+def rie_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    alpha: float = 20.0,
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = "skip",
+    return_qid: bool = False,
+    pos_label: Any = None,
+) -> Value:
+    """Robust initial enhancement: early recognition as a ratio to a random order.
+
+    The mean over the positives of ``exp(-alpha i / n)``, i the position from the top among n
+    items, over the mean of that over all items.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        Labels of two classes; in two dimensions one list per row.
+    y_score : array-like of the same shape
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    alpha : float, default=20
+        Rate, positive: about the top ``1 / alpha`` of the list counts.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
+        Non-negative weights: how many times each item counts.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default="skip"
+        What a list without positives counts: nothing (alone it is NaN), an error, or this value.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Ratio, at least 0; 1 for a random order; more is better.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Once, with their number, if lists are undefined.
+
+    See Also
+    --------
+    bedroc_score : From 0 to 1.
+
+    Notes
+    -----
+    O(n log n) time, O(n) memory.
+
+    References
+    ----------
+    .. [1] Sheridan, Singh, Fluder & Kearsley (2001), *Protocols for bridging the peptide to
+       nonpeptide gap in topological similarity searches*, Journal of Chemical Information and
+       Computer Sciences 41.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import rie_score
+    >>> round(rie_score([1, 0, 1, 0, 0, 0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], alpha=5.0), 4)
+    2.0303
+    """
+    summary = Summary("rie_score", average, undefined, return_qid)
+    function = Screening(alpha)
+    lists = BinaryLists.of(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    blocks = lists.blocks()
+    n = blocks.total
+    at_random = function._sums(np.zeros_like(n), n, n) / n
+    values = _statistic(blocks, function, "average", "mean") / at_random
+    return summary.of(values, lists, NO_POSITIVE)
+
+
+def _statistic(
+    blocks: ClassBlocks, phi: ScoreGeneratingFunction, ties: Ties, normalize: Normalize
+) -> FloatArray:
+    """Return the statistic of each list; NaN where it is undefined."""
+    if normalize not in ("mean", "minmax", None):
+        raise ValueError(f"normalize={normalize!r} must be 'mean', 'minmax' or None.")
+    n, k = blocks.total, blocks.n_held
+    of_block = blocks.spread(n)
+    below = blocks.below
+    upto = below + blocks.held + blocks.other
+    if ties == "average":
+        sums = phi._sums(below, upto, of_block)
+        mixed = np.flatnonzero(blocks.other)
+        sums[mixed] *= blocks.held[mixed] / (blocks.held[mixed] + blocks.other[mixed])
+        statistic = blocks.sums(sums)
+    else:
+        rank = upto if ties == "max" else (below + upto + 1.0) / 2.0
+        statistic = blocks.sums(blocks.held * phi._at_ranks(rank, of_block))
+    if normalize is None:
+        return statistic
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if normalize == "mean":
+            return np.where(k > 0, statistic / k, np.nan)
+        worst = phi._sums(np.zeros_like(n), k, n)
+        best = phi._sums(n - k, n, n)
+        return np.where(best > worst, (statistic - worst) / (best - worst), np.nan)

@@ -1,0 +1,524 @@
+"""Score-generating functions: how much each place of a ranking counts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy.special import ndtri
+
+from .._order import ragged_ranges
+from .._typing import FloatArray
+
+__all__ = [
+    "Exponential",
+    "LocalAUC",
+    "Phi",
+    "Power",
+    "ScoreGeneratingFunction",
+    "TopDCG",
+    "VanDerWaerden",
+    "Wilcoxon",
+    "as_score_generating",
+]
+
+# Ranks that are laid out at a time where a tied block shares the mean over its ranks, and from
+# when on a block is laid out by itself.
+CHUNK, LONG = 2**20, 2**12
+
+
+class ScoreGeneratingFunction(ABC):
+    """A nondecreasing function phi on [0, 1]: an item of rank R among n counts phi(R / (n+1)).
+
+    The base of :class:`Wilcoxon`, :class:`LocalAUC`, :class:`Power`, :class:`TopDCG`,
+    :class:`Exponential` and :class:`VanDerWaerden`. Rank n is the top.
+
+    Attributes
+    ----------
+    jumps : tuple of (float, float)
+        Where phi jumps, and by how much.
+    lipschitz : float
+        Smallest L with ``|phi(u) - phi(v)| <= L |u - v|``; infinite if there is none.
+    is_limit_functional : bool
+        Whether phi is the same for all n, so that the statistic has a limit.
+
+    References
+    ----------
+    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21, Definition 1.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import ScoreGeneratingFunction, Wilcoxon
+    >>> isinstance(Wilcoxon(), ScoreGeneratingFunction)
+    True
+    """
+
+    jumps: tuple[tuple[float, float], ...] = ()
+    is_limit_functional: bool = True
+
+    @property
+    @abstractmethod
+    def lipschitz(self) -> float:
+        """Smallest L with ``|phi(u) - phi(v)| <= L |u - v|``; infinite if there is none."""
+
+    @abstractmethod
+    def __call__(self, u: Any) -> FloatArray:
+        """Value at ``u``."""
+
+    def derivative(self, u: Any) -> FloatArray:
+        """Derivative at ``u``, that of the continuous part where phi jumps.
+
+        Parameters
+        ----------
+        u : array-like
+            Points of [0, 1].
+
+        Returns
+        -------
+        ndarray
+            The derivative.
+
+        Raises
+        ------
+        ValueError
+            If phi has none.
+        """
+        raise ValueError(f"{self!r} has no derivative.")
+
+    def _at_ranks(self, rank: FloatArray, n: FloatArray) -> FloatArray:
+        """Values of ascending ranks in lists of ``n``."""
+        return self(rank / (n + 1.0))
+
+    def _whole_sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
+        """Sums over the ranks ``below + 1, ..., upto``, both whole; ``n`` broadcasts."""
+        lengths = upto - below
+        if np.all(lengths == 1.0):
+            return self._at_ranks(upto, n)
+        n = np.broadcast_to(n, below.shape)
+        sums = np.zeros(len(below))
+        for i in np.flatnonzero(lengths > LONG):
+            for start in range(int(below[i]), int(upto[i]), CHUNK):
+                stop = min(start + CHUNK, int(upto[i]))
+                sums[i] += self._at_ranks(np.arange(start + 1.0, stop + 1.0), n[i]).sum()
+        short = np.flatnonzero((lengths > 0.0) & (lengths <= LONG))
+        for some in np.array_split(short, len(short) * LONG // CHUNK + 1):
+            if len(some):
+                count = lengths[some].astype(np.intp)
+                rank = ragged_ranges(below[some].astype(np.intp) + 1, count).astype(np.float64)
+                values = self._at_ranks(rank, np.repeat(n[some], count))
+                sums[some] = np.add.reduceat(values, np.cumsum(count) - count)
+        return sums
+
+    def _sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
+        """Sums over the ranks in ``(below, upto]``, a part of a rank counting by its share."""
+        first, last = np.floor(below), np.ceil(upto)
+        sums = self._whole_sums(first, last, n)
+        cut = np.flatnonzero((first != below) | (last != upto))
+        if len(cut):
+            n = np.broadcast_to(n, below.shape)[cut]
+            sums[cut] -= (below[cut] - first[cut]) * self._at_ranks(first[cut] + 1.0, n)
+            sums[cut] -= (last[cut] - upto[cut]) * self._at_ranks(last[cut], n)
+        return sums
+
+
+Phi: TypeAlias = ScoreGeneratingFunction | str | Callable[[FloatArray], Any]
+
+
+@dataclass(frozen=True)
+class Wilcoxon(ScoreGeneratingFunction):
+    """``phi(u) = u``: the statistic of Wilcoxon, Mann and Whitney, an affine map of the AUC.
+
+    References
+    ----------
+    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21, Section 2.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import Wilcoxon, linear_rank_score
+    >>> linear_rank_score([1, 0, 1], [3.0, 2.0, 1.0], phi=Wilcoxon())
+    0.5
+    """
+
+    @property
+    def lipschitz(self) -> float:
+        """1."""
+        return 1.0
+
+    def __call__(self, u: Any) -> FloatArray:
+        """Value at ``u``."""
+        return np.asarray(u, dtype=np.float64)
+
+    def derivative(self, u: Any) -> FloatArray:
+        """1 everywhere.
+
+        Parameters
+        ----------
+        u : array-like
+            Points of [0, 1].
+
+        Returns
+        -------
+        ndarray
+            The derivative.
+        """
+        return np.ones_like(self(u))
+
+    def _whole_sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
+        return (upto - below) * (below + upto + 1.0) / (2.0 * (n + 1.0))
+
+
+@dataclass(frozen=True)
+class LocalAUC(ScoreGeneratingFunction):
+    """``phi(u) = u 1{u >= u0}``: only the top ``1 - u0`` of the list counts.
+
+    Parameters
+    ----------
+    u0 : float
+        Share of the list that does not count, in [0, 1).
+
+    References
+    ----------
+    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21, Section 2.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import LocalAUC
+    >>> LocalAUC(0.8)([0.5, 0.9])
+    array([0. , 0.9])
+    """
+
+    u0: float
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.u0) or not 0 <= self.u0 < 1:
+            raise ValueError(f"u0={self.u0!r} must be a number in [0, 1): the share left out.")
+
+    @property
+    def jumps(self) -> tuple[tuple[float, float], ...]:  # type: ignore[override]
+        """Height u0 at u0."""
+        return ((self.u0, self.u0),) if self.u0 > 0 else ()
+
+    @property
+    def lipschitz(self) -> float:
+        """Infinite, unless ``u0`` is 0."""
+        return np.inf if self.u0 > 0 else 1.0
+
+    def __call__(self, u: Any) -> FloatArray:
+        """Value at ``u``."""
+        u = np.asarray(u, dtype=np.float64)
+        return np.where(u >= self.u0, u, 0.0)
+
+    def derivative(self, u: Any) -> FloatArray:
+        """1 from ``u0`` on, 0 below.
+
+        Parameters
+        ----------
+        u : array-like
+            Points of [0, 1].
+
+        Returns
+        -------
+        ndarray
+            The derivative of the continuous part.
+        """
+        return np.where(np.asarray(u, dtype=np.float64) >= self.u0, 1.0, 0.0)
+
+    def _whole_sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
+        # The last rank that does not count, by the very comparison that defines phi.
+        start = np.ceil(self.u0 * (n + 1.0)) - 1.0
+        start = np.where(start / (n + 1.0) >= self.u0, start - 1.0, start)
+        start = np.where((start + 1.0) / (n + 1.0) < self.u0, start + 1.0, start)
+        below = np.maximum(below, start)
+        upto = np.maximum(upto, below)
+        return (upto - below) * (below + upto + 1.0) / (2.0 * (n + 1.0))
+
+
+@dataclass(frozen=True)
+class Power(ScoreGeneratingFunction):
+    """``phi(u) = u**p``: the larger p, the more the top counts (p-norm push, pooled ranks).
+
+    Parameters
+    ----------
+    p : float
+        Exponent, positive.
+
+    References
+    ----------
+    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21, Section 2.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import Power
+    >>> Power(2)([0.5, 1.0])
+    array([0.25, 1.  ])
+    """
+
+    p: float
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.p) or not 0 < self.p < np.inf:
+            raise ValueError(f"p={self.p!r} must be a finite positive number: the exponent.")
+
+    @property
+    def lipschitz(self) -> float:
+        """p, infinite for p < 1."""
+        return float(self.p) if self.p >= 1 else np.inf
+
+    def __call__(self, u: Any) -> FloatArray:
+        """Value at ``u``."""
+        return np.asarray(u, dtype=np.float64) ** self.p
+
+    def derivative(self, u: Any) -> FloatArray:
+        """``p u**(p - 1)``, infinite at 0 for p < 1.
+
+        Parameters
+        ----------
+        u : array-like
+            Points of [0, 1].
+
+        Returns
+        -------
+        ndarray
+            The derivative.
+        """
+        with np.errstate(divide="ignore"):
+            return self.p * np.asarray(u, dtype=np.float64) ** (self.p - 1.0)
+
+
+@dataclass(frozen=True)
+class TopDCG(ScoreGeneratingFunction):
+    """The discount of DCG@k: ``1 / log2(n - R + 2)`` for the top ``k`` ranks R, else 0.
+
+    Parameters
+    ----------
+    k : int
+        Number of places that count, at least 1.
+
+    Notes
+    -----
+    It depends on the length n of the list, so that it has no value at a point of [0, 1] and the
+    statistic no limit.
+
+    References
+    ----------
+    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21, Section 2.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import TopDCG, linear_rank_score
+    >>> linear_rank_score([1, 0, 1], [3.0, 2.0, 1.0], phi=TopDCG(3), normalize=None)
+    1.5
+    """
+
+    k: int
+
+    is_limit_functional = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 1:
+            raise ValueError(f"k={self.k!r} must be a whole number, at least 1.")
+
+    @property
+    def lipschitz(self) -> float:
+        """Infinite."""
+        return np.inf
+
+    def __call__(self, u: Any) -> FloatArray:
+        """Raise: the value depends on the length of the list."""
+        raise ValueError(
+            "TopDCG depends on the length of the list and has no value at a point of [0, 1]."
+        )
+
+    def _at_ranks(self, rank: FloatArray, n: FloatArray) -> FloatArray:
+        position = n - rank + 1.0
+        return np.where(position <= self.k, np.log(2.0) / np.log1p(np.maximum(position, 0.5)), 0.0)
+
+
+@dataclass(frozen=True)
+class Exponential(ScoreGeneratingFunction):
+    """``phi(u) = exp(-alpha (1 - u))``: the emphasis of BEDROC and RIE.
+
+    Parameters
+    ----------
+    alpha : float
+        Rate, positive: about the top 1 / alpha of the list counts.
+
+    References
+    ----------
+    .. [1] Truchon & Bayly (2007), *Evaluating virtual screening methods*, Journal of Chemical
+       Information and Modeling 47.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import Exponential
+    >>> Exponential(20.0)([1.0])
+    array([1.])
+    """
+
+    alpha: float
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.alpha) or not 0 < self.alpha < np.inf:
+            raise ValueError(f"alpha={self.alpha!r} must be a finite positive number: the rate.")
+
+    @property
+    def lipschitz(self) -> float:
+        """``alpha``."""
+        return float(self.alpha)
+
+    def __call__(self, u: Any) -> FloatArray:
+        """Value at ``u``."""
+        return np.exp(-self.alpha * (1.0 - np.asarray(u, dtype=np.float64)))
+
+    def derivative(self, u: Any) -> FloatArray:
+        """``alpha phi(u)``.
+
+        Parameters
+        ----------
+        u : array-like
+            Points of [0, 1].
+
+        Returns
+        -------
+        ndarray
+            The derivative.
+        """
+        return self.alpha * self(u)
+
+    def _rate(self, n: FloatArray) -> FloatArray:
+        """How much a rank adds to the exponent."""
+        return self.alpha / (n + 1.0)
+
+    def _at_ranks(self, rank: FloatArray, n: FloatArray) -> FloatArray:
+        return np.exp(self._rate(n) * (rank - n - 1.0))
+
+    def _whole_sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
+        rate = self._rate(n)
+        # A geometric series from the highest rank downwards.
+        series = np.expm1(-rate * (upto - below)) / np.expm1(-rate)
+        return self._at_ranks(upto, n) * series
+
+
+class Screening(Exponential):
+    """The exponential of the position as a share of the list, not of n + 1."""
+
+    def _rate(self, n: FloatArray) -> FloatArray:
+        return self.alpha / n
+
+
+@dataclass(frozen=True)
+class VanDerWaerden(ScoreGeneratingFunction):
+    """The quantile function of the standard normal distribution: the normal scores statistic.
+
+    References
+    ----------
+    .. [1] van der Waerden (1952), *Order tests for the two-sample problem and their power*,
+       Indagationes Mathematicae 14.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import VanDerWaerden
+    >>> VanDerWaerden()([0.5, 0.975]).round(2)
+    array([0.  , 1.96])
+    """
+
+    @property
+    def lipschitz(self) -> float:
+        """Infinite: phi is unbounded."""
+        return np.inf
+
+    def __call__(self, u: Any) -> FloatArray:
+        """Value at ``u``."""
+        return np.asarray(ndtri(np.asarray(u, dtype=np.float64)))
+
+    def derivative(self, u: Any) -> FloatArray:
+        """One over the normal density at the quantile.
+
+        Parameters
+        ----------
+        u : array-like
+            Points of (0, 1).
+
+        Returns
+        -------
+        ndarray
+            The derivative.
+        """
+        return np.sqrt(2.0 * np.pi) * np.exp(self(u) ** 2 / 2.0)
+
+
+@dataclass(frozen=True)
+class _FromCallable(ScoreGeneratingFunction):
+    """A function of the user, of which only its values are known."""
+
+    function: Callable[[FloatArray], Any]
+
+    @property
+    def lipschitz(self) -> float:
+        return np.inf
+
+    def __call__(self, u: Any) -> FloatArray:
+        points = np.atleast_1d(np.asarray(u, dtype=np.float64))
+        values = np.asarray(self.function(points), dtype=np.float64)
+        if values.shape != points.shape:
+            raise ValueError(
+                f"phi returned shape {values.shape} for {points.shape}: it must return one value"
+                " for each point."
+            )
+        if not np.isfinite(values).all():
+            bad = points[np.argmax(~np.isfinite(values))]
+            raise ValueError(f"phi is not finite at {bad:g}: it must be on (0, 1).")
+        if (points[1:] < points[:-1]).any():
+            order = np.argsort(points)
+            points, ordered = points[order], values[order]
+        else:
+            ordered = values
+        falls = ordered[1:] < ordered[:-1]
+        if falls.any():
+            bad = int(np.argmax(falls))
+            raise ValueError(
+                f"phi decreases between {points[bad]:g} and {points[bad + 1]:g}: it must be"
+                " nondecreasing, so that more at the top is better."
+            )
+        return values
+
+
+_NAMED = {"wilcoxon": Wilcoxon, "van_der_waerden": VanDerWaerden}
+
+
+def as_score_generating(phi: Phi) -> ScoreGeneratingFunction:
+    """Read a score-generating function.
+
+    Parameters
+    ----------
+    phi : ScoreGeneratingFunction, str or callable
+        The function, its name if it has no parameter, or a nondecreasing function on (0, 1).
+
+    Returns
+    -------
+    ScoreGeneratingFunction
+        The function.
+    """
+    if isinstance(phi, ScoreGeneratingFunction):
+        return phi
+    if isinstance(phi, str) and phi in _NAMED:
+        return _NAMED[phi]()
+    if callable(phi) and not isinstance(phi, type):
+        return _FromCallable(phi)
+    raise ValueError(
+        f"phi={phi!r} must be a score-generating function such as LocalAUC(0.8), a function on"
+        f" (0, 1), or one of the names {sorted(_NAMED)}."
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

@@ -1,0 +1,171 @@
+"""Rank correlation, and the positions that it correlates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._order import tied_blocks
+from .._queries import group_rows
+from .._typing import FloatArray
+from .._validation import check_qid, check_scores
+from ._lists import Average, GradedLists, Summary, Undefined, Value
+
+__all__ = ["rank_positions", "spearman_score"]
+
+
+def spearman_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined = "skip",
+    return_qid: bool = False,
+    pos_label: Any = None,
+) -> Value:
+    """Rank correlation of relevance and score, after Spearman.
+
+    ``12 / (n (n**2 - 1)) sum over items of (n - r)(n - i) - 3 (n - 1) / (n + 1)``, r and i the
+    positions by relevance and by score; the mean is over all orders of items tied in either.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        Relevance of the items, finite; in two dimensions one list per row.
+    y_score : array-like of the same shape
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
+        Non-negative weights: how many times each item counts.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"} or float, default="skip"
+        What a list of one item counts: nothing (alone it is NaN), an error, or this value.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
+    pos_label : int, float, bool or str, default=None
+        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Correlation in [-1, 1]; 0 for a random order; more is better.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Once, with their number, if lists are undefined.
+
+    See Also
+    --------
+    scipy.stats.spearmanr : Equal without ties; divides by the spread of the tied ranks, so that a
+        list in which relevances are tied can still reach 1.
+
+    Notes
+    -----
+    A real weight w takes w positions; n is then the weight of the list and has to exceed 1.
+    O(n log n) time, O(n) memory.
+
+    References
+    ----------
+    .. [1] Calauzènes, Usunier & Gallinari (2013), *Calibration and regret bounds for
+       order-preserving surrogate losses in learning to rank*, Machine Learning 93, Table 1.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import spearman_score
+    >>> spearman_score([3, 2, 1], [3.0, 1.0, 2.0])
+    0.5
+    """
+    summary = Summary("spearman_score", average, undefined, return_qid)
+    lists = GradedLists.of(
+        y_true,
+        y_score,
+        lowest=-np.inf,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        pos_label=pos_label,
+    )
+    size = lists.sizes
+    n = size[lists.list_of]
+    # Positions from the middle of the list, whose products need no offset.
+    by_score, by_grade = (
+        (n + 1.0) / 2.0 - _positions(values, lists.weight, lists.offsets)
+        for values in (lists.score, lists.grade)
+    )
+    products = by_score * by_grade if lists.weight is None else lists.weight * by_score * by_grade
+    sums = np.add.reduceat(products, lists.offsets[:-1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = np.where(size > 1, 12.0 * sums / (size * (size + 1.0) * (size - 1.0)), np.nan)
+    return summary.of(values, lists, "one item")
+
+
+def rank_positions(y_score: Any, qid: Any = None) -> FloatArray:
+    """Position of each item from the top of its list.
+
+    Parameters
+    ----------
+    y_score : array-like of shape (n_samples,)
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Positions in the order of the rows, 1 at the top; tied items share the mean of theirs.
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN or an id is missing.
+
+    See Also
+    --------
+    scipy.stats.rankdata : Ranks of one list, 1 at the bottom.
+
+    Notes
+    -----
+    O(n log n) time, O(n) memory.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import rank_positions
+    >>> rank_positions([0.1, 0.9, 0.5, 0.5])
+    array([4. , 1. , 2.5, 2.5])
+    >>> rank_positions([0.1, 0.9, 0.5, 0.5], qid=["a", "b", "a", "b"])
+    array([2., 1., 1., 2.])
+    """
+    score = check_scores(y_score)
+    if qid is None:
+        return _positions(score, None, np.array([0, len(score)]))
+    queries = group_rows(check_qid(qid, len(score)))
+    if queries.rows is None:
+        return _positions(score, None, queries.offsets)
+    positions = np.empty(len(score))
+    positions[queries.rows] = _positions(score[queries.rows], None, queries.offsets)
+    return positions
+
+
+def _positions(values: FloatArray, weight: FloatArray | None, offsets: Any) -> FloatArray:
+    """Middle of the positions of the block of each item, from the top."""
+    blocks = tied_blocks(values, offsets)
+    mass: Any = blocks.lengths() if weight is None else blocks.totals(weight)
+    middle = blocks.running(mass) - (mass - 1.0) / 2.0
+    positions = np.empty(len(values))
+    positions[blocks.order] = np.repeat(middle, blocks.lengths())
+    return positions
