@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.base import _fit_context as fit_context
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
+from sklearn.metrics._scorer import _cached_call as cached_call
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight
 
@@ -16,6 +17,7 @@ __all__ = [
     "CallbackSupportMixin",
     "Interval",
     "StrOptions",
+    "cached_call",
     "check_sample_weight",
     "fit_context",
     "with_callbacks",

@@ -8,10 +8,13 @@ rankers of two classes share.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf, log2
 from typing import Any
 
+import numpy as np
+
 from sklearn_rank import AccuracyAtTopRanker, metrics
-from tests.oracles import orders
+from tests.oracles import linear_rank, orders, partial_auc
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,8 @@ class MetricCase:
     """A metric at one setting of its parameters, and what is true of it.
 
     ``oracle(y_true, y_score)`` takes lists; ``grades`` are the labels that it is tried on;
-    ``undefined(y_true)`` says for which labels there is no value to compare.
+    ``undefined(y_true)`` says for which labels there is no value to compare; ``weights`` are
+    "whole", "real", or "scale" where real weights count only in proportion to each other.
     """
 
     function: Callable[..., float]
@@ -28,16 +32,27 @@ class MetricCase:
     grades: tuple[int, ...] = (0, 1)
     undefined: Callable[[list], bool] = lambda y_true: False
     scorer_name: str | None = None
+    weights: str = "real"
+    two_dimensions: bool = True
 
     @property
     def greater_is_better(self) -> bool:
         return not self.function.__name__.endswith("_loss")
 
+    @property
+    def value_if_undefined(self) -> float:
+        """What a list without a value counts unless the caller says otherwise."""
+        as_scikit_learn = (metrics.ndcg_score, metrics.average_precision_score)
+        return 0.0 if self.function in as_scikit_learn else np.nan
+
     def __call__(self, y_true, y_score, **arguments):
         return self.function(y_true, y_score, **self.parameters, **arguments)
 
     def __str__(self) -> str:
-        shown = ",".join(f"{name}={value}" for name, value in self.parameters.items())
+        shown = ",".join(
+            f"{name}={getattr(value, '__name__', value)}"
+            for name, value in self.parameters.items()
+        )
         return f"{self.function.__name__}({shown})"
 
 
@@ -53,15 +68,190 @@ def _one_class(y_true):
     return len(set(y_true)) < 2
 
 
-METRICS = [
+def _single_item(y_true):
+    return len(y_true) < 2
+
+
+# -------------------------------------------------------------------------- linear rank statistics
+
+
+def smoothstep(u):
+    return u * u * (3.0 - 2.0 * u)
+
+
+def _linear_rank(function, phi, ties="average", normalize="mean", shape=None, **case):
+    """A case of ``function``; ``shape`` is phi's oracle and that oracle's parameters."""
+    reference, own = shape
+
+    def undefined(y_true):
+        if normalize == "mean":
+            return _no_positive(y_true)
+        if normalize == "minmax":
+            return _one_class(y_true) or linear_rank.is_constant(len(y_true), reference, **own)
+        return False
+
+    return MetricCase(
+        function,
+        partial(linear_rank.statistic, phi=reference, ties=ties, normalize=normalize, **own),
+        {**phi, **({"ties": ties} if ties != "average" else {}), "normalize": normalize},
+        undefined=undefined,
+        **case,
+    )
+
+
+# 0.5, 0.6 and 3/7 fall on a rank over n + 1 in lists of 1, 3 and 5, of 4, and of 6.
+PHIS = [
+    (metrics.Wilcoxon(), (linear_rank.wilcoxon, {})),
+    (metrics.LocalAUC(0), (linear_rank.local_auc, {"u0": 0})),
+    (metrics.LocalAUC(0.5), (linear_rank.local_auc, {"u0": 0.5})),
+    (metrics.LocalAUC(0.6), (linear_rank.local_auc, {"u0": 0.6})),
+    (metrics.LocalAUC(3 / 7), (linear_rank.local_auc, {"u0": 3 / 7})),
+    (metrics.LocalAUC(0.99), (linear_rank.local_auc, {"u0": 0.99})),
+    (metrics.Power(0.5), (linear_rank.power, {"p": 0.5})),
+    (metrics.Power(4), (linear_rank.power, {"p": 4})),
+    (metrics.TopDCG(1), (linear_rank.top_dcg, {"k": 1})),
+    (metrics.TopDCG(3), (linear_rank.top_dcg, {"k": 3})),
+    (metrics.TopDCG(50), (linear_rank.top_dcg, {"k": 50})),
+    (metrics.Exponential(1.0), (linear_rank.exponential, {"alpha": 1.0})),
+    (metrics.Exponential(20), (linear_rank.exponential, {"alpha": 20})),
+    (metrics.VanDerWaerden(), (linear_rank.van_der_waerden, {})),
+    (smoothstep, (linear_rank.of_share, {"function": smoothstep})),
+]
+
+LINEAR_RANK = [
+    *(
+        _linear_rank(metrics.linear_rank_score, {"phi": name}, shape=(shape, {}))
+        for name, shape in (
+            ("wilcoxon", linear_rank.wilcoxon),
+            ("van_der_waerden", linear_rank.van_der_waerden),
+        )
+    ),
+    *(
+        _linear_rank(metrics.linear_rank_score, {"phi": phi}, normalize=normalize, shape=shape)
+        for phi, shape in PHIS
+        for normalize in ("mean", "minmax", None)
+        # In short lists no place counts.
+        if not (phi == metrics.LocalAUC(0.99) and normalize == "minmax")
+    ),
+    *(
+        _linear_rank(metrics.linear_rank_score, {"phi": phi}, ties, normalize, shape)
+        for phi, shape in PHIS
+        for ties, normalize in (("mid", "mean"), ("max", "minmax"), ("max", None))
+        if not (phi == metrics.LocalAUC(0.99) and normalize == "minmax")
+    ),
+    *(
+        _linear_rank(
+            metrics.local_auc_score,
+            {"u0": u0},
+            normalize=normalize,
+            shape=(linear_rank.local_auc, {"u0": u0}),
+            scorer_name=f"local_auc@{u0}" if (u0, normalize) == (0.6, "minmax") else None,
+        )
+        for u0 in (0.6, 0.5, 0.8)
+        for normalize in ("minmax", "mean", None)
+    ),
+    *(
+        _linear_rank(
+            metrics.p_norm_push_score,
+            {"p": p},
+            normalize=normalize,
+            shape=(linear_rank.power, {"p": p}),
+            scorer_name=f"pnorm@{p}" if normalize == "minmax" else None,
+        )
+        for p in (4, 1, 2.5)
+        for normalize in ("minmax", "mean", None)
+    ),
+    *(
+        MetricCase(
+            metrics.bedroc_score,
+            _mean(orders.bedroc, alpha=alpha),
+            {"alpha": alpha},
+            undefined=_one_class,
+            scorer_name=f"bedroc@{alpha:g}",
+        )
+        for alpha in (20.0, 1.0, 160.9)
+    ),
+    *(
+        MetricCase(
+            metrics.rie_score,
+            _mean(orders.rie, alpha=alpha),
+            {"alpha": alpha},
+            undefined=_no_positive,
+        )
+        for alpha in (20.0, 1.0)
+    ),
+]
+
+# --------------------------------------------------------------------------- below the ROC curve
+
+# 0.3 and 0.7 cut tied blocks between two negatives and within one; 0.5 falls on a negative.
+PAIRS = [
+    MetricCase(
+        metrics.roc_auc_score,
+        _mean(orders.auc),
+        undefined=_one_class,
+        scorer_name="auc",
+        weights="scale",
+        two_dimensions=False,
+    ),
+    *(
+        MetricCase(
+            metrics.partial_auc_score,
+            partial(partial_auc.partial_auc, **parameters),
+            parameters,
+            undefined=_one_class,
+            weights="scale",
+        )
+        for parameters in (
+            {},
+            *(
+                {"max_fpr": max_fpr, "min_tpr": min_tpr, "scale": scale}
+                for max_fpr, min_tpr in (
+                    (1.0, 0.0),
+                    (0.3, 0.0),
+                    (0.5, 0.0),
+                    (1 / 3, 0.0),
+                    (1.0, 0.5),
+                    (0.7, 0.3),
+                    (0.05, 0.9),
+                )
+                for scale in ("raw", "mcclish", "normalized")
+            ),
+        )
+    ),
+    *(
+        MetricCase(
+            metrics.p_norm_push_loss,
+            partial(orders.p_norm_push, p=p),
+            {"p": p},
+            undefined=_one_class,
+        )
+        for p in (4, 1, 2.5, 60.0, inf)
+    ),
+]
+
+# ------------------------------------------------------------------------------ top of the list
+
+TOP = [
     *(
         MetricCase(
             metrics.precision_at_top_score,
             _mean(orders.precision_at_top, tau=tau),
             {"tau": tau},
             scorer_name=f"precision@top{tau}",
+            weights="scale",
         )
         for tau in (0.2, 0.35, 0.5, 0.8)
+    ),
+    *(
+        MetricCase(
+            metrics.enrichment_factor_score,
+            _mean(orders.enrichment_factor, fraction=fraction),
+            {"fraction": fraction},
+            undefined=_no_positive,
+            weights="scale",
+        )
+        for fraction in (0.2, 0.35, 0.5)
     ),
     MetricCase(
         metrics.positives_at_top_score, _mean(orders.positives_at_top), scorer_name="pos@top"
@@ -79,27 +269,79 @@ METRICS = [
             {"tau": tau},
             undefined=_one_class,
             scorer_name=f"accuracy@top{tau}",
+            weights="scale",
         )
         for tau in (0.2, 0.5)
+    ),
+    *(
+        MetricCase(
+            metrics.precision_at_k_score,
+            _mean(orders.precision_at_k, k=k),
+            {"k": k},
+            scorer_name=f"precision@{k}",
+        )
+        for k in (3, 1, 20)
+    ),
+    *(
+        MetricCase(
+            metrics.recall_at_k_score,
+            _mean(orders.recall_at_k, k=k),
+            {"k": k},
+            undefined=_no_positive,
+            scorer_name=f"recall@{k}",
+        )
+        for k in (3, 1, 20)
     ),
     MetricCase(
         metrics.average_precision_score,
         _mean(orders.average_precision),
         undefined=_no_positive,
         scorer_name="ap",
+        weights="whole",
+        two_dimensions=False,
     ),
+]
+
+# ----------------------------------------------------------------------------- graded relevance
+
+
+def logarithmic(position, n_items):
+    return 1 / log2(1 + position)
+
+
+def linear(position, n_items):
+    return n_items - position
+
+
+def reciprocal(position, n_items):
+    return 1 / position
+
+
+def share_left(position, n_items):
+    return 1 - (position - 1) / n_items
+
+
+def root(grade):
+    return np.sqrt(grade)
+
+
+GRADED = [
     *(
         MetricCase(
             metrics.dcg_score,
-            _mean(orders.dcg, **parameters),
+            _mean(orders.dcg, **{**parameters, "gain": parameters.get("gain") or "exponential"}),
             parameters,
             grades=(0, 1, 2, 4),
             scorer_name=name,
+            two_dimensions="gain" in parameters and parameters["gain"] is not None,
         )
         for name, parameters in (
             ("dcg", {}),
             ("dcg@3", {"k": 3}),
+            (None, {"k": 1, "gain": None}),
+            (None, {"k": 20, "gain": "exponential"}),
             (None, {"gain": "linear", "log_base": 10.0}),
+            (None, {"gain": root, "log_base": 1.5}),
         )
     ),
     *(
@@ -110,14 +352,46 @@ METRICS = [
             grades=(0, 1, 2, 4),
             undefined=_no_positive,
             scorer_name=name,
+            two_dimensions="gain" in parameters,
         )
         for name, parameters in (
             ("ndcg", {}),
             ("ndcg@2", {"k": 2}),
+            (None, {"k": 1, "gain": "exponential"}),
             (None, {"k": 20, "gain": "linear"}),
+            (None, {"k": 3, "gain": root, "log_base": 10.0}),
         )
     ),
+    *(
+        MetricCase(
+            metrics.positional_score,
+            _mean(orders.positional, gain=gain, discount=oracle, k=k),
+            {"gain": gain, "discount": discount, "k": k},
+            grades=(0, 1, 2, 4),
+        )
+        for gain, discount, oracle, k in (
+            ("exponential", "logarithmic", logarithmic, None),
+            ("linear", "logarithmic", logarithmic, 2),
+            ("linear", "linear", linear, None),
+            ("exponential", "linear", linear, 1),
+            (root, reciprocal, reciprocal, None),
+            ("linear", share_left, share_left, 3),
+            ("linear", reciprocal, reciprocal, 20),
+        )
+    ),
+    MetricCase(
+        metrics.spearman_score,
+        orders.spearman,
+        grades=(-2, 0, 1, 3),
+        undefined=_single_item,
+        scorer_name="spearman",
+    ),
 ]
+
+METRICS = [*LINEAR_RANK, *PAIRS, *TOP, *GRADED]
+
+# One case of every function, for what does not depend on its own parameters.
+FUNCTIONS = list({case.function: case for case in reversed(METRICS)}.values())[::-1]
 
 BIPARTITE_RANKERS = [
     AccuracyAtTopRanker(tau=0.2),

@@ -430,7 +430,7 @@ def p_norm_push_score(
         query_weight=query_weight,
         pos_label=pos_label,
     )
-    return summary.of(_statistic(lists.blocks(), function, "average", normalize), lists, ONE_CLASS)
+    return summary.of(_statistic(lists.blocks(), function, "average", normalize), lists, NO_RANGE)
 
 
 def bedroc_score(
@@ -521,7 +521,7 @@ def bedroc_score(
         query_weight=query_weight,
         pos_label=pos_label,
     )
-    return summary.of(_statistic(lists.blocks(), function, "average", "minmax"), lists, ONE_CLASS)
+    return summary.of(_statistic(lists.blocks(), function, "average", "minmax"), lists, NO_RANGE)
 
 
 def rie_score(

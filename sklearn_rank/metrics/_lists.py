@@ -82,8 +82,8 @@ class Summary:
         if self.return_qid and lists.ids is None:
             raise ValueError("return_qid=True needs qid or one list per row: pass qid.")
         missing = np.isnan(values)
-        if self.undefined == "skip" and self.average == "mean":
-            missing &= lists.query_weight > 0 if lists.query_weight is not None else True
+        if lists.query_weight is not None:
+            missing &= lists.query_weight > 0
         n_missing = np.count_nonzero(missing)
         if n_missing:
             if self.undefined == "raise":
@@ -221,13 +221,13 @@ class BinaryLists(Lists):
         BinaryLists
             The lists.
         """
+        data = check_binary_scores(y_true, y_score, **arguments)
         if refuse_2d and np.ndim(y_true) == 2:
             raise ValueError(
                 f"In two dimensions scikit-learn's {name} takes the columns as classes, and one"
                 " list per row would be another number: pass y_true.ravel(), y_score.ravel() and"
                 " qid=np.repeat(np.arange(n_lists), n_items) for lists."
             )
-        data = check_binary_scores(y_true, y_score, **arguments)
         shared, rows = _grouped(data)
         return cls(**shared, positive=data.positive if rows is None else data.positive[rows])
 

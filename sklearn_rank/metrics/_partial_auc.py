@@ -120,8 +120,10 @@ def partial_auc_score(
     0.25
     """
     summary = Summary("partial_auc_score", average, undefined, return_qid)
-    _check_share("max_fpr", max_fpr, 0 < max_fpr <= 1, "(0, 1]")
-    _check_share("min_tpr", min_tpr, 0 <= min_tpr < 1, "[0, 1)")
+    if not _is_number(max_fpr) or not 0 < max_fpr <= 1:
+        raise ValueError(f"max_fpr={max_fpr!r} must be a number in (0, 1].")
+    if not _is_number(min_tpr) or not 0 <= min_tpr < 1:
+        raise ValueError(f"min_tpr={min_tpr!r} must be a number in [0, 1).")
     if scale not in ("raw", "mcclish", "normalized"):
         raise ValueError(f"scale={scale!r} must be 'raw', 'mcclish' or 'normalized'.")
     lists = BinaryLists.of(
@@ -227,7 +229,7 @@ def p_norm_push_loss(
     0.5
     """
     summary = Summary("p_norm_push_loss", average, undefined, return_qid)
-    if not isinstance(p, Real) or isinstance(p, bool) or not p >= 1:
+    if not _is_number(p) or not p >= 1:
         raise ValueError(f"p={p!r} must be a number from 1 to infinity.")
     lists = BinaryLists.of(
         y_true,
@@ -241,9 +243,8 @@ def p_norm_push_loss(
     return summary.of(values, lists, ONE_CLASS)
 
 
-def _check_share(name: str, value: Any, inside: bool, interval: str) -> None:
-    if not isinstance(value, Real) or not inside:
-        raise ValueError(f"{name}={value!r} must be a number in {interval}.")
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _partial_area(

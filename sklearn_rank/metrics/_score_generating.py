@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import ndtri
 
-from .._order import ragged_ranges
+from .._order import MASS_SLACK, ragged_ranges
 from .._typing import FloatArray
 
 __all__ = [
@@ -340,7 +340,23 @@ class TopDCG(ScoreGeneratingFunction):
 
     def _at_ranks(self, rank: FloatArray, n: FloatArray) -> FloatArray:
         position = n - rank + 1.0
-        return np.where(position <= self.k, np.log(2.0) / np.log1p(np.maximum(position, 0.5)), 0.0)
+        # Sums of real weights are rounded.
+        counts = position * (1.0 - MASS_SLACK) <= self.k
+        return np.where(counts, np.log(2.0) / np.log1p(np.maximum(position, 0.5)), 0.0)
+
+    def _sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
+        # Places count from the top, where those of real weights begin.
+        if len(below) == 0:
+            return np.zeros(0)
+        longest = min(self.k, int(np.ceil(np.max(n))))
+        discounts = np.log(2.0) / np.log1p(np.arange(1.0, longest + 1.0))
+        cumulative = np.concatenate(([0.0], np.cumsum(discounts)))
+        places = np.arange(longest + 1.0)
+        end, start = (
+            np.interp(n - below, places, cumulative),
+            np.interp(n - upto, places, cumulative),
+        )
+        return end - start
 
 
 @dataclass(frozen=True)

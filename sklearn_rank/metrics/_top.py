@@ -218,9 +218,9 @@ def enrichment_factor_score(
     )
     mass = _checked_masses(lists, "fraction", fraction)
     blocks = lists.blocks()
-    with np.errstate(invalid="ignore"):
+    # In a list without positives 0 times infinity: undefined.
+    with np.errstate(invalid="ignore", divide="ignore"):
         values = positives_in_top(blocks, mass) / mass * (blocks.total / blocks.n_held)
-    values[blocks.n_held == 0] = np.nan
     return summary.of(values, lists, "no positive")
 
 

@@ -246,7 +246,11 @@ def test_inside_a_grid_search_over_a_pipeline(ranker):
     search = GridSearchCV(
         make_pipeline(StandardScaler(), clone(ranker)),
         grid,
-        scoring={"auc": "roc_auc", "top": get_scorer("precision@top0.2"), "ap": get_scorer("ap")},
+        scoring={
+            "auc": "roc_auc",
+            "top": get_scorer("precision@top0.2"),
+            "ap": get_scorer("ap", single_list=True),
+        },
         refit="top",
         cv=StratifiedKFold(3),
         error_score="raise",

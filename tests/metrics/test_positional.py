@@ -5,7 +5,7 @@ import pytest
 import sklearn.metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_rank.metrics import dcg_score, ndcg_score
+from sklearn_rank.metrics import dcg_score, ndcg_score, positional_score
 
 
 @pytest.mark.parametrize("k", [None, 1, 7, 100])
@@ -81,10 +81,82 @@ def test_bad_relevance_is_refused_with_its_row(grade):
 
 
 def test_gains_beyond_float64_are_refused():
-    with pytest.raises(ValueError, match="2000 is not finite"):
+    with pytest.raises(ValueError, match="2000 is inf"):
         dcg_score([2000, 1], [1, 0])
 
 
 def test_no_gain_at_all():
-    with pytest.warns(UndefinedMetricWarning, match="NDCG is undefined"):
+    with pytest.warns(UndefinedMetricWarning, match="ndcg_score is undefined"):
         assert ndcg_score([0, 0], [1, 0]) == 0.0
+
+
+@pytest.mark.parametrize("k", [None, 1, 7, 500])
+@pytest.mark.parametrize("gain", ["exponential", "linear", np.sqrt])
+def test_dcg_is_a_positional_measure(k, gain):
+    rng = np.random.default_rng(1)
+    y_true, y_score = rng.integers(0, 5, 300), rng.integers(0, 40, 300)
+    qid = rng.integers(0, 25, 300)
+
+    def logarithmic(position, n_items):
+        assert position.shape == n_items.shape
+        return 1 / np.log2(1 + position)
+
+    for weight in (None, rng.uniform(0.2, 2, 300)):
+        for ids in (None, qid):
+            expected = dcg_score(y_true, y_score, k=k, gain=gain, qid=ids, sample_weight=weight)
+            for discount in ("logarithmic", logarithmic):
+                value = positional_score(
+                    y_true,
+                    y_score,
+                    gain=gain,
+                    discount=discount,
+                    k=k,
+                    qid=ids,
+                    sample_weight=weight,
+                )
+                assert value == pytest.approx(expected, rel=1e-12)
+
+
+def test_discounts_know_the_length_of_their_list():
+    lengths = [3, 1, 5, 3]
+    qid = np.repeat([5, 2, 9, 1], lengths)
+    y_true = np.ones(len(qid))
+
+    def discount(position, n_items):
+        return (n_items - position + 1.0) / n_items
+
+    values = positional_score(
+        y_true, -np.arange(12), gain="linear", discount=discount, qid=qid, average=None
+    )
+    # Ids 1, 2, 5, 9 have 3, 1, 3, 5 items: the sum of i / n is (n + 1) / 2.
+    assert values == pytest.approx([2, 1, 2, 3])
+    linear = positional_score(
+        y_true, -np.arange(12), gain="linear", discount="linear", qid=qid, average=None
+    )
+    assert linear == pytest.approx([3, 0, 3, 10])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"discount": "quadratic"}, "discount='quadratic'"),
+        ({"discount": None}, "discount=None"),
+        ({"discount": lambda position, n: position[:1]}, "one value for each"),
+        ({"discount": lambda position, n: np.where(position > 1, np.nan, 1.0)}, "position 2"),
+        ({"gain": "quadratic"}, "gain='quadratic'"),
+        ({"gain": None}, "gain=None"),
+        ({"k": 0}, "k=0"),
+        ({"k": 1.5}, "k=1.5"),
+    ],
+)
+def test_bad_parameters_of_positional_measures_are_refused(arguments, message):
+    arguments = {"gain": "linear", "discount": "linear", **arguments}
+    with pytest.raises((TypeError, ValueError), match=message):
+        positional_score([1, 0, 2], [1, 0, 3], **arguments)
+
+
+def test_ideal_of_each_query_is_its_own():
+    y_true, y_score = [2, 0, 1, 0, 4], [1, 2, 3, 4, 5]
+    values = ndcg_score(y_true, y_score, qid=[0, 0, 1, 1, 2], k=1, average=None)
+    assert values == pytest.approx([0, 0, 1])
+    assert ndcg_score(y_true, y_true, qid=[0, 0, 1, 1, 2]) == pytest.approx(1)

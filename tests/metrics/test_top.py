@@ -7,9 +7,12 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import (
     accuracy_at_top_loss,
+    enrichment_factor_score,
     positives_at_top_score,
+    precision_at_k_score,
     precision_at_top_curve,
     precision_at_top_score,
+    recall_at_k_score,
 )
 
 
@@ -92,12 +95,52 @@ def test_positives_at_top_without_one_class():
     assert positives_at_top_score([1, 1], [0, 1]) == 2.0
     assert positives_at_top_score([0, 0], [0, 1]) == 0.0
     with pytest.warns(UndefinedMetricWarning, match="no positive"):
-        assert positives_at_top_score([0, 0], [0, 1], normalize=True) == 0.0
+        assert np.isnan(positives_at_top_score([0, 0], [0, 1], normalize=True))
 
 
 def test_accuracy_at_top_needs_both_classes():
     with pytest.raises(ValueError, match="one class only"):
-        accuracy_at_top_loss([1, 1], [0, 1], tau=0.5)
+        accuracy_at_top_loss([1, 1], [0, 1], tau=0.5, undefined="raise")
+    with pytest.warns(UndefinedMetricWarning, match="one class only"):
+        assert np.isnan(accuracy_at_top_loss([1, 1], [0, 1], tau=0.5))
+
+
+def test_enrichment_by_hand():
+    # One of two items on top is positive, and 2 of 8: .5 / .25.
+    y_true = [1, 0, 1, 0, 0, 0, 0, 0]
+    value = enrichment_factor_score(y_true, -np.arange(8), fraction=0.25)
+    assert value == pytest.approx(2.0)
+    precision = precision_at_top_score(y_true, -np.arange(8), tau=0.25)
+    assert value == precision / np.mean(y_true)
+
+
+@pytest.mark.parametrize("fraction", [0, 1.5, -0.1, np.nan, "0.5", None])
+def test_bad_fractions_are_refused(fraction):
+    with pytest.raises((TypeError, ValueError), match=f"fraction={fraction!r}"):
+        enrichment_factor_score([0, 1], [0, 1], fraction=fraction)
+
+
+@pytest.mark.parametrize("measure", [precision_at_k_score, recall_at_k_score])
+@pytest.mark.parametrize("k", [0, -1, 2.5, True, None, "3", np.nan])
+def test_k_that_is_no_position_is_refused(measure, k):
+    with pytest.raises((TypeError, ValueError), match=f"k={k!r}"):
+        measure([0, 1], [0, 1], k=k)
+
+
+def test_at_k_by_hand():
+    y_true, y_score = [1, 0, 1, 1], [4, 3, 3, 1]
+    assert precision_at_k_score(y_true, y_score, k=2) == pytest.approx(0.75)
+    assert recall_at_k_score(y_true, y_score, k=np.int64(2)) == pytest.approx(0.5)
+    assert precision_at_k_score(y_true, y_score, k=8) == pytest.approx(3 / 8)
+    assert recall_at_k_score(y_true, y_score, k=8) == 1.0
+
+
+def test_small_tops_of_many_queries_warn_once():
+    qid = np.repeat(np.arange(10), [1, 2, 3, 30, 40, 1, 2, 3, 30, 40])
+    y_true = np.arange(len(qid)) % 2
+    with pytest.warns(SmallTopWarning) as caught:
+        precision_at_top_score(y_true, y_true, tau=0.1, qid=qid)
+    assert len(caught) == 1
 
 
 def test_items_tied_with_the_quantile_count_on_neither_side():

@@ -4,25 +4,30 @@ Slow and obvious: an order is a list of items from the top, and every order that
 scores is tried.
 """
 
+from collections import Counter
 from fractions import Fraction
-from itertools import permutations
-from math import floor, log
+from functools import cache
+from itertools import permutations, product
+from math import exp, floor, inf, log
 
 
 def orders(y_score):
     """All orders of the items in which no item stands above one with a higher score."""
-    n = len(y_score)
-    return [
-        order
-        for order in permutations(range(n))
-        if all(y_score[order[i]] >= y_score[order[i + 1]] for i in range(n - 1))
-    ]
+    return _orders(tuple(y_score))
+
+
+@cache
+def _orders(y_score):
+    values = sorted(set(y_score), reverse=True)
+    blocks = [[i for i, score in enumerate(y_score) if score == value] for value in values]
+    return [sum(parts, ()) for parts in product(*(permutations(block) for block in blocks))]
 
 
 def expected(measure, y_true, y_score, **parameters):
     """Mean of ``measure(labels from the top)`` over all orders that agree with the scores."""
-    values = [measure([y_true[i] for i in order], **parameters) for order in orders(y_score)]
-    return sum(values) / len(values)
+    rows = Counter(tuple(y_true[i] for i in order) for order in orders(y_score))
+    total = sum(count * measure(list(labels), **parameters) for labels, count in rows.items())
+    return float(total / rows.total())
 
 
 def top_count(n, tau):
@@ -33,6 +38,18 @@ def top_count(n, tau):
 def precision_at_top(labels, tau):
     j = top_count(len(labels), tau)
     return sum(labels[:j]) / j
+
+
+def enrichment_factor(labels, fraction):
+    return precision_at_top(labels, fraction) / (sum(labels) / len(labels))
+
+
+def precision_at_k(labels, k):
+    return sum(labels[:k]) / k
+
+
+def recall_at_k(labels, k):
+    return sum(labels[:k]) / sum(labels)
 
 
 def positives_at_top(labels, normalize=False):
@@ -49,7 +66,55 @@ def average_precision(labels):
     return sum(precisions) / len(precisions)
 
 
+def auc(labels):
+    """Share of the pairs in which the positive stands above the negative."""
+    n_pos = sum(labels)
+    pairs = n_pos * (len(labels) - n_pos)
+    right = sum(
+        labels[i] > labels[j] for i in range(len(labels)) for j in range(i + 1, len(labels))
+    )
+    return Fraction(right, pairs)
+
+
+def positives_below(labels):
+    """For each negative, from the top, the number of positives below it."""
+    return [sum(labels[i:]) for i, label in enumerate(labels) if not label]
+
+
+def p_norm_push(y_true, y_score, p):
+    """The loss; the mean over the orders is inside the root."""
+    n_pos = sum(y_true)
+    if p == inf:
+        return expected(lambda labels: max(positives_below(labels)) / n_pos, y_true, y_score)
+    mean = expected(
+        lambda labels: (
+            sum((h / n_pos) ** p for h in positives_below(labels)) / (len(labels) - n_pos)
+        ),
+        y_true,
+        y_score,
+    )
+    return mean ** (1 / p)
+
+
+def exponential_sum(labels, alpha):
+    n = len(labels)
+    return sum(exp(-alpha * (i + 1) / n) for i, label in enumerate(labels) if label)
+
+
+def rie(labels, alpha):
+    everything = exponential_sum([1] * len(labels), alpha) / len(labels)
+    return exponential_sum(labels, alpha) / sum(labels) / everything
+
+
+def bedroc(labels, alpha):
+    best = exponential_sum(sorted(labels, reverse=True), alpha)
+    worst = exponential_sum(sorted(labels), alpha)
+    return (exponential_sum(labels, alpha) - worst) / (best - worst)
+
+
 def gain_of(grade, gain):
+    if callable(gain):
+        return float(gain(grade))
     return {"exponential": 2**grade - 1, "linear": grade}[gain]
 
 
@@ -61,6 +126,25 @@ def dcg(labels, k=None, gain="exponential", log_base=2):
 def ndcg(labels, k=None, gain="exponential", log_base=2):
     ideal = dcg(sorted(labels, reverse=True), k, gain, log_base)
     return dcg(labels, k, gain, log_base) / ideal
+
+
+def positional(labels, gain, discount, k=None):
+    """``discount(position, n_items)`` counts positions from 1."""
+    n = len(labels)
+    k = n if k is None else k
+    return sum(gain_of(g, gain) * discount(i + 1, n) for i, g in enumerate(labels[:k]))
+
+
+def spearman(y_true, y_score):
+    """Mean over the orders of both, rank 1 being the highest."""
+    n = len(y_true)
+    products = []
+    for by_truth in orders(y_true):
+        credit = {item: n - (i + 1) for i, item in enumerate(by_truth)}
+        for by_score in orders(y_score):
+            products.append(sum(credit[item] * (n - (i + 1)) for i, item in enumerate(by_score)))
+    mean = Fraction(sum(products), len(products))
+    return float(12 * mean / (n * (n * n - 1)) - Fraction(3 * (n - 1), n + 1))
 
 
 def accuracy_at_top(y_true, y_score, tau):

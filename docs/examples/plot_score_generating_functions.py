@@ -1,0 +1,68 @@
+"""
+Which ranker is better depends on where you look
+================================================
+
+Two rankers of the same AUC can differ at the top of the list. The *score-generating function*
+:math:`\\phi` of a linear rank statistic says how much each place counts: the AUC counts all places
+evenly, and other members of the family look at the top.
+"""
+
+# %%
+# What each member of the family looks at
+# ---------------------------------------
+#
+# A positive of rank R among n items, n at the top, counts :math:`\phi(R / (n + 1))`. A constant
+# slope cares for every place alike; a steep end cares for the top.
+import matplotlib.pyplot as plt
+import numpy as np
+
+from sklearn_rank.metrics import Exponential, LocalAUC, Power, Wilcoxon
+
+family = {
+    "Wilcoxon(): the AUC": (Wilcoxon(), "-"),
+    "Power(4)": (Power(4), "--"),
+    "Exponential(20): BEDROC": (Exponential(20.0), "-."),
+    "LocalAUC(0.8)": (LocalAUC(0.8), ":"),
+}
+u = np.linspace(0, 1, 1001)
+figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
+for name, (phi, line) in family.items():
+    axes.plot(u, phi(u), line, label=name)
+axes.set(xlabel="rank / (n + 1): 0 is the bottom, 1 the top", ylabel=r"$\phi$")
+axes.legend()
+
+# %%
+# Two rankers
+# -----------
+#
+# One orders the whole list moderately well. The other finds a third of the positives with
+# certainty and tells the rest from the negatives less well. Their AUCs are nearly equal.
+from sklearn_rank.metrics import bedroc_score, local_auc_score, roc_auc_score
+
+rng = np.random.default_rng(0)
+y = np.arange(4000) % 10 == 0
+even = rng.normal(size=4000) + 1.0 * y
+found = y & (rng.random(4000) < 1 / 3)
+peaked = rng.normal(size=4000) + np.where(found, 5.0, 0.45 * y)
+for name, score in {"even": even, "peaked": peaked}.items():
+    print(
+        f"{name:7s} AUC {roc_auc_score(y, score):.3f}"
+        f"   local AUC of the top 20 % {local_auc_score(y, score, u0=0.8):.3f}"
+        f"   BEDROC {bedroc_score(y, score):.3f}"
+    )
+
+# %%
+# The farther towards the top one looks, the larger the lead of the ranker that is sure of some
+# positives: on the left the exponential member for growing :math:`\alpha`, on the right the local
+# AUC of a shrinking top.
+alphas = np.geomspace(0.1, 200, 40)
+tops = np.geomspace(1, 0.01, 40)
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+for name, score, line in (("even", even, "-"), ("peaked", peaked, "--")):
+    left.semilogx(alphas, [bedroc_score(y, score, alpha=a) for a in alphas], line, label=name)
+    right.semilogx(tops, [local_auc_score(y, score, u0=1 - t) for t in tops], line, label=name)
+left.set(xlabel=r"$\alpha$: about the top $1/\alpha$ counts", ylabel="0 worst order, 1 best")
+right.set(xlabel="share of the list that counts")
+right.invert_xaxis()
+left.legend(title="ranker")
+plt.show()

@@ -1,0 +1,302 @@
+"""Long lists and many queries, against quadratic sums over pairs of items and whole ranks.
+
+The lists of the catalogue are short; these take the ways that are only for long ones.
+"""
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from sklearn_rank import metrics
+from sklearn_rank.exceptions import SmallTopWarning
+from tests.catalogue import FUNCTIONS, METRICS
+
+pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
+
+N = 2000
+
+
+def data(levels, share=0.3, seed=0):
+    rng = np.random.default_rng(seed)
+    y_true = (rng.random(N) < share).astype(int)
+    # Blocks of very different lengths, and no ties at all.
+    score = rng.permutation(N) if levels is None else rng.geometric(1 / levels, N)
+    return y_true, score.astype(float) * rng.choice([-1, 1])
+
+
+LISTS = [data(None), data(4), data(60, 0.02, 1), data(500, 0.9, 2), data(1, 0.5, 3)]
+every_list = pytest.mark.parametrize(("y_true", "y_score"), LISTS, ids=["different", *"abcd"])
+
+
+def places(score):
+    """For each item: items above it, and items tied with it, itself included."""
+    above = (score[:, None] < score).sum(axis=1)
+    tied = (score[:, None] == score).sum(axis=1)
+    return above, tied
+
+
+def shared(by_position, score):
+    """Mean, for each item, of the values of the positions that its tied block occupies."""
+    above, tied = places(score)
+    running = np.r_[0, np.cumsum(by_position)]
+    return (running[above + tied] - running[above]) / tied
+
+
+POSITION = np.arange(1, N + 1)
+U = (N + 1 - POSITION) / (N + 1)
+STATISTICS = [
+    (metrics.linear_rank_score, {"phi": "wilcoxon"}, U),
+    (metrics.linear_rank_score, {"phi": metrics.VanDerWaerden()}, ndtri(U)),
+    (metrics.linear_rank_score, {"phi": metrics.Exponential(30)}, np.exp(-30 * (1 - U))),
+    (metrics.linear_rank_score, {"phi": np.sqrt}, np.sqrt(U)),
+    (
+        metrics.linear_rank_score,
+        {"phi": metrics.TopDCG(100)},
+        np.where(POSITION <= 100, 1 / np.log2(POSITION + 1), 0),
+    ),
+    (metrics.local_auc_score, {"u0": 0.9, "normalize": "mean"}, np.where(U >= 0.9, U, 0)),
+    (metrics.p_norm_push_score, {"p": 7.5, "normalize": "mean"}, U**7.5),
+]
+
+
+@every_list
+@pytest.mark.parametrize(("function", "parameters", "by_position"), STATISTICS)
+def test_linear_rank_statistics(function, parameters, by_position, y_true, y_score):
+    expected = shared(by_position, y_score)[y_true == 1].mean()
+    assert function(y_true, y_score, **parameters) == pytest.approx(expected, rel=1e-11)
+    k = int(y_true.sum())
+    best, worst = by_position[:k].mean(), by_position[-k:].mean()
+    value = function(y_true, y_score, **{**parameters, "normalize": "minmax"})
+    assert value == pytest.approx((expected - worst) / (best - worst), rel=1e-9, abs=1e-12)
+
+
+@every_list
+def test_middle_and_highest_ranks(y_true, y_score):
+    above, tied = places(y_score)
+    for ties, rank in (("max", N - above), ("mid", N - above - (tied - 1) / 2)):
+        expected = ((rank / (N + 1)) ** 3)[y_true == 1].mean()
+        value = metrics.linear_rank_score(y_true, y_score, phi=metrics.Power(3), ties=ties)
+        assert value == pytest.approx(expected, rel=1e-12)
+
+
+@every_list
+def test_early_recognition(y_true, y_score):
+    by_position = np.exp(-20 * POSITION / N)
+    expected = shared(by_position, y_score)[y_true == 1].mean()
+    value = metrics.rie_score(y_true, y_score)
+    assert value == pytest.approx(expected / by_position.mean(), rel=1e-11)
+    k = int(y_true.sum())
+    best, worst = by_position[:k].mean(), by_position[-k:].mean()
+    value = metrics.bedroc_score(y_true, y_score)
+    assert value == pytest.approx((expected - worst) / (best - worst), rel=1e-10)
+
+
+@every_list
+@pytest.mark.parametrize("weighted", [False, True])
+def test_auc_by_pairs(y_true, y_score, weighted):
+    weight = np.random.default_rng(0).uniform(0.1, 2, N) if weighted else np.ones(N)
+    positive, negative = y_score[y_true == 1], y_score[y_true == 0]
+    right = (positive[:, None] > negative) + 0.5 * (positive[:, None] == negative)
+    products = np.outer(weight[y_true == 1], weight[y_true == 0])
+    value = metrics.roc_auc_score(y_true, y_score, sample_weight=weight if weighted else None)
+    assert value == pytest.approx((right * products).sum() / products.sum(), rel=1e-11)
+
+
+@every_list
+def test_partial_areas(y_true, y_score):
+    k, m = y_true.sum(), N - y_true.sum()
+    heights = []
+    for level in np.unique(y_score)[::-1]:
+        a = y_true[y_score == level].sum()
+        b = (y_score == level).sum() - a
+        above = y_true[y_score > level].sum()
+        # The i-th of b negatives has i / (b + 1) of the tied positives above it.
+        heights.append((above + a * np.arange(1, b + 1) / (b + 1)) / k)
+    heights = np.concatenate(heights)
+    for max_fpr in (1.0, 0.1, 0.0123):
+        widths = np.clip(max_fpr * m - np.arange(m), 0, 1) / m
+        value = metrics.partial_auc_score(y_true, y_score, max_fpr=max_fpr)
+        assert value == pytest.approx((widths * heights).sum(), rel=1e-11)
+
+
+@every_list
+def test_push(y_true, y_score):
+    k = y_true.sum()
+    negatives = y_score[y_true == 0]
+    below = (y_score[y_true == 1] < negatives[:, None]).sum(axis=1)
+    tied = (y_score[y_true == 1] == negatives[:, None]).sum(axis=1)
+    for p in (1.0, 3.0, 8.5):
+        means = [
+            np.mean((np.arange(low, low + more + 1) / k) ** p)
+            for low, more in zip(below, tied, strict=True)
+        ]
+        value = metrics.p_norm_push_loss(y_true, y_score, p=p)
+        assert value == pytest.approx(np.mean(means) ** (1 / p), rel=1e-11)
+
+
+@every_list
+def test_top_of_the_list(y_true, y_score):
+    for j in (1, 20, 333, N):
+        found = shared(j >= POSITION, y_score)[y_true == 1].sum()
+        if j < N:
+            tau = j / N
+            value = metrics.precision_at_top_score(y_true, y_score, tau=tau)
+            assert value == pytest.approx(found / j, rel=1e-12)
+            value = metrics.enrichment_factor_score(y_true, y_score, fraction=tau)
+            assert value == pytest.approx(found / j / y_true.mean(), rel=1e-12)
+        precision = metrics.precision_at_k_score(y_true, y_score, k=j)
+        assert precision == pytest.approx(found / j, rel=1e-12)
+        recall = metrics.recall_at_k_score(y_true, y_score, k=j)
+        assert recall == pytest.approx(found / y_true.sum(), rel=1e-12)
+
+
+@every_list
+def test_gains(y_true, y_score):
+    grades = y_true * np.random.default_rng(1).integers(0, 5, N)
+    for k in (10, 777, None):
+        last = N if k is None else k
+        discount = np.where(last >= POSITION, 1 / np.log2(POSITION + 1), 0)
+        expected = (shared(discount, y_score) * (2.0**grades - 1)).sum()
+        assert metrics.dcg_score(grades, y_score, k=k) == pytest.approx(expected, rel=1e-11)
+        ideal = (np.sort(2.0**grades - 1)[::-1] * discount).sum()
+        value = metrics.ndcg_score(grades, y_score, k=k)
+        assert value == pytest.approx(expected / ideal, rel=1e-11)
+    linear = (shared(N - POSITION, y_score) * grades).sum()
+    value = metrics.positional_score(grades, y_score, gain="linear", discount="linear")
+    assert value == pytest.approx(linear, rel=1e-12)
+
+
+@every_list
+def test_rank_correlation(y_true, y_score):
+    credit = shared(N - POSITION, y_score.astype(float))
+    for truth in (y_true * 3.0 - 1, np.random.default_rng(2).normal(size=N)):
+        total = (credit * shared(N - POSITION, truth)).sum()
+        expected = 12 * total / (N * (N**2 - 1)) - 3 * (N - 1) / (N + 1)
+        assert metrics.spearman_score(truth, y_score) == pytest.approx(expected, abs=1e-12)
+
+
+@every_list
+def test_average_precision(y_true, y_score):
+    above, tied = places(y_score)
+    positives = y_true == 1
+    total, levels = 0.0, np.unique(y_score)
+    for level in levels:
+        block = np.flatnonzero(y_score == level)
+        hits, length = y_true[block].sum(), len(block)
+        before = above[block[0]]
+        found = y_true[y_score > level].sum()
+        j = np.arange(1, length + 1)
+        others = (j - 1) * (hits - 1) / max(length - 1, 1)
+        total += np.sum(hits / length * (found + 1 + others) / (before + j))
+    value = metrics.average_precision_score(y_true, y_score)
+    assert value == pytest.approx(total / positives.sum(), rel=1e-11)
+    assert tied.max() >= 1
+
+
+# --------------------------------------------------------------------------------- many queries
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("lengths", ["few", "many", "long"])
+@pytest.mark.parametrize("weights", [None, "whole", "any"])
+def test_many_queries(lengths, weights):
+    rng = np.random.default_rng(4)
+    sizes = {
+        "few": rng.integers(1, 4, 60),
+        "many": np.r_[rng.permutation(np.arange(1, 60)), 1, 1],
+        "long": np.r_[700, rng.integers(1, 9, 30), 700, 333],
+    }[lengths]
+    qid = np.repeat(rng.permutation(len(sizes)), sizes)
+    rows = rng.permutation(len(qid))
+    qid = qid[rows]
+    y_score = rng.integers(0, 40, len(qid)) / 8
+    for case in FUNCTIONS:
+        y_true = rng.choice(case.grades, len(qid))
+        weight = None
+        if weights is not None:
+            real = weights == "any" and case.weights != "whole"
+            weight = rng.uniform(0.2, 2, len(qid)) if real else rng.integers(1, 5, len(qid))
+        given = {"average": None, "undefined": "skip"}
+        values = case(y_true, y_score, qid=qid, sample_weight=weight, **given)
+        expected = [
+            case(
+                y_true[qid == query],
+                y_score[qid == query],
+                sample_weight=None if weight is None else weight[qid == query],
+                **given,
+            )[0]
+            for query in range(len(sizes))
+        ]
+        assert np.mean(np.isfinite(values)) > 0.1, str(case)
+        assert values == pytest.approx(expected, rel=1e-10, abs=1e-12, nan_ok=True), str(case)
+
+
+def test_order_of_queries_and_rows_is_one_of_many():
+    rng = np.random.default_rng(5)
+    sizes = rng.integers(1, 15, 300)
+    qid = np.repeat(rng.choice(10**9, 300, replace=False), sizes)
+    y_true, y_score = rng.integers(0, 2, len(qid)), rng.integers(0, 6, len(qid))
+    reference = metrics.precision_at_k_score(
+        y_true, y_score, k=3, qid=qid, average=None, return_qid=True
+    )
+    assert reference[1].tolist() == sorted(set(qid.tolist()))
+    wide = np.where(qid % 2, qid, -qid)
+    for order in (np.argsort(qid), np.argsort(-qid, kind="stable"), rng.permutation(len(qid))):
+        for ids in (qid, wide, qid.astype(str), qid / 1e9, qid.astype(np.uint32)):
+            values, shown = metrics.precision_at_k_score(
+                y_true[order], y_score[order], k=3, qid=ids[order], average=None, return_qid=True
+            )
+            assert np.all(shown[1:] > shown[:-1])
+            by_id = dict(zip(reference[1].tolist(), reference[0].tolist(), strict=True))
+            back = dict(zip(ids.tolist(), qid.tolist(), strict=True))
+            assert values.tolist() == [by_id[back[one]] for one in shown.tolist()]
+
+
+def test_every_setting_of_the_catalogue_on_a_long_list_split_in_two():
+    # The halves as queries and alone: what is special about one list must not show.
+    rng = np.random.default_rng(6)
+    y_score = rng.integers(0, 60, 400)
+    qid = np.repeat([3, 8], 200)
+    for case in METRICS:
+        y_true = rng.choice(case.grades, 400)
+        values = case(y_true, y_score, qid=qid, average=None)
+        alone = [case(y_true[qid == q], y_score[qid == q]) for q in (3, 8)]
+        assert values == pytest.approx(alone, rel=1e-11, abs=1e-13), str(case)
+
+
+RANGE = [
+    (metrics.roc_auc_score, {}),
+    (metrics.local_auc_score, {"u0": 0.6}),
+    (metrics.p_norm_push_score, {"p": 5}),
+    (metrics.bedroc_score, {}),
+    (metrics.linear_rank_score, {"phi": "van_der_waerden", "normalize": "minmax"}),
+    (metrics.partial_auc_score, {"max_fpr": 0.3, "scale": "normalized"}),
+    (metrics.partial_auc_score, {"max_fpr": 0.3, "min_tpr": 0.7, "scale": "normalized"}),
+    (metrics.p_norm_push_loss, {"p": 3}),
+    (metrics.p_norm_push_loss, {"p": np.inf}),
+    (metrics.precision_at_top_score, {"tau": 0.3}),
+    (metrics.accuracy_at_top_loss, {"tau": 0.3}),
+    (metrics.positives_at_top_score, {"normalize": True}),
+    (metrics.precision_at_k_score, {"k": 7}),
+    (metrics.recall_at_k_score, {"k": 7}),
+    (metrics.average_precision_score, {}),
+    (metrics.ndcg_score, {"k": 9}),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters"), RANGE, ids=lambda value: getattr(value, "__name__", None)
+)
+def test_values_stay_in_their_range(function, parameters):
+    # The best and the worst order, where rounding would lead out of the range.
+    rng = np.random.default_rng(7)
+    for n in (2, 11, 300):
+        y_true = rng.permutation(np.arange(n) % 3 == 0).astype(int)
+        for _ in range(15):
+            weight = rng.uniform(0.6, 3, n)
+            if function is metrics.average_precision_score:
+                weight = np.ceil(weight)
+            for y_score in (y_true, -y_true, rng.permutation(n) + n * y_true):
+                for given in (None, weight):
+                    value = function(y_true, y_score, sample_weight=given, **parameters)
+                    assert 0 <= value <= 1

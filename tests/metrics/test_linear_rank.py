@@ -1,0 +1,207 @@
+"""Conditional linear rank statistics, where the catalogue says nothing."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+from sklearn_rank.metrics import (
+    Exponential,
+    LocalAUC,
+    Power,
+    TopDCG,
+    VanDerWaerden,
+    bedroc_score,
+    dcg_score,
+    linear_rank_score,
+    local_auc_score,
+    p_norm_push_score,
+    rie_score,
+    roc_auc_score,
+)
+
+
+@pytest.fixture
+def tied():
+    rng = np.random.default_rng(0)
+    y_true = rng.integers(0, 2, 60)
+    return y_true, rng.integers(0, 9, 60), rng.uniform(0.2, 2.5, 60)
+
+
+def rdkit_rie_and_bedroc(labels, alpha):
+    """RDKit's CalcRIE and CalcBEDROC (rdkit/ML/Scoring/Scoring.py), labels from the top."""
+    n, n_actives = len(labels), sum(labels)
+    denominator = 1 / n * ((1 - math.exp(-alpha)) / (math.exp(alpha / n) - 1))
+    sum_exp = sum(math.exp(-(alpha * (i + 1)) / n) for i, active in enumerate(labels) if active)
+    rie = sum_exp / (n_actives * denominator)
+    ratio = n_actives / n
+    highest = (1 - math.exp(-alpha * ratio)) / (ratio * (1 - math.exp(-alpha)))
+    lowest = (1 - math.exp(alpha * ratio)) / (ratio * (1 - math.exp(alpha)))
+    return rie, (rie - lowest) / (highest - lowest)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 20.0, 160.9])
+@pytest.mark.parametrize(("n", "n_pos"), [(2, 1), (10, 3), (300, 7), (300, 290)])
+def test_early_recognition_equals_rdkit(n, n_pos, alpha):
+    labels = np.random.default_rng(n).permutation(np.arange(n) < n_pos).astype(int)
+    rie, bedroc = rdkit_rie_and_bedroc(labels.tolist(), alpha)
+    y_score = -np.arange(n)
+    assert rie_score(labels, y_score, alpha=alpha) == pytest.approx(rie, rel=1e-11)
+    assert bedroc_score(labels, y_score, alpha=alpha) == pytest.approx(
+        bedroc, rel=1e-10, abs=1e-13
+    )
+
+
+def test_early_recognition_is_the_exponential_of_the_share_of_n(tied):
+    # phi has n + 1 where RDKit has n: another alpha, or min-max the same.
+    y_true, y_score, _ = tied
+    n = len(y_true)
+    other = Exponential(20.0 * (n + 1) / n)
+    assert linear_rank_score(y_true, y_score, phi=other, normalize="minmax") == pytest.approx(
+        bedroc_score(y_true, y_score, alpha=20.0), rel=1e-12
+    )
+    mean = linear_rank_score(y_true, y_score, phi=other)
+    everything = linear_rank_score(np.ones(n), y_score, phi=other)
+    assert rie_score(y_true, y_score) == pytest.approx(mean / everything, rel=1e-12)
+    assert rie_score(np.ones(n), y_score) == pytest.approx(1.0)
+
+
+def test_large_alpha_keeps_its_digits():
+    # Of 1000 positions the first counts exp(-500), the second exp(-1000).
+    y_true = np.zeros(1000)
+    y_true[[0, 500]] = 1
+    value = bedroc_score(y_true, -np.arange(1000), alpha=5e5)
+    assert value == pytest.approx(1.0)
+    assert bedroc_score(y_true[::-1], -np.arange(1000), alpha=5e5) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_named_measures_are_linear_rank_statistics(tied, weighted):
+    y_true, y_score, weight = tied
+    weight = weight if weighted else None
+    for normalize in ("mean", "minmax", None):
+        for value, phi in (
+            (
+                local_auc_score(
+                    y_true, y_score, u0=0.7, normalize=normalize, sample_weight=weight
+                ),
+                LocalAUC(0.7),
+            ),
+            (
+                p_norm_push_score(
+                    y_true, y_score, p=3.5, normalize=normalize, sample_weight=weight
+                ),
+                Power(3.5),
+            ),
+        ):
+            same = linear_rank_score(
+                y_true, y_score, phi=phi, normalize=normalize, sample_weight=weight
+            )
+            assert value == same
+    auc = roc_auc_score(y_true, y_score, sample_weight=weight)
+    for phi in ("wilcoxon", Power(1), LocalAUC(0)):
+        same = linear_rank_score(
+            y_true, y_score, phi=phi, normalize="minmax", sample_weight=weight
+        )
+        # An item of a real weight takes parts of ranks: pairs within an item no longer cancel.
+        assert same == pytest.approx(auc, rel=1e-12, abs=0.05 if weighted else 0)
+
+
+@pytest.mark.parametrize("k", [1, 4, 30, 100])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_top_dcg_is_the_gain_of_binary_labels(tied, k, weighted):
+    y_true, y_score, weight = tied
+    weight = weight if weighted else None
+    value = linear_rank_score(y_true, y_score, phi=TopDCG(k), normalize=None, sample_weight=weight)
+    assert value == pytest.approx(dcg_score(y_true, y_score, k=k, sample_weight=weight), rel=1e-11)
+
+
+def test_mean_of_van_der_waerden_scores_by_hand():
+    value = linear_rank_score([1, 0, 1], [3, 2, 1], phi=VanDerWaerden(), normalize=None)
+    assert value == pytest.approx(0, abs=1e-15)
+    top = linear_rank_score([1, 0, 0], [3, 2, 1], phi="van_der_waerden")
+    assert top == pytest.approx(0.6744897501960817)
+
+
+def test_ties_by_hand():
+    # Two tied items on ranks 2 and 3 of 3: the mean of 4/16 and 9/16, mid 2.5, highest 3.
+    y_true, y_score, phi = [1, 0, 0], [2, 2, 1], Power(2)
+    assert linear_rank_score(y_true, y_score, phi=phi) == pytest.approx(6.5 / 16)
+    assert linear_rank_score(y_true, y_score, phi=phi, ties="mid") == pytest.approx(6.25 / 16)
+    assert linear_rank_score(y_true, y_score, phi=phi, ties="max") == pytest.approx(9 / 16)
+
+
+def test_range_is_zero_to_one_with_average_ties(tied):
+    y_true, y_score, weight = tied
+    for phi in (LocalAUC(0.6), Power(4), Exponential(20), VanDerWaerden(), TopDCG(5)):
+        arguments = {"phi": phi, "normalize": "minmax"}
+        assert linear_rank_score(y_true, y_true, **arguments) == pytest.approx(1)
+        assert linear_rank_score(y_true, -y_true, **arguments) == pytest.approx(0, abs=1e-12)
+        assert 0 <= linear_rank_score(y_true, y_score, **arguments) <= 1
+        for sign, end in ((1, 1), (-1, 0)):
+            value = linear_rank_score(y_true, sign * y_true, sample_weight=weight, **arguments)
+            assert value == pytest.approx(end, abs=1e-10)
+
+
+@pytest.mark.parametrize("n", [9, 27, 48, 99])
+def test_cut_on_a_rank_counts_that_rank(n):
+    # u0 (n + 1) may come out above the whole number that it stands for: .07 * 100 does.
+    labels = np.eye(n)[:, ::-1]
+    scores = np.tile(-np.arange(n), (n, 1))
+    rank = np.arange(1, n + 1)
+    for j in rank:
+        u0 = j / (n + 1)
+        values = local_auc_score(labels, scores, u0=u0, normalize=None, average=None)
+        assert values == pytest.approx(np.where(rank >= j, rank / (n + 1), 0), rel=1e-13)
+        # A block of all items, and the same as one item of that weight.
+        tied = local_auc_score(np.ones(n), np.zeros(n), u0=u0, normalize=None)
+        assert tied == pytest.approx((rank[j - 1 :] / (n + 1)).sum(), rel=1e-13)
+        weighted = local_auc_score([1], [0], u0=u0, normalize=None, sample_weight=[n])
+        assert weighted == pytest.approx(tied, rel=1e-13)
+
+
+def test_no_place_that_counts():
+    with pytest.warns(UndefinedMetricWarning):
+        assert np.isnan(local_auc_score([1, 0], [2, 1], u0=0.9))
+    assert local_auc_score([1, 0], [2, 1], u0=0.9, normalize="mean") == 0.0
+    with pytest.warns(UndefinedMetricWarning):
+        value = linear_rank_score([1, 0], [2, 1], phi=np.ones_like, normalize="minmax")
+    assert np.isnan(value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"phi": "wilcox"}, "phi='wilcox'"),
+        ({"phi": 3}, "phi=3"),
+        ({"phi": LocalAUC}, "phi="),
+        ({"phi": lambda u: -u}, "nondecreasing"),
+        ({"phi": lambda u: 1 / (u - u)}, "finite"),
+        ({"phi": lambda u: u[:1]}, "one value"),
+        ({"phi": "wilcoxon", "ties": "first"}, "ties='first'"),
+        ({"phi": "wilcoxon", "normalize": "max"}, "normalize='max'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_bad_parameters_are_refused(arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        linear_rank_score([1, 0, 1], [3, 2, 1], **arguments)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (local_auc_score, {"u0": 1.0}),
+        (local_auc_score, {"u0": -0.5}),
+        (p_norm_push_score, {"p": 0}),
+        (bedroc_score, {"alpha": 0}),
+        (bedroc_score, {"alpha": np.inf}),
+        (rie_score, {"alpha": -1.0}),
+        (rie_score, {"alpha": "20"}),
+    ],
+)
+def test_bad_numbers_are_refused(function, arguments):
+    name, value = next(iter(arguments.items()))
+    with pytest.raises((ValueError, TypeError), match=f"{name}={value!r}"):
+        function([1, 0], [2, 1], **arguments)

@@ -1,0 +1,212 @@
+"""Partial AUC and p-norm push, where the catalogue says nothing."""
+
+from fractions import Fraction
+from math import comb, inf
+
+import numpy as np
+import pytest
+
+from sklearn_rank.metrics import (
+    p_norm_push_loss,
+    partial_auc_score,
+    positives_at_top_score,
+    roc_auc_score,
+)
+from tests.oracles.orders import expected
+from tests.oracles.partial_auc import area, area_by_blocks, scaled
+
+
+def laid_out(blocks):
+    """Labels and scores of blocks of tied positives and negatives, from the top."""
+    y_true, y_score = [], []
+    for i, (a, b) in enumerate(blocks):
+        y_true += [1] * a + [0] * b
+        y_score += [-i] * (a + b)
+    return y_true, y_score
+
+
+LIMITS = [(1.0, 0.0), (0.3, 0.0), (0.25, 0.5), (1.0, 0.3), (0.7, 0.35), (0.05, 0.9), (0.013, 0.6)]
+
+
+def test_the_two_oracles_agree():
+    blocks = [(1, 2), (2, 2), (0, 1), (1, 0)]
+    y_true, y_score = laid_out(blocks)
+    for limits in LIMITS:
+        assert float(area_by_blocks(blocks, *limits)) == pytest.approx(
+            expected(area, y_true, y_score, max_fpr=limits[0], min_tpr=limits[1]), rel=1e-14
+        )
+
+
+@pytest.mark.parametrize(("max_fpr", "min_tpr"), LIMITS)
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        [(60, 60)],
+        [(5, 3), (60, 60), (4, 9)],
+        [(1, 90), (2, 1)],
+        [(90, 1), (1, 2)],
+        [(30, 40), (20, 10), (1, 0), (0, 1), (40, 30)],
+    ],
+    ids=str,
+)
+def test_long_tied_blocks(blocks, max_fpr, min_tpr):
+    y_true, y_score = laid_out(blocks)
+    exact = area_by_blocks(blocks, max_fpr, min_tpr)
+    for scale in ("raw", "mcclish", "normalized"):
+        parameters = {"max_fpr": max_fpr, "min_tpr": min_tpr, "scale": scale}
+        reference = float(scaled(exact, **parameters))
+        value = partial_auc_score(y_true, y_score, **parameters)
+        assert value == pytest.approx(reference, rel=1e-11, abs=1e-14)
+    # The same blocks as items of whole weights, and twice as queries.
+    items = [
+        (i, label, count)
+        for i, pair in enumerate(blocks)
+        for label, count in zip((1, 0), pair, strict=True)
+        if count
+    ]
+    level, label, weight = (np.array(column) for column in zip(*items, strict=True))
+    value = partial_auc_score(
+        np.tile(label, 2),
+        np.tile(-level, 2),
+        sample_weight=np.tile(weight, 2),
+        qid=np.repeat([0, 1], len(label)),
+        max_fpr=max_fpr,
+        min_tpr=min_tpr,
+        average=None,
+    )
+    assert value == pytest.approx([float(exact)] * 2, rel=1e-11, abs=1e-14)
+
+
+@pytest.mark.parametrize("size", [10**3, 10**6, 10**9])
+def test_ever_longer_blocks_tend_to_the_diagonal(size):
+    value = partial_auc_score([1, 0], [0, 0], sample_weight=[size, size], max_fpr=0.6, min_tpr=0.2)
+    # Above .2 and left of .6 the diagonal leaves a triangle of side .4.
+    assert value == pytest.approx(0.08, abs=2 / np.sqrt(size))
+    straight = partial_auc_score(
+        [1, 0], [0, 0], sample_weight=[size + 0.5, size + 0.5], max_fpr=0.6, min_tpr=0.2
+    )
+    assert straight == pytest.approx(0.08, rel=1e-9)
+
+
+def test_whole_area_is_the_auc_and_parts_add_up():
+    rng = np.random.default_rng(0)
+    y_true, y_score = rng.integers(0, 2, 300), rng.integers(0, 25, 300)
+    for weight in (None, rng.integers(0, 4, 300), rng.uniform(0.1, 2, 300)):
+        auc = roc_auc_score(y_true, y_score, sample_weight=weight)
+        for scale in ("raw", "normalized", "mcclish"):
+            value = partial_auc_score(y_true, y_score, scale=scale, sample_weight=weight)
+            assert value == pytest.approx(auc, rel=1e-12)
+        one_less = p_norm_push_loss(y_true, y_score, p=1, sample_weight=weight)
+        assert one_less == pytest.approx(1 - auc, rel=1e-12)
+        # Area grows with its limits, and is additive on both sides of the diagonal.
+        fpr = [
+            partial_auc_score(y_true, y_score, max_fpr=f, sample_weight=weight)
+            for f in (0.1, 0.3, 0.99, 1.0)
+        ]
+        assert np.all(np.diff(fpr) > 0)
+        tpr = [
+            partial_auc_score(y_true, y_score, min_tpr=t, sample_weight=weight)
+            for t in (0.0, 0.2, 0.7, 0.99)
+        ]
+        assert np.all(np.diff(tpr) < 0)
+
+
+def test_both_limits_swap_with_the_classes():
+    # Turned over the second diagonal, TPR is 1 - FPR of the negatives from the bottom.
+    rng = np.random.default_rng(1)
+    y_true, y_score = rng.integers(0, 2, 200), rng.integers(0, 15, 200)
+    for max_fpr, min_tpr in ((0.3, 0.0), (1.0, 0.4), (0.6, 0.3), (0.05, 0.9)):
+        value = partial_auc_score(y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr)
+        other = partial_auc_score(1 - y_true, -y_score, max_fpr=1 - min_tpr, min_tpr=1 - max_fpr)
+        assert value == pytest.approx(other, rel=1e-10, abs=1e-14)
+
+
+def test_random_order_on_mcclish_scale_is_one_half():
+    y_true = np.arange(4000) % 2
+    value = partial_auc_score(y_true, -np.arange(4000), max_fpr=0.25, scale="mcclish")
+    assert value == pytest.approx(0.5, abs=1e-3)
+    assert partial_auc_score(y_true, y_true, max_fpr=0.1, min_tpr=0.5, scale="mcclish") == 1.0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"max_fpr": 0},
+        {"max_fpr": 1.1},
+        {"max_fpr": -0.1},
+        {"max_fpr": np.nan},
+        {"max_fpr": "0.5"},
+        {"max_fpr": None},
+        {"min_tpr": 1},
+        {"min_tpr": -0.1},
+        {"min_tpr": "0.5"},
+        {"scale": "standard"},
+        {"scale": None},
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_refused(arguments):
+    name, value = next(iter(arguments.items()))
+    with pytest.raises((TypeError, ValueError), match=f"{name}={value!r}"):
+        partial_auc_score([1, 0], [2, 1], **arguments)
+
+
+# ---------------------------------------------------------------------------------- p-norm push
+
+
+def push_by_blocks(blocks, p):
+    n_pos = sum(a for a, _ in blocks)
+    n_neg = sum(b for _, b in blocks)
+    below, total = n_pos, Fraction(0)
+    for a, b in blocks:
+        below -= a
+        # Each negative has 0 to a of the tied positives below it, all equally likely.
+        powers = sum(Fraction(below + j, n_pos) ** p for j in range(a + 1))
+        total += b * powers / (a + 1)
+    return float(total / n_neg) ** (1 / p)
+
+
+@pytest.mark.parametrize("p", [1, 2, 7, 40])
+@pytest.mark.parametrize("blocks", [[(60, 60)], [(3, 0), (50, 1), (0, 4), (7, 80)]], ids=str)
+def test_push_of_long_tied_blocks(blocks, p):
+    y_true, y_score = laid_out(blocks)
+    value = p_norm_push_loss(y_true, y_score, p=p)
+    assert value == pytest.approx(push_by_blocks(blocks, p), rel=1e-12)
+
+
+def test_infinite_push_is_the_limit_and_the_positives_at_the_top():
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        y_true, y_score = rng.integers(0, 2, 30), rng.permutation(30)
+        y_true[:2] = [0, 1]
+        limit = p_norm_push_loss(y_true, y_score, p=inf)
+        assert limit == pytest.approx(
+            1 - positives_at_top_score(y_true, y_score, normalize=True), abs=1e-15
+        )
+        losses = [p_norm_push_loss(y_true, y_score, p=p) for p in (1, 2, 10, 100, 10_000)]
+        assert np.all(np.diff(losses) >= -1e-15)
+        assert losses[-1] == pytest.approx(limit, rel=1e-3)
+    # With ties: the mean over the orders, h0 + a b / (b + 1) of k.
+    a, b = 7, 3
+    value = p_norm_push_loss(*laid_out([(2, 0), (a, b), (4, 1)]), p=inf)
+    assert value == pytest.approx((4 + a * b / (b + 1)) / 13)
+    # Number of orders in which j of the a positives are below the first of b negatives.
+    below = sum(j * comb(j + b - 1, b - 1) for j in range(a + 1)) / comb(a + b, b)
+    assert below == pytest.approx(a * b / (b + 1))
+
+
+def test_large_powers_neither_vanish_nor_overflow():
+    y_true = np.r_[np.ones(500), np.zeros(500)]
+    order = -np.arange(1000.0)
+    assert p_norm_push_loss(y_true, order, p=1e4) == 0.0
+    assert p_norm_push_loss(y_true, -order, p=1e4) == pytest.approx(1.0)
+    one_below = order.copy()
+    one_below[499] = -2000
+    value = p_norm_push_loss(y_true, one_below, p=2000.0)
+    assert value == pytest.approx(1 / 500)
+
+
+@pytest.mark.parametrize("p", [0.5, 0, -1, np.nan, "2", None, True])
+def test_bad_powers_are_refused(p):
+    with pytest.raises((TypeError, ValueError), match=f"p={p!r}"):
+        p_norm_push_loss([1, 0], [2, 1], p=p)

@@ -1,0 +1,212 @@
+"""Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank statistics*."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from sklearn_rank.metrics import (
+    Exponential,
+    LocalAUC,
+    Power,
+    TopDCG,
+    VanDerWaerden,
+    Wilcoxon,
+    dcg_score,
+    linear_rank_score,
+    roc_auc_score,
+)
+from tests.oracles import orders
+
+INCREASING = [Wilcoxon(), Power(0.5), Power(5), Exponential(10), VanDerWaerden()]
+NONDECREASING = [*INCREASING, LocalAUC(0.7), TopDCG(4)]
+
+
+def random_list(rng, n, levels):
+    y_true = rng.integers(0, 2, n)
+    y_true[:2] = [0, 1]
+    return y_true, rng.integers(0, levels, n)
+
+
+# ----------------------------------------------------------------------------------- Section 2.2
+
+
+@pytest.mark.parametrize("phi", INCREASING, ids=repr)
+def test_definition_1(phi):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        y_true, y_score = random_list(rng, 12, 5)
+        rank = (y_score <= y_score[:, None]).sum(axis=1)
+        expected = phi(rank / 13)[y_true == 1].sum()
+        value = linear_rank_score(y_true, y_score, phi=phi, ties="max", normalize=None)
+        assert value == pytest.approx(expected, rel=1e-13)
+
+
+def test_wilcoxon_is_an_affine_map_of_the_auc():
+    rng = np.random.default_rng(1)
+    for levels in (3, 1000):
+        for _ in range(20):
+            y_true, y_score = random_list(rng, 9, levels)
+            n, k = 9, int(y_true.sum())
+            total = linear_rank_score(y_true, y_score, phi="wilcoxon", normalize=None) * (n + 1)
+            auc = roc_auc_score(y_true, y_score)
+            assert total == pytest.approx(k * (k + 1) / 2 + k * (n - k) * auc, rel=1e-13)
+            best = linear_rank_score(y_true, y_score, phi="wilcoxon", normalize="minmax")
+            assert best == pytest.approx(auc, rel=1e-13)
+    for y_true, y_score in ([[1, 0, 1, 0, 0], [3, 3, 2, 2, 1]], [[1, 0, 0, 1], [1, 1, 1, 1]]):
+        assert roc_auc_score(y_true, y_score) == pytest.approx(
+            orders.expected(orders.auc, y_true, y_score)
+        )
+
+
+@pytest.mark.parametrize("k", [1, 3, 10, 50])
+def test_dcg_is_a_linear_rank_statistic(k):
+    rng = np.random.default_rng(2)
+    for _ in range(10):
+        y_true, y_score = random_list(rng, 12, 5)
+        value = linear_rank_score(y_true, y_score, phi=TopDCG(k), normalize=None)
+        assert value == pytest.approx(dcg_score(y_true, y_score, k=k), rel=1e-13)
+
+
+def test_increasing_maps_of_the_score_change_nothing():
+    rng = np.random.default_rng(3)
+    y_true, y_score = random_list(rng, 200, 30)
+    for phi in NONDECREASING:
+        for ties in ("average", "mid", "max"):
+            value = linear_rank_score(y_true, y_score, phi=phi, ties=ties)
+            assert linear_rank_score(y_true, np.exp(y_score), phi=phi, ties=ties) == value
+
+
+# ------------------------------------------------------------------ Definition 4 and Proposition 5
+
+
+@pytest.mark.parametrize(
+    ("phi", "function"),
+    [
+        (Power(2), lambda u: u**2),
+        (Exponential(5), lambda u: np.exp(-5 * (1 - u))),
+        (LocalAUC(0.8), lambda u: u * (u >= 0.8)),
+    ],
+    ids=repr,
+)
+def test_empirical_measure_tends_to_its_functional(phi, function):
+    # Scores uniform on (0, 1) and P(Y=1 | s) = s: F(s) = s, and G has the density 2 s.
+    limit = quad(lambda u: 2 * u * function(u), 0, 1, points=[0.8])[0]
+    rng = np.random.default_rng(4)
+    y_score = rng.random(100_000)
+    y_true = (rng.random(100_000) < y_score).astype(int)
+    assert linear_rank_score(y_true, y_score, phi=phi) == pytest.approx(limit, abs=0.01)
+
+
+# ----------------------------------------------------------------------------------- Section 3.1
+
+
+def weak_orders(n):
+    """All ways to order n things with ties, as levels."""
+    seen = set()
+    for levels in product(range(n), repeat=n):
+        ranks = tuple(sorted(set(levels)).index(level) for level in levels)
+        if ranks not in seen:
+            seen.add(ranks)
+            yield ranks
+
+
+DISTRIBUTIONS = [
+    # Positives and negatives, in copies of one sample, at each of four points.
+    ([1, 4, 2, 3], [4, 1, 3, 2]),
+    ([0, 5, 1, 1], [3, 0, 6, 1]),
+    ([2, 2, 4, 1], [1, 1, 2, 5]),
+]
+
+
+@pytest.mark.parametrize(("positive", "negative"), DISTRIBUTIONS)
+@pytest.mark.parametrize("phi", NONDECREASING, ids=repr)
+def test_proposition_7_the_regression_function_is_best(phi, positive, negative):
+    positive, negative = np.array(positive), np.array(negative)
+    eta = positive / (positive + negative)
+    y_true = np.r_[np.ones(4), np.zeros(4)]
+    weight = np.r_[positive, negative]
+
+    def value(score, ties="average"):
+        return linear_rank_score(
+            y_true, np.tile(score, 2), phi=phi, sample_weight=weight, ties=ties
+        )
+
+    values = {levels: value(levels) for levels in weak_orders(4)}
+    assert len(values) == 75
+    assert value(eta) >= max(values.values()) - 1e-13
+    assert value(np.exp(7 * eta)) == value(eta)
+    if phi in INCREASING:
+        # Only increasing maps of eta are best: all else is strictly worse.
+        best = [levels for levels, one in values.items() if one >= value(eta) - 1e-12]
+        for levels in best:
+            by_eta = np.argsort(eta, kind="stable")
+            assert np.all(np.diff(np.array(levels)[by_eta])[np.diff(eta[by_eta]) > 0] > 0)
+    # With the highest rank for all ties (Definition 1) it fails where s(X) has atoms: a constant
+    # score gives every item the rank n.
+    assert value(np.zeros(4), ties="max") >= value(eta, ties="max") - 1e-13
+
+
+def test_lemma_6_also_for_the_roc_curve():
+    # Proposition 7 rests on it: no score has more positives above any number of items.
+    positive, negative = np.array([1, 4, 2, 3]), np.array([4, 1, 3, 2])
+    eta = positive / (positive + negative)
+
+    def curve(score):
+        order = np.argsort(-np.asarray(score), kind="stable")
+        return np.r_[0, np.cumsum(negative[order])], np.r_[0, np.cumsum(positive[order])]
+
+    grid = np.linspace(0, negative.sum(), 101)
+    best = np.interp(grid, *curve(eta))
+    for levels in weak_orders(4):
+        if len(set(levels)) == 4:
+            assert np.all(np.interp(grid, *curve(levels)) <= best + 1e-12)
+
+
+def test_negatives_by_the_roc_curve():
+    # E[phi(F) | Y=-1] is the integral of phi(1 - (1-p) a - p ROC(a)), the proof of Prop. 7; in a
+    # sample the negative at step j from the top has rank n - j - (positives above it).
+    rng = np.random.default_rng(5)
+    for phi in INCREASING:
+        y_true, y_score = rng.permutation(30) < 12, rng.permutation(30)
+        labels = y_true[np.argsort(-y_score)]
+        above = np.cumsum(labels)[~labels]
+        rank = 30 - np.arange(18) - above
+        value = linear_rank_score(y_true.astype(int), y_score, phi=phi, pos_label=0)
+        assert value == pytest.approx(phi(rank / 31).mean(), rel=1e-12, abs=1e-15)
+
+
+def test_remark_3_is_false_as_printed():
+    # Two halves with eta = 2 p and 0, and an estimate in the wrong order though close to eta.
+    p, n = 0.1, 2000
+    y_true = np.r_[np.arange(n // 2) % 5 == 0, np.zeros(n // 2)].astype(int)
+    assert y_true.mean() == pytest.approx(p)
+    group = np.repeat([1, 0], n // 2)
+    best = linear_rank_score(y_true, group, phi="wilcoxon")
+    worst = linear_rank_score(y_true, -group, phi="wilcoxon")
+    assert best - worst == pytest.approx(0.5, abs=1e-3)
+    # eta_hat is p on both halves, up to as little as one likes, so that E|eta_hat - eta| = p.
+    printed, correct = (1 - p) * p, 1 / p * p
+    assert printed < best - worst <= correct
+
+
+# ----------------------------------------------------------------------------------- Section 3.2
+
+
+@pytest.mark.parametrize("levels", [4, 10_000])
+@pytest.mark.parametrize("mix", [0.0, 0.3, 1.0])
+def test_remark_4_auc_and_the_mallows_distance(levels, mix):
+    # AUC = 1/2 + integral of (H - G) dF, F any mixture of both; at atoms H and G are their means
+    # from the left and from the right.
+    rng = np.random.default_rng(6)
+    y_true, y_score = random_list(rng, 150, levels)
+    values = np.unique(y_score)
+
+    def mass(scores):
+        return (scores[:, None] == values).mean(axis=0)
+
+    g, h = mass(y_score[y_true == 1]), mass(y_score[y_true == 0])
+    middle_g, middle_h = np.cumsum(g) - g / 2, np.cumsum(h) - h / 2
+    integral = ((middle_h - middle_g) * (mix * g + (1 - mix) * h)).sum()
+    assert roc_auc_score(y_true, y_score) == pytest.approx(0.5 + integral, rel=1e-12)
