@@ -292,6 +292,11 @@ def descending(values: FloatArray, offsets: IntArray | None = None) -> IntArray:
     """
     if offsets is None or len(offsets) == 2:
         return np.argsort(values)[::-1]
+    matrix = _equally_long(values, offsets)
+    if matrix is not None:
+        order = np.argsort(matrix, axis=1)
+        order += offsets[:-1, np.newaxis]
+        return order[:, ::-1].ravel()
     order = np.empty(len(values), dtype=np.intp)
     for first, length in _by_length(offsets):
         rows = first[:, np.newaxis] + np.arange(length)
@@ -318,11 +323,22 @@ def sorted_descending(values: FloatArray, offsets: IntArray | None = None) -> Fl
     """
     if offsets is None or len(offsets) == 2:
         return np.sort(values)[::-1]
+    matrix = _equally_long(values, offsets)
+    if matrix is not None:
+        return np.sort(matrix, axis=1)[:, ::-1].ravel()
     ordered = np.empty(len(values))
     for first, length in _by_length(offsets):
         rows = first[:, np.newaxis] + np.arange(length)
         ordered[rows] = np.sort(values[rows], axis=1)[:, ::-1]
     return ordered
+
+
+def _equally_long(values: FloatArray, offsets: IntArray) -> FloatArray | None:
+    """Values with one list in a row where all lists are equally long, else None."""
+    length = len(values) // (len(offsets) - 1)
+    if np.all(offsets[1:] - offsets[:-1] == length):
+        return values.reshape(-1, length)
+    return None
 
 
 def _by_length(offsets: IntArray) -> list[tuple[IntArray, int]]:
@@ -388,15 +404,13 @@ def class_blocks(
     """
     if weight is None and (offsets is None or len(offsets) == 2):
         return _class_blocks_of_values(y_score, held)
+    if offsets is None:
+        offsets = np.array([0, len(y_score)])
     blocks = tied_blocks(y_score, offsets)
-    inside: AnyArray
-    other: AnyArray
     if weight is None:
-        inside = np.add.reduceat(held[blocks.order], blocks.starts, dtype=np.intp)
-        other = blocks.lengths() - inside
-    else:
-        inside = blocks.totals(np.where(held, weight, 0.0))
-        other = blocks.totals(np.where(held, 0.0, weight))
+        return _class_blocks_of_counts(blocks, held, offsets)
+    inside = blocks.totals(np.where(held, weight, 0.0))
+    other = blocks.totals(np.where(held, 0.0, weight))
     # From the bottom, so that sums of what is below are not differences.
     inside, other = inside[::-1], other[::-1]
     first = (len(blocks.starts) - np.append(blocks.first[1:], len(blocks.starts)))[::-1]
@@ -405,13 +419,38 @@ def class_blocks(
     last = np.append(first[1:], len(inside)) - 1
     some = np.flatnonzero(inside)
     return ClassBlocks(
-        held=inside[some].astype(np.float64),
-        other=other[some].astype(np.float64),
+        held=inside[some],
+        other=other[some],
         held_below=np.maximum(inside_upto[some] - inside[some], 0.0),
         other_below=np.maximum(other_upto[some] - other[some], 0.0),
         list_of=list_of[some],
-        n_held=inside_upto[last][::-1].astype(np.float64),
-        n_other=other_upto[last][::-1].astype(np.float64),
+        n_held=inside_upto[last][::-1],
+        n_other=other_upto[last][::-1],
+    )
+
+
+def _class_blocks_of_counts(blocks: TiedBlocks, mask: BoolArray, offsets: IntArray) -> ClassBlocks:
+    """Find the blocks of unweighted lists, looking closer only at those that hold some."""
+    counts: AnyArray = mask[blocks.order]
+    if len(blocks.starts) < len(counts):
+        counts = np.add.reduceat(counts, blocks.starts, dtype=np.intp)
+    some = np.flatnonzero(counts)[::-1]
+    held = counts[some].astype(np.intp)
+    list_of = np.searchsorted(blocks.first, some, "right") - 1
+    ends = np.append(blocks.starts, len(mask))[some + 1]
+    length, below = ends - blocks.starts[some], offsets[list_of + 1] - ends
+    n_held = np.bincount(list_of, weights=held, minlength=len(blocks.first))
+    # The last list comes first, so that what precedes a list here are the lists after it.
+    before = n_held[::-1].cumsum()[::-1] - n_held
+    held_below = np.cumsum(held) - held - before[list_of]
+    return ClassBlocks(
+        held=held.astype(np.float64),
+        other=(length - held).astype(np.float64),
+        held_below=held_below.astype(np.float64),
+        other_below=(below - held_below).astype(np.float64),
+        list_of=list_of,
+        n_held=n_held.astype(np.float64),
+        n_other=(np.diff(offsets) - n_held).astype(np.float64),
     )
 
 

@@ -349,6 +349,9 @@ def _as_float(array: AnyArray, name: str) -> FloatArray:
         array.dtype.kind == "O" and not any(isinstance(x, str | bytes) for x in array.flat)
     )
     try:
+        if numeric and array.dtype.kind == "O":
+            plain = [np.nan if _is_missing(value) else value for value in array.flat]
+            return np.array(plain, dtype=np.float64).reshape(array.shape)
         if numeric:
             return array.astype(np.float64, copy=False)
     except (TypeError, ValueError):
@@ -433,10 +436,17 @@ def _plain(labels: AnyArray) -> AnyArray:
 def _missing(labels: AnyArray) -> BoolArray:
     """Which labels are None or NaN: the values that do not equal themselves, and None."""
     if labels.dtype.kind == "O":
-        return np.array([label is None or label != label for label in labels], dtype=bool)
+        return np.array([_is_missing(label) for label in labels], dtype=bool)
     if labels.dtype.kind in "biu":
         return np.zeros(0, dtype=bool)
     return np.asarray(labels != labels, dtype=bool)
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # pandas.NA says neither yes nor no
+        return True
 
 
 def _listed(classes: Any) -> str:

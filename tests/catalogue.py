@@ -384,6 +384,7 @@ GRADED = [
         orders.spearman,
         grades=(-2, 0, 1, 3),
         undefined=_single_item,
+        weights="whole",
         scorer_name="spearman",
     ),
 ]

@@ -243,7 +243,8 @@ def roc_auc_score(
     beaten = blocks.other_above if fewer_negatives else blocks.other_below
     in_order = blocks.sums(blocks.held * (beaten + blocks.other / 2.0))
     with np.errstate(invalid="ignore"):
-        values = in_order / (blocks.n_held * blocks.n_other)
+        # Sums of real weights are rounded.
+        values = np.minimum(in_order / (blocks.n_held * blocks.n_other), 1.0)
     return summary.of(values, lists, ONE_CLASS)
 
 
@@ -643,4 +644,8 @@ def _statistic(
             return np.where(k > 0, statistic / k, np.nan)
         worst = phi._sums(np.zeros_like(n), k, n)
         best = phi._sums(n - k, n, n)
-        return np.where(best > worst, (statistic - worst) / (best - worst), np.nan)
+        place = (statistic - worst) / (best - worst)
+        if ties == "average":
+            # A mean of places, up to rounding; other ranks of ties may lie beyond.
+            place = np.clip(place, 0.0, 1.0)
+        return np.where(best > worst, place, np.nan)

@@ -134,8 +134,9 @@ def partial_auc_score(
         query_weight=query_weight,
         pos_label=pos_label,
     )
-    area = _partial_area(lists.blocks(), float(max_fpr), float(min_tpr), lists.whole)
     top = max_fpr * (1.0 - min_tpr)
+    area = _partial_area(lists.blocks(), float(max_fpr), float(min_tpr), lists.whole)
+    area = np.minimum(area, top)
     if scale == "normalized":
         area = area / top
     elif scale == "mcclish":

@@ -438,12 +438,12 @@ def _block_sums(
     if k is not None and k < lengths.max():
         # Only blocks that begin among the first k places, with all of their items.
         counted = np.minimum(lengths, k)
-        block_lists = blocks.list_of()
-        begin = starts - lists.offsets[block_lists]
-        kept = np.flatnonzero(begin < k)
-        sizes = blocks.lengths()[kept]
-        taken = np.minimum(sizes, k - begin[kept])
-        first = np.searchsorted(kept, first)
+        n_kept = np.searchsorted(starts, lists.offsets[:-1] + counted) - first
+        kept = ragged_ranges(first, n_kept)
+        first = np.cumsum(n_kept) - n_kept
+        begin = starts[kept] - np.repeat(lists.offsets[:-1], n_kept)
+        sizes = np.append(starts, len(order))[kept + 1] - starts[kept]
+        taken = np.minimum(sizes, k - begin)
         if len(kept) == sizes.sum():
             # No two items are tied here.
             gains = gains[order[starts[kept]]]

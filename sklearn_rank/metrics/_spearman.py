@@ -41,7 +41,7 @@ def spearman_score(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts.
+        How many times each item counts, in whole numbers.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.
@@ -76,8 +76,7 @@ def spearman_score(
 
     Notes
     -----
-    A real weight w takes w positions; n is then the weight of the list and has to exceed 1.
-    O(n log n) time, O(n) memory.
+    Weights are repetitions, and others than whole numbers are refused. O(n log n) time, O(n) memory.
 
     References
     ----------
@@ -100,6 +99,11 @@ def spearman_score(
         query_weight=query_weight,
         pos_label=pos_label,
     )
+    if not lists.whole.all():
+        raise ValueError(
+            "sample_weight has a value that is not whole: the correlation counts positions, so"
+            " that a weight is a number of repetitions."
+        )
     size = lists.sizes
     n = size[lists.list_of]
     # Positions from the middle of the list, whose products need no offset.

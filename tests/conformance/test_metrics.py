@@ -97,12 +97,9 @@ def test_is_the_mean_over_all_orders_of_ties(case):
     expected = [case.oracle(*pair) for pair in pairs]
     assert [case(*pair) for pair in pairs[:10]] == close(expected[:10])
     assert per_list(case, stacked(pairs)) == close(expected)
-
-
-@every_metric
-def test_one_item_and_all_tied(case):
-    labels = case.grades[-1]
-    for y_true in ([labels], [labels, 0, 1, 1, 0]):
+    # One item, and all items tied.
+    relevant = case.grades[-1]
+    for y_true in ([relevant], [relevant, 0, 1, 1, 0]):
         if not case.undefined(y_true):
             y_score = [3] * len(y_true)
             assert case(y_true, y_score) == close(case.oracle(y_true, y_score))
@@ -267,7 +264,7 @@ LIMITS = (metrics.partial_auc_score, metrics.p_norm_push_loss)
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in METRICS if case.weights != "whole" and case.function not in LIMITS],
+    [case for case in OFTEN if case.weights != "whole" and case.function not in LIMITS],
     ids=str,
 )
 def test_real_weights_close_to_whole_ones(case):
@@ -440,7 +437,7 @@ def with_undefined(case):
     return stacked([some[0], empty, some[1], empty, some[2]]), [case(*pair) for pair in some]
 
 
-@pytest.mark.parametrize("case", [case for case in METRICS if undefined_list(case)], ids=str)
+@pytest.mark.parametrize("case", [case for case in OFTEN if undefined_list(case)], ids=str)
 def test_undefined_lists(case):
     (y_true, y_score, qid), values = with_undefined(case)
     a, b, c = values
@@ -716,6 +713,14 @@ def test_labels_that_say_too_little_are_refused(y_true, pos_label, message):
     for case in BINARY:
         with refused(case, message):
             case(y_true, list(range(len(y_true))), pos_label=pos_label)
+
+
+@pytest.mark.parametrize("dtype", ["boolean", "Int64", "Float64"])
+def test_missing_labels_of_pandas(dtype):
+    labels = pytest.importorskip("pandas").Series([1, 0, None, 1], dtype=dtype)
+    for case in FUNCTIONS:
+        with refused(case, "at row 2"):
+            case(labels, [4, 3, 2, 1])
 
 
 @pytest.mark.parametrize("case", [case for case in FUNCTIONS if case.grades != (0, 1)], ids=str)
