@@ -76,7 +76,8 @@ def spearman_score(
 
     Notes
     -----
-    Weights are repetitions, and others than whole numbers are refused. O(n log n) time, O(n) memory.
+    Weights are repetitions, and others than whole numbers are refused. O(n log n) time, O(n)
+    memory.
 
     References
     ----------
