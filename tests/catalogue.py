@@ -398,4 +398,6 @@ BIPARTITE_RANKERS = [
     AccuracyAtTopRanker(tau=0.2),
     AccuracyAtTopRanker(tau=0.2, class_weight="pairs", quantile="pairs", C=0.01),
     AccuracyAtTopRanker(tau=0.2, selection="objective", class_weight=None),
+    AccuracyAtTopRanker(tau=0.2, selection="refine"),
+    AccuracyAtTopRanker(tau=0.2, kernel="rbf"),
 ]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -24,6 +26,7 @@ from .._sklearn_compat import (
 from ..exceptions import SmallTopWarning
 from ..solvers import PivotProblem, solve_accuracy_at_top
 from ._base import BipartiteRanker, restored_on_error
+from ._kernel_map import KernelMap
 
 
 class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
@@ -53,11 +56,25 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
     quantile : {"sample", "pairs"}, default="sample"
         Which scores the quantile is of: the rows', or the members of all pairs', of which
         positives and negatives are half each.
-    selection : {"closest", "objective"}, default="closest"
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        Inner product of rows. With "precomputed" ``fit`` takes the square matrix of the training
+        rows and ``decision_function`` that of new rows with all training rows; a callable takes
+        two rows and returns a number. It has to be positive semidefinite.
+    gamma : float or None, default=None
+        Rate of ``exp(-gamma |x - z|^2)`` and of ``(gamma x.z + coef0)^degree``; None is
+        ``1 / n_features``.
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=1
+        Constant of "poly".
+    kernel_params : dict or None, default=None
+        Keyword arguments of a callable.
+    selection : {"closest", "objective", "refine"}, default="closest"
         ``"closest"`` is the paper's rule, ties (distances within ``tol`` of a margin) going to
-        the smaller objective; ``"objective"``
-        takes the smallest value of the problem above, each solution with the quantile of its
-        own scores. The rule is often better for small ``tau``; see the user guide.
+        the smaller objective; ``"objective"`` takes the smallest value of the problem above,
+        each solution with the quantile of its own scores; ``"refine"`` goes on from the best of
+        them, in steps that lower that value. The rule is often better for small ``tau``; see
+        the user guide.
     solver : {"auto", "newton", "cvxpy"}, default="auto"
         ``"newton"`` is fast; ``"cvxpy"`` is the slow reference, judged by the same certificate.
         ``"auto"`` is ``"newton"``.
@@ -76,20 +93,27 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
     classes_ : ndarray of shape (2,)
         The classes, ascending; the second is positive.
     coef_ : ndarray of shape (1, n_features)
-        Weights of the features.
+        Weights of the features. Only for ``kernel="linear"``.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Weights of the kernel's values with the support rows. Only for other kernels.
+    support_ : ndarray of shape (n_support,)
+        Support rows: those whose images span all others, to rounding. Only for other kernels.
+    X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
+        The support rows. Only for other kernels that are not precomputed.
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     quantile_ : float
         The top ``tau`` quantile of the training scores ``X @ coef_``.
     threshold_ : float
         Midway from the quantile to the next distinct score below: without ties, exactly the
-        top rows lie above it.
+        top rows lie above it. Solutions of ``selection="refine"`` have ties there.
     pivot_index_ : int
         Row of the fitted ``X`` that is the pivot of the solution.
     quantile_distance_ : float
         Distance of the pivot's score from the quantile, in units of the margin.
     objective_ : float
-        Value of the convex problem at the pivot (Problem 2).
+        Value of the convex problem at the pivot (Problem 2). With ``selection="refine"`` the
+        pivot is a row at the quantile, and this is ``objective_top_``.
     objective_top_ : float
         Value of the problem itself, at the quantile of the scores (Problem 1).
     lower_bound_ : float
@@ -165,7 +189,12 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         "C": [Interval(Real, 0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced", "pairs"}), dict, None],
         "quantile": [StrOptions({"sample", "pairs"})],
-        "selection": [StrOptions({"closest", "objective"})],
+        "kernel": [StrOptions({"linear", "rbf", "poly", "precomputed"}), callable],
+        "gamma": [Interval(Real, 0, None, closed="neither"), None],
+        "degree": [Interval(Real, 1, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "kernel_params": [dict, None],
+        "selection": [StrOptions({"closest", "objective", "refine"})],
         "solver": [StrOptions({"auto", "newton", "cvxpy"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -180,6 +209,11 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         C=1.0,
         class_weight="balanced",
         quantile="sample",
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        kernel_params=None,
         selection="closest",
         solver="auto",
         tol=1e-6,
@@ -191,6 +225,11 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         self.C = C
         self.class_weight = class_weight
         self.quantile = quantile
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
         self.selection = selection
         self.solver = solver
         self.tol = tol
@@ -200,7 +239,8 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
         # Only the top tau of the rows lie above the threshold.
         tags.classifier_tags.poor_score = True
         return tags
@@ -237,20 +277,116 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
             If ``tau`` times the number of rows rounds to less than one row.
         """
         with restored_on_error(self):
-            X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
+            X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse())
+            if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
+                    " K(X, X)."
+                )
             weight = check_sample_weight(sample_weight, X)
             classes, positive = self._encode_binary(y, weight)
-            self._fit(X, y, positive, weight, classes)
+            kept = np.flatnonzero(weight > 0)
+            positive, weight = positive[kept], weight[kept]
+            mass_pos, mass_neg = weight[positive].sum(), weight[~positive].sum()
+            factor_neg, factor_pos = self._class_factors(classes, mass_neg, mass_pos)
+            cost = self.C * weight * np.where(positive, factor_pos, factor_neg)
+            mass = weight
+            if self.quantile == "pairs":
+                mass = weight * np.where(positive, mass_neg, mass_pos)
+            X_kept = X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
+            self._fit(X_kept, positive, cost, mass, kept, (X, y))
+            self.classes_ = classes
         return self
 
-    def _fit(self, X: Any, y: Any, positive: Any, weight: Any, classes: Any) -> None:
-        kept = np.flatnonzero(weight > 0)
-        X_kept, positive, weight = X[kept], positive[kept], weight[kept]
-        mass_pos, mass_neg = weight[positive].sum(), weight[~positive].sum()
-        factor_neg, factor_pos = self._class_factors(classes, mass_neg, mass_pos)
-        mass = weight
-        if self.quantile == "pairs":
-            mass = weight * np.where(positive, mass_neg, mass_pos)
+    @with_callbacks
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit_pairs(
+        self, X_lower: Any, X_upper: Any, pair_weight: Any = None
+    ) -> AccuracyAtTopRanker:
+        """Fit to pairs of rows of which the second is preferred, the paper's general setting.
+
+        Row i of ``X_upper`` should score above the quantile, row i of ``X_lower`` below. A point
+        that stands in many pairs counts once for each, on either side or on both.
+
+        Parameters
+        ----------
+        X_lower, X_upper : {array-like, sparse matrix} of shape (n_pairs, n_features)
+            The two rows of each pair. Kernels but "precomputed" apply.
+        pair_weight : array-like of shape (n_pairs,), default=None
+            Non-negative weights; weight 2 is the pair twice, weight 0 is the pair absent.
+
+        Returns
+        -------
+        AccuracyAtTopRanker
+            The estimator itself. ``classes_`` are 0 and 1, and ``predict`` is 1 above the
+            quantile; ``pivot_index_``, ``candidate_indices_`` and ``support_`` count the rows of
+            ``X_lower`` first and go on with those of ``X_upper``.
+
+        Raises
+        ------
+        ValueError
+            If the two have different shapes, a value is not finite, or the kernel is
+            precomputed.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If a convex problem misses ``tol`` within ``max_iter`` iterations.
+        SmallTopWarning
+            If ``tau`` times the number of points in pairs rounds to less than one.
+
+        See Also
+        --------
+        fit : Two classes; with ``class_weight="pairs", quantile="pairs"`` the same as all pairs
+            of a negative and a positive row.
+
+        Notes
+        -----
+        ``class_weight`` and ``quantile`` have no effect: the pairs say how often each point
+        counts, in the loss and in the quantile, which is over the members of all pairs.
+        """
+        with restored_on_error(self):
+            if self.kernel == "precomputed":
+                raise ValueError(
+                    "fit_pairs compares rows by their features and knows no precomputed kernel:"
+                    " choose another kernel."
+                )
+            X_lower = validate_data(self, X_lower, dtype=np.float64, accept_sparse="csr")
+            X_upper = validate_data(
+                self, X_upper, dtype=np.float64, accept_sparse="csr", reset=False
+            )
+            if X_lower.shape[0] != X_upper.shape[0]:
+                raise ValueError(
+                    f"X_lower has {X_lower.shape[0]} rows and X_upper {X_upper.shape[0]}: pass the"
+                    " two rows of each pair."
+                )
+            try:
+                weight = np.tile(check_sample_weight(pair_weight, X_lower), 2)
+            except ValueError as error:
+                message = str(error).replace("sample_weight", "pair_weight")
+                raise ValueError(message) from None
+            if sp.issparse(X_lower) or sp.issparse(X_upper):
+                X = sp.vstack((X_lower, X_upper), format="csr")
+            else:
+                X = np.concatenate((X_lower, X_upper))
+            positive = np.arange(len(weight)) >= X_lower.shape[0]
+            kept = np.flatnonzero(weight > 0)
+            positive, weight = positive[kept], weight[kept]
+            self._fit(X[kept], positive, self.C * weight, weight, kept, (X, None))
+            self.classes_ = np.array([0, 1])
+        return self
+
+    def _kernel_map(self) -> KernelMap | None:
+        if self.kernel == "linear":
+            return None
+        return KernelMap(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
+
+    def _sparse(self) -> Any:
+        return False if self.kernel == "precomputed" else "csr"
+
+    def _fit(
+        self, X_kept: Any, positive: Any, cost: Any, mass: Any, kept: Any, data: tuple[Any, Any]
+    ) -> None:
         top, is_small = top_mass(mass, self.tau)
         if is_small:
             warnings.warn(
@@ -259,13 +395,15 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
                 SmallTopWarning,
                 stacklevel=5,
             )
+        kernel = self._kernel_map()
         problem = PivotProblem.from_rows(
             X_kept,
             np.where(positive, 1.0, -1.0),
-            self.C * weight * np.where(positive, factor_pos, factor_neg),
+            cost,
             mass,
+            coordinates=None if kernel is None else partial(kernel.coordinates, X_kept),
         )
-        progress = BlockProgress(self, len(problem.blocks()), X, y)
+        progress = BlockProgress(self, len(problem.blocks()), *data)
         solution = solve_accuracy_at_top(
             problem,
             top_mass=top,
@@ -288,12 +426,26 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
                 stacklevel=5,
             )
 
-        self.classes_ = classes
-        self.coef_ = solution.coef[np.newaxis]
-        # BLAS rounds equal rows differently at different places of a matrix.
-        rounding = abs(X_kept) @ np.abs(solution.coef) * X.shape[1] * np.finfo(np.float64).eps
+        for name in {"coef_", "dual_coef_", "support_", "X_fit_"} & set(vars(self)):
+            delattr(self, name)
+        if kernel is None:
+            self.coef_ = solution.coef[np.newaxis]
+            # BLAS rounds equal rows differently at different places of a matrix.
+            size = abs(X_kept) @ np.abs(solution.coef) * X_kept.shape[1]
+            scores = X_kept @ solution.coef
+        else:
+            support, dual_coef = kernel.expansion(solution.coef)
+            self.dual_coef_ = dual_coef[np.newaxis]
+            self.support_ = kept[support]
+            if self.kernel == "precomputed":
+                values = X_kept[:, support]
+            else:
+                self.X_fit_ = X_kept[support]
+                values = kernel.values(X_kept, self.X_fit_)
+            size = np.abs(values) @ np.abs(dual_coef) * len(support)
+            scores = values @ dual_coef
         self.quantile_, self.threshold_ = top_threshold(
-            np.asarray(X_kept @ solution.coef), mass, top, np.asarray(rounding)
+            np.asarray(scores), mass, top, np.asarray(size) * np.finfo(np.float64).eps
         )
         self.intercept_ = np.array([-self.threshold_])
         self.pivot_index_ = int(kept[solution.candidate_indices[solution.candidate]])
@@ -337,6 +489,12 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
             ``X @ coef_[0] - threshold_``; more is nearer to the top.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
-        product = X @ self.coef_[0]
-        return np.asarray(product) - self.threshold_
+        X = validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse(), reset=False)
+        kernel = self._kernel_map()
+        if kernel is None:
+            scores = X @ self.coef_[0]
+        elif self.kernel == "precomputed":
+            scores = X[:, self.support_] @ self.dual_coef_[0]
+        else:
+            scores = kernel.values(X, self.X_fit_) @ self.dual_coef_[0]
+        return np.asarray(scores) - self.threshold_

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
-from threadpoolctl import ThreadpoolController
 
 from .._order import quantile_at_mass
 from .._typing import FloatArray, IntArray
 from ._cvxpy import solve_pivots_cvxpy
 from ._newton import prepare_newton, solve_pivots_newton
 from ._pivot_problem import PivotProblem, PivotSolutions
+from ._refine import best_scales, refine_top
+from ._threads import one_blas_thread
 
 __all__ = ["AccuracyAtTopSolution", "solve_accuracy_at_top"]
+
+# Solutions from which the search for a better value of Problem (1) starts.
+STARTS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +91,7 @@ class _Block:
     gap: FloatArray
     distance: FloatArray
     objective_top: FloatArray
+    scaled: FloatArray
     n_iter: IntArray
 
 
@@ -95,7 +99,7 @@ def solve_accuracy_at_top(
     problem: PivotProblem,
     *,
     top_mass: float,
-    selection: Literal["closest", "objective"] = "closest",
+    selection: Literal["closest", "objective", "refine"] = "closest",
     solver: Literal["newton", "cvxpy"] = "newton",
     tol: float = 1e-6,
     max_iter: int = 500,
@@ -112,11 +116,12 @@ def solve_accuracy_at_top(
     top_mass : float
         Mass of the top: the quantile is the largest score ``q`` such that the rows that score
         at least ``q`` have this mass.
-    selection : {"closest", "objective"}, default="closest"
+    selection : {"closest", "objective", "refine"}, default="closest"
         ``"closest"`` takes the solution whose pivot scores closest to the quantile of the
         scores, the smallest objective among ties (the paper's rule; distances within ``tol`` of
         a margin tie); ``"objective"`` the one with the smallest value of Problem (1), at the
-        quantile of its own scores.
+        quantile of its own scores; ``"refine"`` goes on from the best multiples of the
+        solutions, as :func:`refine_top` does, and its pivot is a row at the quantile.
     solver : {"newton", "cvxpy"}, default="newton"
         The fast solver or the slow reference.
     tol : float, default=1e-6
@@ -170,7 +175,7 @@ def solve_accuracy_at_top(
     by_position = np.argsort(problem.candidate_indices)
     blocks: list[_Block] = []
     tasks = problem.blocks()
-    with _thread_pools().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         results = Parallel(
             n_jobs=n_jobs, require="sharedmem", return_as="generator", verbose=verbose
         )(
@@ -178,6 +183,7 @@ def solve_accuracy_at_top(
                 problem,
                 pivots,
                 top_mass,
+                selection,
                 solver,
                 tol,
                 max_iter,
@@ -194,17 +200,28 @@ def solve_accuracy_at_top(
     gap = np.concatenate([block.gap for block in blocks])
     distance = np.concatenate([block.distance for block in blocks])
     objective_top = np.concatenate([block.objective_top for block in blocks])
-    best = _select(selection, distance, primal, objective_top, tol)
-    with _thread_pools().limit(limits=1, user_api="blas"):
-        coef = _solver(solver)(
-            problem, problem.pivots[best : best + 1], tol=tol, max_iter=max_iter
-        ).coef[0]
+    if selection == "refine":
+        scaled = np.concatenate([block.scaled for block in blocks])
+        few = problem.pivots[np.argsort(scaled, kind="stable")[:STARTS]]
+        with one_blas_thread():
+            starts = _solver(solver)(problem, few, tol=tol, max_iter=max_iter).coef
+            refined = refine_top(problem, starts, top_mass, tol=tol)
+        coef, best = refined.coef, int(np.searchsorted(problem.pivots, refined.pivot, "right")) - 1
+        # Around the score of that row Problem (2) and Problem (1) are one.
+        chosen = (0.0, refined.objective_top, refined.objective_top)
+    else:
+        best = _select(selection, distance, primal, objective_top, tol)
+        with one_blas_thread():
+            coef = _solver(solver)(
+                problem, problem.pivots_to_repeat(best), tol=tol, max_iter=max_iter
+            ).coef[-1]
+        chosen = (float(distance[best]), float(primal[best]), float(objective_top[best]))
     return AccuracyAtTopSolution(
         coef=coef if basis is None else basis @ coef,
         candidate=int(np.flatnonzero(by_position == best)[0]),
-        distance=float(distance[best]),
-        objective=float(primal[best]),
-        objective_top=float(objective_top[best]),
+        distance=chosen[0],
+        objective=chosen[1],
+        objective_top=chosen[2],
         lower_bound=float(np.min(dual)),
         dual_gap=float(np.max(gap)),
         n_iter=int(max(block.n_iter.max() for block in blocks)),
@@ -215,16 +232,11 @@ def solve_accuracy_at_top(
     )
 
 
-@cache
-def _thread_pools() -> ThreadpoolController:
-    """The thread pools of the process; looking for them takes longer than a small fit."""
-    return ThreadpoolController()
-
-
 def _solve_block(
     problem: PivotProblem,
     pivots: IntArray,
     top_mass: float,
+    selection: str,
     solver: str,
     tol: float,
     max_iter: int,
@@ -239,12 +251,16 @@ def _solve_block(
     quantile = quantile_at_mass(scores, problem.mass, top_mass)
     distance = np.abs(scores[np.arange(len(pivots)), pivots] - quantile)
     objective_top = problem.objective(solutions.coef, scores, quantile)
+    scaled = objective_top
+    if selection == "refine":
+        scaled = best_scales(problem, solutions.coef, top_mass)[1]
     return _Block(
         primal=solutions.primal,
         dual=solutions.dual,
         gap=solutions.relative_gap,
         distance=distance,
         objective_top=objective_top,
+        scaled=scaled,
         n_iter=solutions.n_iter,
     )
 

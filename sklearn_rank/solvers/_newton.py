@@ -73,6 +73,7 @@ def solve_pivots_newton(
     n_iter = np.empty(n_pivots, dtype=np.int64)
     solve_pivots(
         *design,
+        problem.products,
         problem.n_features,
         problem.y,
         problem.cost,

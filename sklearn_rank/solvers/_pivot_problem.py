@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -15,6 +16,10 @@ from .._typing import FloatArray, IntArray
 __all__ = ["PivotProblem", "PivotSolutions"]
 
 BLOCK_SIZE = 32
+
+# From how many features on, and up to how many rows, a table of the inner products of all rows
+# pays: systems of the rows with free multipliers are then looked up.
+MIN_FEATURES_FOR_PRODUCTS, MOST_ROWS_FOR_PRODUCTS = 100, 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +84,14 @@ class PivotProblem:
     candidate_indices: IntArray
 
     @classmethod
-    def from_rows(cls, X: Any, y: FloatArray, cost: FloatArray, mass: FloatArray) -> PivotProblem:
+    def from_rows(
+        cls,
+        X: Any,
+        y: FloatArray,
+        cost: FloatArray,
+        mass: FloatArray,
+        coordinates: Callable[[IntArray], FloatArray] | None = None,
+    ) -> PivotProblem:
         """Merge equal rows of one class and list the distinct points.
 
         Parameters
@@ -90,6 +102,8 @@ class PivotProblem:
             -1 or +1.
         cost, mass : ndarray of shape (n_samples,)
             Positive costs, and weights in the quantile; merged rows carry the sums.
+        coordinates : callable or None, default=None
+            Gives the points of the problem for some rows of ``X``; None is these rows.
 
         Returns
         -------
@@ -115,7 +129,7 @@ class PivotProblem:
                 if y[i] != y[before]:
                     starts.append(position)
         taken = np.asarray(order)[starts]
-        rows = X[taken]
+        rows = X[taken] if coordinates is None else np.array(coordinates(taken))
         if not sp.issparse(rows):
             rows -= rows.mean(axis=0)
         return cls(
@@ -137,6 +151,14 @@ class PivotProblem:
         """Dense rows by columns, for products that run over the rows."""
         return np.ascontiguousarray(self.rows.T)
 
+    @cached_property
+    def products(self) -> FloatArray:
+        """Inner products of all rows where there are many dense features, else empty."""
+        few = self.n_features < MIN_FEATURES_FOR_PRODUCTS
+        if few or sp.issparse(self.rows) or len(self.y) > MOST_ROWS_FOR_PRODUCTS:
+            return np.empty((0, 0))
+        return np.ascontiguousarray(self.rows @ self.rows.T)
+
     def blocks(self) -> list[IntArray]:
         """Split the pivots into tasks.
 
@@ -150,6 +172,22 @@ class PivotProblem:
             self.pivots[start : start + BLOCK_SIZE]
             for start in range(0, self.n_candidates, BLOCK_SIZE)
         ]
+
+    def pivots_to_repeat(self, number: int) -> IntArray:
+        """List the pivots to solve for to obtain the solution of one of them again.
+
+        Parameters
+        ----------
+        number : int
+            Number of the candidate.
+
+        Returns
+        -------
+        ndarray
+            The pivot, last; before it those of its block from which its solution started.
+        """
+        first = number - number % BLOCK_SIZE if self.products.size else number
+        return self.pivots[first : number + 1]
 
     @property
     def n_features(self) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 __all__ = [
     "closest_candidates",
+    "kernel_objective",
     "pair_members",
     "pairs_objective",
     "problem_one",
@@ -154,3 +155,21 @@ def closest_candidates(X, y, cost, tau, pivots, convention="sample"):
         distances.append(abs(float(np.dot(w, pivot)) - q))
         objectives.append(value)
     return np.array(solutions), np.array(distances), np.array(objectives)
+
+
+def kernel_objective(kernel, y, cost, k):
+    """Value of the kernel form of the problem of candidate k, Equation (4), from its dual."""
+    n = len(y)
+    shifted = np.array(
+        [
+            [kernel[i, j] - kernel[i, k] - kernel[k, j] + kernel[k, k] for j in range(n)]
+            for i in range(n)
+        ]
+    )
+    # A root of the positive semidefinite matrix, so that the problem is convex in form too.
+    values, vectors = np.linalg.eigh(shifted)
+    root = (vectors * np.sqrt(np.maximum(values, 0))).T
+    a = cp.Variable(n)
+    objective = cp.Maximize(cp.sum(a) - cp.sum_squares(root @ cp.multiply(y, a)) / 2)
+    cp.Problem(objective, [a >= 0, a <= cost]).solve(solver=cp.CLARABEL)
+    return float(objective.value)

@@ -42,7 +42,11 @@ def test_every_documented_attribute_is_learned_and_no_other():
     section = text[text.index("Attributes\n") : text.index("See Also")]
     documented = {line.split(" : ")[0] for line in section.splitlines() if " : " in line}
     documented = {name for name in documented if not name.startswith(" ")}
-    assert documented == set(learned(ranker))
+    kernel = AccuracyAtTopRanker(tau=0.2, kernel="rbf").fit(X, y)
+    assert documented == set(learned(ranker)) | set(learned(kernel))
+    assert set(learned(ranker)) ^ set(learned(kernel)) == {
+        "coef_", "dual_coef_", "support_", "X_fit_", "feature_names_in_",
+    }  # fmt: skip
     n = len(ranker.candidate_indices_)
     assert ranker.coef_.shape == (1, 3)
     assert ranker.intercept_.shape == (1,)

@@ -1,0 +1,193 @@
+"""One factorisation of a kernel matrix that turns every linear method into its kernel form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from .._typing import FloatArray, IntArray
+
+__all__ = ["KernelFactor", "factorise_kernel"]
+
+# Rows of the kernel matrix that are compared with the factorisation at a time.
+CHECKED_ROWS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFactor:
+    """Coordinates of points in the space of a kernel: their inner products are its values.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_points, rank)
+        Coordinates of each point.
+    support : ndarray of shape (rank,)
+        Points whose images span the others, to the tolerance.
+    error : float
+        Largest squared distance of an image from the span, as a share of the largest square of
+        an image.
+
+    See Also
+    --------
+    factorise_kernel : Makes one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.solvers import factorise_kernel
+    >>> X = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 2.0]])
+    >>> K = X @ X.T
+    >>> factor = factorise_kernel(lambda i: K[:, i], np.diag(K))
+    >>> factor.rows.shape, bool(np.allclose(factor.rows @ factor.rows.T, K))
+    ((3, 2), True)
+    """
+
+    rows: FloatArray
+    support: IntArray
+    error: float
+
+    def expansion(self, coef: FloatArray) -> FloatArray:
+        """Write a weight vector as a sum of kernel functions.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (rank,)
+            Weights of the coordinates.
+
+        Returns
+        -------
+        ndarray of shape (rank,)
+            ``b`` with ``coef . rows[i] = sum over j of b[j] K(support[j], i)``.
+        """
+        triangle = self.rows[self.support]
+        return np.asarray(solve_triangular(triangle, coef, trans="T", lower=True))
+
+
+def factorise_kernel(
+    column: Callable[[int], FloatArray], diagonal: FloatArray, *, tol: float = 1e-12
+) -> KernelFactor:
+    """Factorise a kernel matrix by Cholesky's method with pivots, column by column.
+
+    ``K = L L'`` up to a residue that is positive semidefinite, with diagonal entries of at most
+    ``tol`` times the largest of K. Its columns are asked for one by one, so that a matrix of low
+    rank is never formed.
+
+    Parameters
+    ----------
+    column : callable
+        Gives column i of the kernel matrix, of shape (n_points,).
+    diagonal : ndarray of shape (n_points,)
+        Diagonal of the kernel matrix.
+    tol : float, default=1e-12
+        Share of the largest diagonal entry that may be left over.
+
+    Returns
+    -------
+    KernelFactor
+        The rows of L, the pivots and what is left over.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not positive semidefinite.
+
+    Notes
+    -----
+    O(n r^2) time and O(n r) memory for rank r. Of points that tie as pivots the first is taken.
+    Only the pivots' columns and the diagonal are looked at: :func:`check_definite` looks at all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.solvers import factorise_kernel
+    >>> K = np.array([[1.0, 2.0], [2.0, 1.0]])
+    >>> factorise_kernel(lambda i: K[:, i], np.diag(K))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: The kernel matrix is not positive semidefinite: a solver of convex problems ...
+    """
+    left = np.array(diagonal, dtype=np.float64)
+    n = len(left)
+    scale = float(left.max(initial=0.0))
+    _refuse_negative(left, scale, tol)
+    rows = np.zeros((n, 16))
+    support: list[int] = []
+    while len(support) < n:
+        pivot = int(np.argmax(left))
+        if left[pivot] <= tol * scale:
+            break
+        rank = len(support)
+        if rank == rows.shape[1]:
+            rows = np.concatenate((rows, np.zeros((n, min(rank, n - rank)))), axis=1)
+        entry = np.asarray(column(pivot), dtype=np.float64) - rows[:, :rank] @ rows[pivot, :rank]
+        new = entry / np.sqrt(left[pivot])
+        # Exactly triangular, and no pivot twice.
+        new[support] = 0.0
+        new[pivot] = np.sqrt(left[pivot])
+        rows[:, rank] = new
+        left -= new * new
+        left[support] = 0.0
+        left[pivot] = 0.0
+        support.append(pivot)
+        _refuse_negative(left, scale, tol)
+    kept = np.asarray(support, dtype=np.intp)
+    return KernelFactor(
+        rows=np.ascontiguousarray(rows[:, : len(kept)]),
+        support=kept,
+        error=float(max(left.max(initial=0.0), 0.0) / scale) if scale > 0 else 0.0,
+    )
+
+
+def check_definite(factor: KernelFactor, block: Callable[[slice], FloatArray]) -> None:
+    """Refuse a matrix that differs from its factorisation, which no definite one does.
+
+    The pivots' columns agree with any matrix; an indefinite one may hide beside them.
+
+    Parameters
+    ----------
+    factor : KernelFactor
+        The factorisation.
+    block : callable
+        Gives the rows of the kernel matrix in a slice.
+
+    Raises
+    ------
+    ValueError
+        If an entry differs by more than 1e-8 of the largest diagonal entry.
+
+    See Also
+    --------
+    factorise_kernel : Refuses negative diagonals on its way.
+
+    Notes
+    -----
+    O(n^2 r) time; O(n) memory beside that of the block of 256 rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.solvers import check_definite, factorise_kernel
+    >>> K = np.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> check_definite(factorise_kernel(lambda i: K[:, i], np.diag(K)), lambda part: K[part])
+    """
+    rows = factor.rows
+    scale = float(np.max(np.sum(rows**2, axis=1), initial=0.0))
+    for start in range(0, len(rows), CHECKED_ROWS):
+        part = slice(start, start + CHECKED_ROWS)
+        difference = np.abs(rows[part] @ rows.T - block(part))
+        if difference.max() > 1e-8 * max(scale, 1e-300):
+            raise ValueError(_INDEFINITE)
+
+
+_INDEFINITE = (
+    "The kernel matrix is not positive semidefinite: a solver of convex problems needs inner"
+    " products; use a kernel such as 'rbf', or add a constant to the diagonal."
+)
+
+
+def _refuse_negative(left: FloatArray, scale: float, tol: float) -> None:
+    # Rounding leaves a few units in the last place of the entries that were subtracted.
+    if left.min(initial=0.0) < -max(tol, 1e-10) * max(scale, 1e-300):
+        raise ValueError(_INDEFINITE)

@@ -1,0 +1,329 @@
+"""refine_top: against the global minimum by exhaustion, and what must not change the result."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize_scalar
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from sklearn_rank._order import quantile_at_mass, top_mass
+from sklearn_rank.datasets import load_ionosphere
+from sklearn_rank.solvers import PivotProblem, solve_accuracy_at_top, solve_pivots_newton
+from sklearn_rank.solvers._refine import best_scales, refine_top
+from tests.oracles import top_quantile as oracle
+
+
+def data(seed=0, n=6, d=2, kind="unit"):
+    """Rows, labels, costs, masses, and the mass of the top."""
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    y[:2] = [-1, 1]
+    X = rng.normal(size=(n, d)) + 0.3 * y[:, None]
+    cost = np.full(n, 10.0 ** rng.uniform(-1, 1))
+    mass = np.ones(n)
+    if kind == "whole":
+        mass = rng.integers(1, 4, n).astype(float)
+        cost = cost * mass
+    elif kind == "real":
+        mass, cost = rng.uniform(0.3, 2, n), cost * rng.uniform(0.3, 2, n)
+    elif kind == "twins":
+        X = np.round(X)
+        X[1], X[2] = X[0], X[0]
+    return X, y, cost, mass, top_mass(mass, rng.uniform(0.1, 0.9))[0]
+
+
+def refined(X, y, cost, mass, top, tol=1e-7, **options):
+    problem = PivotProblem.from_rows(X, y, cost, mass)
+    coefs = solve_pivots_newton(problem, problem.pivots).coef
+    return problem, coefs, refine_top(problem, coefs, top, tol=tol, **options)
+
+
+def values(problem, coefs, top):
+    scores = problem.scores(coefs)
+    return problem.objective(coefs, scores, quantile_at_mass(scores, problem.mass, top))
+
+
+# ------------------------------------------------------------------------------------ the scale
+
+
+@pytest.mark.parametrize("kind", ["unit", "whole", "real", "twins"])
+def test_best_scale_is_the_minimum_along_the_ray(kind):
+    for seed in range(20):
+        X, y, cost, mass, top = data(seed, 12, 3, kind)
+        problem = PivotProblem.from_rows(X, y, cost, mass)
+        coefs = np.random.default_rng(seed).normal(size=(5, 3)) * 10.0 ** np.arange(-2, 3)[:, None]
+        scales, objectives = best_scales(problem, coefs, top)
+        for w, a, found in zip(coefs, scales, objectives, strict=True):
+            along = [oracle.value(t * a * w, X, y, cost, mass, top) for t in (0.999, 1, 1.001)]
+            assert found == pytest.approx(along[1], rel=1e-9)
+            assert along[1] <= min(along) * (1 + 1e-12)
+            search = minimize_scalar(
+                lambda t, unit, *rest: oracle.value(t * unit, *rest),
+                bounds=(0, 50),
+                args=(w / np.linalg.norm(w), X, y, cost, mass, top),
+                method="bounded",
+            )
+            assert found <= search.fun * (1 + 1e-9)
+            assert found <= cost.sum() * (1 + 1e-12)
+
+
+def test_best_scale_of_zero_and_of_a_useless_direction_is_zero():
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, -1.0, -1.0])
+    problem = PivotProblem.from_rows(X, y, np.ones(3), np.ones(3))
+    scales, objectives = best_scales(problem, np.array([[0.0], [1.0], [1e-200], [1e-320]]), 1.0)
+    np.testing.assert_array_equal(scales, 0)
+    np.testing.assert_array_equal(objectives, 3)
+
+
+# --------------------------------------------------------------------------- the global minimum
+
+
+def test_the_oracle_against_a_grid():
+    X, y, cost, mass, top = data(3, 5)
+    least = oracle.global_minimum(X, y, cost, mass, top)
+    problem = PivotProblem.from_rows(X, y, cost, mass)
+    angles = np.linspace(0, 2 * np.pi, 20001)
+    _, along = best_scales(problem, np.column_stack([np.cos(angles), np.sin(angles)]), top)
+    assert least <= along.min() * (1 + 1e-9)
+    assert least >= along.min() * (1 - 1e-3)
+
+
+def compare(seed, kind, n):
+    X, y, cost, mass, top = data(seed, n, 1 + seed % 2, kind)
+    problem, coefs, solution = refined(X, y, cost, mass, top)
+    least = oracle.global_minimum(X, y, cost, mass, top)
+    bound = solve_accuracy_at_top(problem, top_mass=top).lower_bound
+    assert bound <= least * (1 + 1e-8)
+    assert least <= solution.objective_top * (1 + 1e-7)
+    assert solution.objective_top <= best_scales(problem, coefs, top)[1].min() * (1 + 1e-12)
+    assert solution.objective_top <= values(problem, coefs, top).min() * (1 + 1e-12)
+    return solution.objective_top <= least * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("kind", ["unit", "whole", "real", "twins"])
+def test_between_the_global_minimum_and_the_best_candidate(kind):
+    assert np.mean([compare(seed, kind, 5) for seed in range(3)]) >= 2 / 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["unit", "whole", "real", "twins"])
+def test_the_global_minimum_is_reached_nearly_always(kind):
+    share = np.mean([compare(seed, kind, 7) for seed in range(20)])
+    print(f"{kind}: {share:.0%} of 20 problems solved to the global minimum")
+    assert share >= 0.9
+
+
+@pytest.mark.parametrize("kind", ["unit", "whole", "real", "twins"])
+def test_the_minimum_over_the_cone_of_the_start_is_reached(kind):
+    for seed in range(4):
+        X, y, cost, mass, top = data(seed, 7, 2, kind)
+        problem = PivotProblem.from_rows(X, y, cost, mass)
+        w = np.random.default_rng(seed).normal(size=2)
+        scores = problem.rows @ w
+        order = np.argsort(-scores, kind="stable")
+        last = int(np.argmax(np.cumsum(problem.mass[order]) >= top))
+        least, _ = oracle.minimum_over_cone(
+            problem.rows, problem.y, problem.cost, order[last], set(order[:last].tolist())
+        )
+        solution = refine_top(problem, w[None], top, max_steps=1, tol=1e-8)
+        assert solution.n_steps == 1
+        assert solution.objective_top <= least * (1 + 1e-7)
+
+
+# ------------------------------------------------------------------------------ what is promised
+
+
+@pytest.mark.parametrize("kind", ["unit", "whole", "real", "twins"])
+@pytest.mark.parametrize("shape", [(12, 2), (40, 5), (15, 25)])
+def test_the_result_is_what_it_says(shape, kind):
+    for seed in range(3):
+        X, y, cost, mass, top = data(seed, *shape, kind)
+        problem, coefs, solution = refined(X, y, cost, mass, top, max_steps=60)
+        w = solution.coef
+        assert solution.objective_top == pytest.approx(
+            oracle.value(w, X, y, cost, mass, top), rel=1e-7
+        )
+        assert np.all(np.diff(solution.history) < 0)
+        assert solution.history[-1] == solution.objective_top
+        assert solution.n_steps <= 60
+        scores = problem.scores(w)
+        assert solution.quantile == quantile_at_mass(scores, problem.mass, top)
+        assert scores[solution.pivot] == solution.quantile
+        assert solution.objective_top <= solution.start_objectives.min()
+        assert solution.objective_top <= cost.sum() * (1 + 1e-12)
+        if solution.start >= 0:
+            assert solution.history[0] == pytest.approx(
+                values(problem, coefs, top)[solution.start], rel=1e-12
+            )
+
+
+@pytest.mark.parametrize("kind", ["unit", "whole", "real"])
+def test_no_small_change_is_better(kind):
+    for seed in range(4):
+        X, y, cost, mass, top = data(seed, 30, 4, kind)
+        problem, _, solution = refined(X, y, cost, mass, top, tol=1e-9)
+        changes = np.random.default_rng(seed).normal(size=(3000, 4)) * np.linalg.norm(
+            solution.coef
+        )
+        for size in (1e-5, 1e-3):
+            around = values(problem, solution.coef + size * changes, top)
+            assert around.min() >= solution.objective_top * (1 - 1e-7)
+
+
+def test_rows_tied_at_the_quantile_are_tied_to_rounding():
+    X, y, cost, mass, top = data(1, 40, 5)
+    problem, _, solution = refined(X, y, cost, mass, top, tol=1e-6)
+    distance = np.abs(problem.scores(solution.coef) - solution.quantile)
+    assert not np.any((distance > 1e-13 * distance.max()) & (distance < 1e-6))
+
+
+# ------------------------------------------------------------------------- what may not matter
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    X, y, cost, mass, top = data(5, 30, 3, "real")
+    permutation = np.random.default_rng(0).permutation(len(y))
+    _, _, one = refined(X, y, cost, mass, top)
+    parts = (values[permutation] for values in (X, y, cost, mass))
+    _, _, two = refined(*parts, top)
+    np.testing.assert_allclose(two.objective_top, one.objective_top, rtol=1e-12)
+    np.testing.assert_allclose(two.coef, one.coef, rtol=1e-9, atol=1e-12)
+
+
+def test_mass_is_repetition():
+    X, y, cost, mass, top = data(6, 20, 3, "whole")
+    times = mass.astype(int)
+    repeat = np.repeat(np.arange(len(y)), times)
+    _, _, one = refined(X, y, cost, mass, top)
+    _, _, two = refined(X[repeat], y[repeat], (cost / times)[repeat], np.ones(len(repeat)), top)
+    np.testing.assert_allclose(two.coef, one.coef, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_neither_the_origin_nor_sparsity_matters(container):
+    X, y, cost, mass, top = data(7, 30, 4)
+    _, _, one = refined(X, y, cost, mass, top)
+    problem = PivotProblem.from_rows(container(X + 10.0), y, cost, mass)
+    coefs = solve_pivots_newton(problem, problem.pivots).coef
+    two = refine_top(problem, coefs, top, tol=1e-7)
+    assert two.objective_top == pytest.approx(one.objective_top, rel=1e-5)
+
+
+def test_more_features_than_rows_dense_and_sparse():
+    X, y, cost, mass, top = data(8, 12, 30)
+    _, _, one = refined(X, y, cost, mass, top)
+    problem = PivotProblem.from_rows(sp.csr_array(X), y, cost, mass)
+    two = refine_top(problem, solve_pivots_newton(problem, problem.pivots).coef, top, tol=1e-7)
+    assert two.objective_top == pytest.approx(one.objective_top, rel=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
+def test_scales_of_the_features(scale):
+    X, y, cost, mass, top = data(9, 20, 3)
+    _, _, one = refined(X, y, cost, mass, top)
+    _, _, two = refined(scale * X, y, cost / scale**2, mass, top)
+    assert two.objective_top * scale**2 == pytest.approx(one.objective_top, rel=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_features_out_of_scale_at_a_usual_cost(scale):
+    X, y, cost, mass, top = data(9, 20, 3)
+    problem, coefs, solution = refined(scale * X, y, cost, mass, top, tol=1e-6)
+    assert solution.objective_top <= best_scales(problem, coefs, top)[1].min()
+
+
+def test_threads_do_not_matter():
+    X, y, cost, mass, top = data(10, 120, 30)
+    problem = PivotProblem.from_rows(X, y, cost, mass)
+    coefs = solve_pivots_newton(problem, problem.pivots[:5]).coef
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            found.append(refine_top(problem, coefs, top, max_steps=20))
+    np.testing.assert_array_equal(found[0].coef, found[1].coef)
+    np.testing.assert_array_equal(found[0].history, found[1].history)
+
+
+# ----------------------------------------------------------------------------------- small cases
+
+
+@pytest.mark.parametrize("top", [1.0, 5.0, 6.0])
+def test_one_row_all_but_one_and_all_in_the_top(top):
+    X, y, cost, mass, _ = data(11, 6, 2)
+    _, _, solution = refined(X, y, cost, mass, top)
+    least = oracle.global_minimum(X, y, cost, mass, top)
+    assert solution.objective_top == pytest.approx(least, rel=1e-5)
+
+
+def test_rows_that_are_all_the_same_point_get_zero():
+    X, y = np.ones((4, 2)), np.array([1.0, -1.0, 1.0, -1.0])
+    _, _, solution = refined(X, y, np.ones(4), np.ones(4), 2.0)
+    np.testing.assert_array_equal(solution.coef, 0)
+    assert solution.objective_top == 4.0
+
+
+@pytest.mark.parametrize("labels", [[1.0], [-1.0], [1.0, 1.0], [-1.0, -1.0]])
+def test_one_or_two_rows_of_one_class(labels):
+    X = np.arange(len(labels), dtype=float)[:, None]
+    _, _, solution = refined(X, np.array(labels), np.ones(len(labels)), np.ones(len(labels)), 1.0)
+    assert solution.objective_top <= len(labels)
+
+
+def test_zero_is_returned_where_nothing_is_better():
+    # All rows are in the top, so that the quantile is the lowest score: the one positive is
+    # above it only where a dear negative is further above.
+    X, y = np.array([[0.0], [1.0], [-1.0]]), np.array([1.0, -1.0, -1.0])
+    problem = PivotProblem.from_rows(X, y, np.array([1.0, 9.0, 9.0]), np.ones(3))
+    solution = refine_top(problem, np.array([[2.0], [-2.0]]), 3.0)
+    assert solution.start == -1
+    np.testing.assert_array_equal(solution.history, [19.0])
+    np.testing.assert_array_equal(solution.coef, 0)
+
+
+def test_a_start_of_zeros():
+    X, y, cost, mass, top = data(12, 12, 2)
+    problem = PivotProblem.from_rows(X, y, cost, mass)
+    solution = refine_top(problem, np.zeros((1, 2)), top)
+    assert solution.objective_top < cost.sum()
+
+
+def test_the_steps_are_limited():
+    X, y, cost, mass, top = data(13, 40, 5)
+    last = np.inf
+    for max_steps in (1, 5, 25, 125):
+        _, _, solution = refined(X, y, cost, mass, top, max_steps=max_steps)
+        assert solution.n_steps <= max_steps
+        assert solution.converged == (solution.n_steps < max_steps)
+        last = min(last, solution.objective_top)
+    assert solution.objective_top == last
+
+
+@pytest.mark.parametrize("coefs", [np.zeros(2), np.zeros((0, 2)), np.full((1, 2), np.nan)])
+def test_starts_that_make_no_sense(coefs):
+    X, y, cost, mass, top = data()
+    with pytest.raises(ValueError, match="coefs has"):
+        refine_top(PivotProblem.from_rows(X, y, cost, mass), coefs, top)
+
+
+# --------------------------------------------------------------------------------- real figures
+
+
+@pytest.mark.parametrize(
+    ("C", "scaled", "reached"), [(1.0, (70, 80), (60, 67)), (0.01, (0.76, 0.80), (0.74, 0.78))]
+)
+def test_ionosphere(C, scaled, reached):
+    # On 105 rows at tau = 1 % a prototype had 163 by the paper's rule, 77 at the best scale and
+    # 66 by ordered problems at C = 1; 1.06, .78 and .76 at C = .01. Its rows were others: the
+    # first 105 give 158, 75.2, 63.05; .90, .784, .765.
+    X, labels = load_ionosphere(return_X_y=True)
+    X = StandardScaler().fit_transform(X[:105])
+    positive = labels[:105] == np.unique(labels)[1]
+    cost = C * np.where(positive, 105 / (2 * positive.sum()), 105 / (2 * (~positive).sum()))
+    y = np.where(positive, 1.0, -1.0)
+    problem, coefs, solution = refined(X, y, cost, np.ones(105), 1.0, tol=1e-6)
+    closest = solve_accuracy_at_top(problem, top_mass=1.0)
+    assert closest.objective_top > 1.1 * best_scales(problem, coefs, 1.0)[1].min()
+    assert scaled[0] < best_scales(problem, coefs, 1.0)[1].min() < scaled[1]
+    assert reached[0] < solution.objective_top < reached[1]
+    assert closest.lower_bound < solution.objective_top
