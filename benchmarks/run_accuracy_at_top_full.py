@@ -92,7 +92,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="the small fits only")
     parser.add_argument("--output", help="CSV file of the results")
     options = parser.parse_args()
-    print(*describe_machine(), sep="\n")
+    print(describe_machine())
     rows = []
     for name, what, parameters, costs, target in FITS:
         if options.quick and name not in QUICK:

@@ -8,9 +8,9 @@ best value from below. The picture shows the certified range for each ``C``.
 """
 
 # %%
-# Three ways to select weights: the paper's rule (``"closest"``), the best value among the solutions
-# of the convex problems (``"objective"``), and steps from there that lower it (``"refine"``). All
-# share one lower bound.
+# Three ways to select weights: the paper's rule (``"closest"``), the best value among the
+# solutions of the convex problems (``"objective"``), and steps from there that lower it
+# (``"refine"``). All share one lower bound.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.preprocessing import StandardScaler
@@ -27,9 +27,9 @@ fits = {
 }
 
 # %%
-# Values are shares of that of ``w = 0``, which is ``C`` times the number of rows. Between the lower
-# bound and the lowest curve lies what could be gained at most. The rule of ``"closest"`` does not
-# look at this value, which may rise.
+# Values are shares of that of ``w = 0``, which is ``C`` times the number of rows. Between the
+# lower bound and the lowest curve lies what could be gained at most. The rule of ``"closest"``
+# does not look at this value, which may rise.
 scale = costs * len(y)
 figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
 for (selection, fitted), marker in zip(fits.items(), "os^", strict=True):

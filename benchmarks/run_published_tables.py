@@ -1,0 +1,312 @@
+"""Tables 1 and 2 of Boyd, Cortes, Mohri & Radovanovic (2012), repeated.
+
+    python benchmarks/run_published_tables.py [--data DIRECTORY] [--parts table1 table2 ...]
+
+See published/README.md for the protocol. One thread for each of --jobs processes. Results are
+printed, and written to published/ours.csv by --write.
+"""
+
+import argparse
+import csv
+import gzip
+import os
+import warnings
+from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+from joblib import Parallel, delayed
+from measuring import describe_machine, format_table
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rank import AccuracyAtTopRanker
+from sklearn_rank._order import quantile_at_mass, top_mass
+from sklearn_rank.datasets import load_ionosphere
+from sklearn_rank.exceptions import SmallTopWarning
+from sklearn_rank.metrics import (
+    average_precision_score,
+    dcg_score,
+    ndcg_score,
+    positives_at_top_score,
+    precision_at_top_score,
+)
+from sklearn_rank.solvers import PivotProblem, factorise_kernel, solve_pivots_newton
+
+HERE = Path(__file__).resolve().parent
+COSTS = 10.0 ** np.arange(-4, 1.5, 0.5)
+MEASURES = ("precision", "ap", "dcg", "ndcg", "positives_at_top")
+
+
+def fit_all(X, y, X_test, kernel, C, taus):
+    """Scores of the test rows for each tau; the convex problems do not depend on it."""
+    if kernel == "logistic":
+        model = LogisticRegression(C=C, class_weight="balanced", max_iter=2000).fit(X, y)
+        return [model.decision_function(X_test)] * len(taus)
+    points, expand = X, None
+    if kernel == "rbf":
+        gamma = 1 / X.shape[1]
+        K = rbf_kernel(X, gamma=gamma)
+        factor = factorise_kernel(lambda i: K[:, i], np.diag(K))
+        points = factor.rows
+
+        def expand(coef):
+            return rbf_kernel(X_test, X[factor.support], gamma=gamma) @ factor.expansion(coef)
+
+    n = len(y)
+    weight = np.where(y == 1, n / (2 * y.sum()), n / (2 * (n - y.sum())))
+    problem = PivotProblem.from_rows(points, np.where(y == 1, 1.0, -1.0), C * weight, np.ones(n))
+    solutions = solve_pivots_newton(problem, problem.pivots)
+    scores = problem.scores(solutions.coef)
+    scored = []
+    for tau in taus:
+        quantile = quantile_at_mass(scores, problem.mass, top_mass(problem.mass, tau)[0])
+        distance = np.abs(scores[np.arange(len(quantile)), problem.pivots] - quantile)
+        tied = np.flatnonzero(distance <= distance.min() + 1e-6)
+        coef = solutions.coef[tied[np.argmin(solutions.primal[tied])]]
+        scored.append(X_test @ coef if expand is None else expand(coef))
+    return scored
+
+
+def check_against_the_estimator():
+    """The shortcut above is the estimator."""
+    X, y = load_ionosphere(return_X_y=True)
+    for kernel in ("linear", "rbf"):
+        ranker = AccuracyAtTopRanker(tau=0.1, C=0.1, kernel=kernel).fit(X[:100], y[:100])
+        expected = ranker.decision_function(X[100:])
+        (found,) = fit_all(X[:100], y[:100], X[100:], kernel, 0.1, [0.1])
+        difference = np.ptp(found - expected)
+        if not difference < 1e-4:
+            raise SystemExit(
+                f"kernel={kernel}: scores differ from the estimator's by {difference}"
+            )
+
+
+def measure(y, score, tau):
+    first = max(1, int(tau * len(y) + 0.5))
+    return [
+        precision_at_top_score(y, score, tau=tau),
+        average_precision_score(y, score),
+        dcg_score(y, score),
+        ndcg_score(y, score, k=first),
+        positives_at_top_score(y, score),
+    ]
+
+
+def one_fold(X, y, train, test, kernel, standardise, taus, nested):
+    """Measures of every C and tau, of shape (C, tau, measure), or (tau, measure) if nested."""
+    # Folds of Housing in file order may hold no positive row at all, and count 0.
+    warnings.simplefilter("ignore", UndefinedMetricWarning)
+    warnings.simplefilter("ignore", SmallTopWarning)
+    Z, Z_test = X[train], X[test]
+    if standardise:
+        scaler = StandardScaler().fit(Z)
+        Z, Z_test = scaler.transform(Z), scaler.transform(Z_test)
+    table = np.array(
+        [
+            [
+                measure(y[test], score, tau)
+                for tau, score in zip(
+                    taus, fit_all(Z, y[train], Z_test, kernel, C, taus), strict=True
+                )
+            ]
+            for C in COSTS
+        ]
+    )
+    if not nested:
+        return table
+    inner = np.zeros((len(COSTS), len(taus)))
+    for fit, held in StratifiedKFold(3, shuffle=True, random_state=0).split(Z, y[train]):
+        for i, C in enumerate(COSTS):
+            scores = fit_all(Z[fit], y[train][fit], Z[held], kernel, C, taus)
+            for j, (tau, score) in enumerate(zip(taus, scores, strict=True)):
+                inner[i, j] += precision_at_top_score(y[train][held], score, tau=tau)
+    return table[inner.argmax(axis=0), np.arange(len(taus))]
+
+
+def ten_sets(order, n_train):
+    """Ten sets of an order; n_train consecutive ones train, around the end."""
+    sets = np.array_split(order, 10)
+    for first in range(10):
+        chosen = {(first + i) % 10 for i in range(n_train)}
+        yield (
+            np.concatenate([sets[i] for i in range(10) if i in chosen]),
+            np.concatenate([sets[i] for i in range(10) if i not in chosen]),
+        )
+
+
+def run(name, X, y, partitions, taus, kernel, standardise, nested, jobs, published):
+    """Rows of a table: means over the folds of every partition."""
+    tables = []
+    for folds in partitions:
+        results = Parallel(n_jobs=jobs)(
+            delayed(one_fold)(X, y, train, test, kernel, standardise, taus, nested)
+            for train, test in folds
+        )
+        tables.append(np.array(results))
+    rows = []
+    for j, tau in enumerate(taus):
+        if nested:
+            of_folds = [table[:, j] for table in tables]
+        else:
+            of_folds = [table[:, table[:, :, j, 0].mean(axis=0).argmax(), j] for table in tables]
+        means = np.array([folds.mean(axis=0) for folds in of_folds])
+        spread = np.mean([folds.std(axis=0, ddof=1) for folds in of_folds], axis=0)
+        row = {"data": name, "kernel": kernel, "features": "scaled" if standardise else "raw"}
+        row |= {"C": "nested" if nested else "by mean", "tau_percent": 100 * tau}
+        for i, key in enumerate(MEASURES):
+            row[key], row[f"{key}_sd"] = means[:, i].mean(), spread[i]
+        # Over partitions where there are several; folds of one partition share training rows.
+        count = len(means)
+        row["half_width"] = (
+            1.96 * means[:, 0].std(ddof=1) / np.sqrt(count) if count > 1 else float("nan")
+        )
+        row["paper"] = published.get(round(100 * tau, 4), float("nan"))
+        row["reached"] = "yes" if row["precision"] >= row["paper"] - 0.005 else "no"
+        if np.isnan(row["paper"]):
+            row["reached"] = ""
+        rows.append(row)
+    print(format_table(rows, COLUMNS), flush=True)
+    return rows
+
+
+COLUMNS = [
+    ("data", "data", "s"),
+    ("kernel", "kernel", "s"),
+    ("features", "features", "s"),
+    ("C", "C", "s"),
+    ("tau_percent", "tau %", "g"),
+    ("precision", "P@tau", ".3f"),
+    ("half_width", "+-", ".3f"),
+    ("precision_sd", "sd folds", ".2f"),
+    ("paper", "paper", ".2f"),
+    ("reached", "reached", "s"),
+    ("ap", "AP", ".2f"),
+    ("dcg", "DCG", ".2f"),
+    ("ndcg", "NDCG", ".2f"),
+    ("positives_at_top", "pos@top", ".1f"),
+]
+
+
+def load(directory, name):
+    with gzip.open(Path(directory, f"{name}.csv.gz"), "rt") as lines:
+        table = np.genfromtxt(lines, delimiter=",", skip_header=1)
+    return table[:, :-1], table[:, -1]
+
+
+def published(name):
+    with open(HERE / "published" / name) as lines:
+        return {
+            float(row["tau_percent"]): float(row["precision"])
+            for row in csv.DictReader(lines)
+            if row["method"] == "AATP"
+        }
+
+
+def thinned(X, y, rng):
+    """500 rows to train on and 1,000 to test on, 1 % of each positive."""
+    positive, negative = (rng.permutation(np.flatnonzero(y == label)) for label in (1, 0))
+    train = np.concatenate((positive[:5], negative[:495]))
+    test = np.concatenate((positive[5:15], negative[495:1485]))
+    return rng.permutation(train), rng.permutation(test)
+
+
+def table1(options):
+    X, y = load_ionosphere(return_X_y=True)
+    n, taus, paper = len(y), (0.19, 0.14, 0.095, 0.05, 0.01), published("boyd2012_table1.csv")
+    file_order = [list(ten_sets(np.arange(n), 3))]
+    random = [
+        list(ten_sets(np.random.default_rng(seed).permutation(n), 3))
+        for seed in range(options.partitions)
+    ]
+    for kernel, standardise, nested in (
+        ("linear", True, False),
+        ("linear", False, False),
+        ("rbf", True, False),
+        ("rbf", False, False),
+        ("logistic", True, False),
+        ("linear", True, True),
+        ("rbf", True, True),
+        ("logistic", True, True),
+    ):
+        for order, partitions in (("file order", file_order), ("random", random)):
+            name = f"Ionosphere, {order}"
+            yield name, X, y, partitions, taus, kernel, standardise, nested, options.jobs, paper
+
+
+def table2(options):
+    X, y = load(options.data, "boston_chas")
+    taus, paper = (0.06, 0.05, 0.04, 0.03, 0.02, 0.01), published("boyd2012_table2.csv")
+    file_order = [list(ten_sets(np.arange(len(y)), 7))]
+    splits = StratifiedShuffleSplit(10, train_size=2 / 3, random_state=0)
+    random = [list(splits.split(X, y))]
+    for kernel, standardise, nested in (
+        ("linear", True, False),
+        ("rbf", True, False),
+        ("logistic", True, False),
+        ("rbf", True, True),
+    ):
+        for order, partitions in (("file order", file_order), ("random", random)):
+            name = f"Housing, {order}"
+            yield name, X, y, partitions, taus, kernel, standardise, nested, options.jobs, paper
+
+
+def spambase(options):
+    X, y = distinct(*load(options.data, "spambase"))
+    taus = (0.19, 0.14, 0.095, 0.05, 0.01)
+    partitions = [list(ten_sets(np.random.default_rng(0).permutation(len(y)), 3))]
+    for kernel in ("linear", "logistic"):
+        yield "spambase", X, y, partitions, taus, kernel, True, False, options.jobs, {}
+
+
+def distinct(X, y):
+    rows = np.unique(np.column_stack((X, y)), axis=0)
+    return rows[:, :-1], rows[:, -1]
+
+
+def w8a(options):
+    X, y = distinct(*load(options.data, "w8a_train"))
+    rng = np.random.default_rng(0)
+    partitions = [[thinned(X, y, rng) for _ in range(5)]]
+    for kernel in ("linear", "logistic"):
+        yield "w8a, 1 %", X, y, partitions, (0.01,), kernel, False, False, options.jobs, {}
+
+
+PARTS = {"table1": table1, "table2": table2, "spambase": spambase, "w8a": w8a}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    default = os.environ.get("SKLEARN_RANK_DATA", HERE.parents[1] / "shared" / "data")
+    parser.add_argument("--data", default=str(default), help="directory of the data sets")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--partitions", type=int, default=20, help="random ones of Table 1")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--write", action="store_true", help="update published/ours.csv")
+    options = parser.parse_args()
+    print(describe_machine())
+    check_against_the_estimator()
+    rows = []
+    for part in options.parts:
+        try:
+            for arguments in PARTS[part](options):
+                rows += run(*arguments)
+        except FileNotFoundError as error:
+            print(f"{part}: not run, there is no {error.filename}")
+    if options.write:
+        with open(HERE / "published" / "ours.csv", "w", newline="") as lines:
+            writer = csv.DictWriter(lines, fieldnames=list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            for row in rows:
+                writer.writerow(
+                    {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()}
+                )
+
+
+if __name__ == "__main__":
+    main()
