@@ -151,9 +151,9 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
     factorisation in min(n, d) dimensions: 3,067 rows of 57 features take 2 to 7 seconds, 1,000
     rows with a kernel 4 to 15 on two cores. Peak memory is a few copies of the data, and sparse
     data stay sparse, but sums of ``d x d`` are formed where d <= n. With 100 dense features or
-    more, as kernels have (one for each support row), and up to 4,096 rows, it is one array of
-    n x n, and another for each thread. A path over ``C`` would save a tenth to a quarter of the
-    steps, and is not offered.
+    more, at least an eighth of the rows, as kernels have (one for each support row), and up to
+    4,096 rows, it is one array of n x n, and another for each thread. A path over ``C`` would
+    save a tenth to a quarter of the steps, and is not offered.
 
     A relative duality gap g certifies each solution to ``sqrt(2 g objective)`` in norm only, so
     that ``quantile_distance_`` is exact to about 1e-3 at the default ``tol``.

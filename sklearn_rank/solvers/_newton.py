@@ -47,7 +47,8 @@ def solve_pivots_newton(
     min(d, number of rows with free multipliers). Some 10 to 50 steps are needed, more for larger
     cost. Each problem starts from zero, or with many features from the one before it: see the
     kernel for why. Peak memory: a copy of the data, O(min(n, d)^2) and O(n + d); with 100 dense
-    features or more, and at most 4,096 rows, two arrays of n x n.
+    features or more, at least an eighth of the rows, and at most 4,096 rows, two arrays of
+    n x n.
 
     Examples
     --------

@@ -17,9 +17,9 @@ __all__ = ["PivotProblem", "PivotSolutions"]
 
 BLOCK_SIZE = 32
 
-# From how many features on, and up to how many rows, a table of the inner products of all rows
-# pays: systems of the rows with free multipliers are then looked up.
-MIN_FEATURES_FOR_PRODUCTS, MOST_ROWS_FOR_PRODUCTS = 100, 4096
+# From how many features on, up to how many rows and rows per feature, a table of the inner
+# products of all rows pays: systems of the rows with free multipliers are then looked up.
+MIN_FEATURES_FOR_PRODUCTS, MOST_ROWS_FOR_PRODUCTS, ROWS_PER_FEATURE = 100, 4096, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +154,7 @@ class PivotProblem:
     @cached_property
     def products(self) -> FloatArray:
         """Inner products of all rows where there are many dense features, else empty."""
-        few = self.n_features < MIN_FEATURES_FOR_PRODUCTS
+        few = self.n_features < max(MIN_FEATURES_FOR_PRODUCTS, len(self.y) / ROWS_PER_FEATURE)
         if few or sp.issparse(self.rows) or len(self.y) > MOST_ROWS_FOR_PRODUCTS:
             return np.empty((0, 0))
         return np.ascontiguousarray(self.rows @ self.rows.T)
