@@ -1,0 +1,223 @@
+"""Listwise losses: Bregman divergences and the softmax of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from .._typing import FloatArray
+from ._base import Items, TemplateLoss
+
+__all__ = ["ListwiseBregman", "ListwiseSoftmax"]
+
+_Parts = tuple[FloatArray, FloatArray]
+
+
+class ListwiseSoftmax(TemplateLoss):
+    """Cross entropy of the softmax, ``-sum_i v_i log softmax_i(s)``.
+
+    The utilities are not divided by their sum: that loss is another one,
+    :class:`ListwiseNormalizedSoftmax`, and not order-preserving for v. Its constant in the regret
+    bound is twice the root of the largest sum of the expected utilities of a list.
+
+    Notes
+    -----
+    O(n) in time and memory.
+
+    References
+    ----------
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
+       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Eq. 5: up
+       to a term in v alone it is a Bregman divergence.
+
+    Examples
+    --------
+    >>> from sklearn_rank.losses import ListwiseSoftmax
+    >>> ListwiseSoftmax().on([0.0, 1.0, 3.0]).value([0.0, 0.0, 0.0]).round(4)
+    array([4.3944])
+    """
+
+    is_translation_invariant = True
+
+    def _value_and_gradient(self, prepared: Items, score: FloatArray) -> _Parts:
+        share, log_total = _softmax(prepared, score)
+        weighted = prepared.counts * prepared.utility
+        sums = prepared.totals(weighted)
+        values = prepared.totals(weighted * (prepared.spread(log_total) - score))
+        return values, prepared.spread(sums) * share - weighted
+
+    def _curvature(self, prepared: Items, score: FloatArray) -> FloatArray:
+        share, _ = _softmax(prepared, score)
+        return self._sums(prepared) * share * (1 - share)
+
+    def _hessian_product(
+        self, prepared: Items, score: FloatArray, direction: FloatArray
+    ) -> FloatArray:
+        share, _ = _softmax(prepared, score)
+        mean = prepared.spread(prepared.totals(share * direction))
+        return self._sums(prepared) * share * (direction - mean)
+
+    def _sums(self, items: Items) -> FloatArray:
+        return items.spread(items.totals(items.counts * items.utility))
+
+    def _minimizer(self, utility: FloatArray) -> FloatArray:
+        return np.log(utility)
+
+    def _regret_constant(self, max_utility: float | None) -> float:
+        return float(2 * np.sqrt(self._needed(max_utility, "largest sum of expected utilities")))
+
+
+def _softmax(items: Items, score: FloatArray) -> _Parts:
+    """Share of each item, all its repetitions together, and the logarithm of each list's total."""
+    peak = items.largest(score)
+    rising = items.counts * np.exp(score - items.spread(peak))
+    total = items.totals(rising)
+    # A list in which nothing counts has no share to give.
+    total = np.where(total > 0, total, 1.0)
+    return rising / items.spread(total), np.log(total) + peak
+
+
+class ListwiseBregman(TemplateLoss):
+    """Bregman divergence of the utilities from a link of the scores, ``B(v || g(s))``.
+
+    ``B(v || u) = psi(v) - psi(u) - <grad psi(u), v - u>`` for a strictly convex psi. The link g
+    keeps the order of the scores, and the closure of its values contains the utilities.
+
+    Parameters
+    ----------
+    psi : callable
+        Function of the utilities of one list, an array, to a number.
+    psi_gradient : callable
+        Its gradient.
+    link : callable
+        g, from the scores of one list to values in the domain of psi.
+    pullback : callable or None, default=None
+        ``pullback(s, r)`` is the product of r with the transposed Jacobian of
+        ``psi_gradient(link(s))`` in s. None says that this map is the identity: the link is the
+        inverse of the gradient, and the loss convex.
+    link_derivative : callable or None, default=None
+        ``link_derivative(s, d)`` is the derivative of the link along d. With ``pullback=None`` it
+        gives Hessian products.
+    inverse_link : callable or None, default=None
+        Inverse of the link, for :meth:`minimizer`.
+    mu : float or None, default=None
+        Strong convexity of psi, from which the constant of the regret bound is
+        ``2 / sqrt(mu)``.
+
+    Notes
+    -----
+    Weights of items are refused: a function of a whole list does not say how one counts twice.
+
+    References
+    ----------
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
+       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Eq. 5 and
+       Theorem 5.3.
+    .. [2] Ravikumar, P., Tewari, A. and Yang, E. (2011). On NDCG consistency of listwise ranking
+       methods. AISTATS.
+
+    Examples
+    --------
+    The Poisson deviance is that of ``psi(u) = sum(u log u - u)`` with the link exp:
+
+    >>> import numpy as np
+    >>> from scipy.special import xlogy
+    >>> from sklearn_rank.losses import ListwiseBregman
+    >>> loss = ListwiseBregman(
+    ...     psi=lambda u: np.sum(xlogy(u, u) - u), psi_gradient=np.log, link=np.exp
+    ... )
+    >>> loss.on([0.0, 1.0, 3.0]).value([0.0, 0.0, 0.0]).round(4)
+    array([2.2958])
+    """
+
+    def __init__(
+        self,
+        psi: Callable[[FloatArray], float],
+        psi_gradient: Callable[[FloatArray], FloatArray],
+        link: Callable[[FloatArray], FloatArray],
+        *,
+        pullback: Callable[[FloatArray, FloatArray], FloatArray] | None = None,
+        link_derivative: Callable[[FloatArray, FloatArray], FloatArray] | None = None,
+        inverse_link: Callable[[FloatArray], FloatArray] | None = None,
+        mu: float | None = None,
+    ) -> None:
+        if mu is not None and not 0 < mu < np.inf:
+            raise ValueError(f"mu={mu!r} must be a positive number, or None.")
+        self.psi = psi
+        self.psi_gradient = psi_gradient
+        self.link = link
+        self.pullback = pullback
+        self.link_derivative = link_derivative
+        self.inverse_link = inverse_link
+        self.mu = mu
+        # Without a matching link the loss need not be convex in the scores.
+        self.is_convex = pullback is None
+
+    def _prepare(self, items: Items) -> Items:
+        if items.weight is not None and np.any(items.weight != 1):
+            raise ValueError(
+                "ListwiseBregman takes no sample_weight: a divergence of whole lists does not say"
+                " how an item counts twice; weigh lists by query_weight."
+            )
+        return items
+
+    def _value_and_gradient(self, prepared: Items, score: FloatArray) -> _Parts:
+        values = np.empty(len(prepared.offsets) - 1)
+        gradient = np.empty(len(score))
+        for q, (begin, end) in enumerate(pairwise(prepared.offsets)):
+            s, v = score[begin:end], prepared.utility[begin:end]
+            u = np.asarray(self.link(s), dtype=np.float64)
+            slope = np.asarray(self.psi_gradient(u), dtype=np.float64)
+            values[q] = self.psi(v) - self.psi(u) - slope @ (v - u)
+            if self.pullback is not None:
+                gradient[begin:end] = self.pullback(s, u - v)
+                continue
+            if not np.allclose(slope, s, rtol=1e-6, atol=1e-6):
+                raise ValueError(
+                    "psi_gradient(link(s)) differs from s, so that the link is not the inverse of"
+                    " the gradient: pass pullback=."
+                )
+            gradient[begin:end] = u - v
+        return values, gradient
+
+    def _curvature(self, prepared: Items, score: FloatArray) -> FloatArray:
+        raise NotImplementedError("ListwiseBregman offers Hessian products only.")
+
+    def _hessian_product(
+        self, prepared: Items, score: FloatArray, direction: FloatArray
+    ) -> FloatArray:
+        if self.pullback is not None or self.link_derivative is None:
+            raise NotImplementedError(
+                "Hessian products need link_derivative=, and a link that is the inverse of"
+                " psi_gradient."
+            )
+        product = np.empty(len(score))
+        for begin, end in pairwise(prepared.offsets):
+            product[begin:end] = self.link_derivative(score[begin:end], direction[begin:end])
+        return product
+
+    def _minimizer(self, utility: FloatArray) -> FloatArray:
+        if self.inverse_link is None:
+            raise NotImplementedError("The minimiser needs inverse_link=.")
+        return np.asarray(self.inverse_link(utility), dtype=np.float64)
+
+    def _regret_constant(self, max_utility: float | None) -> float:
+        if self.mu is None:
+            raise ValueError(
+                "The constant of the regret bound needs mu=, the strong convexity of psi."
+            )
+        return float(2 / np.sqrt(self.mu))
+
+    @property
+    def has_hessian(self) -> bool:
+        """Whether Hessian products are available."""
+        return self.pullback is None and self.link_derivative is not None
+
+
+def shares_of_lists(items: Items) -> Items:
+    """Items whose utilities are divided by the sum of their list; lists of zeros stay zeros."""
+    sums = items.totals(items.counts * items.utility)
+    shares = items.utility / items.spread(np.where(sums > 0, sums, 1.0))
+    return Items(shares, items.offsets, items.weight)

@@ -1,0 +1,100 @@
+"""Losses by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from ._base import TemplateLoss
+from ._listwise import ListwiseSoftmax
+from ._pairwise import PairwiseExponential, PairwiseLogistic, PairwiseSquared
+from ._pointwise import (
+    PointwiseDifferentiableHinge,
+    PointwiseExponential,
+    PointwiseLogistic,
+    PointwiseSquared,
+    PointwiseSquaredHinge,
+)
+from ._uncalibrated import (
+    ComparisonHinge,
+    ComparisonLogistic,
+    ComparisonSquaredHinge,
+    ListwiseNormalizedSoftmax,
+)
+
+__all__ = ["get_loss", "get_loss_names"]
+
+_LOSSES: dict[str, Callable[..., TemplateLoss]] = {
+    "comparison_hinge": ComparisonHinge,
+    "comparison_logistic": ComparisonLogistic,
+    "comparison_squared_hinge": ComparisonSquaredHinge,
+    "normalized_softmax": ListwiseNormalizedSoftmax,
+    "pairwise_exponential": PairwiseExponential,
+    "pairwise_logistic": PairwiseLogistic,
+    "pairwise_squared": PairwiseSquared,
+    "pointwise_differentiable_hinge": PointwiseDifferentiableHinge,
+    "pointwise_exponential": PointwiseExponential,
+    "pointwise_logistic": PointwiseLogistic,
+    "pointwise_squared": PointwiseSquared,
+    "pointwise_squared_hinge": PointwiseSquaredHinge,
+    "softmax": ListwiseSoftmax,
+}
+
+
+def get_loss_names(*, order_preserving: bool | None = None) -> list[str]:
+    """Names that :func:`get_loss` takes.
+
+    Parameters
+    ----------
+    order_preserving : bool or None, default=None
+        Whether to list those that are order-preserving, those that are not, or all.
+
+    Returns
+    -------
+    list of str
+        Sorted names.
+
+    Examples
+    --------
+    >>> from sklearn_rank.losses import get_loss_names
+    >>> get_loss_names(order_preserving=False)[:2]
+    ['comparison_hinge', 'comparison_logistic']
+    """
+    return sorted(
+        name
+        for name, loss in _LOSSES.items()
+        if order_preserving is None or loss().is_order_preserving is order_preserving
+    )
+
+
+def get_loss(name: str, **parameters: float) -> TemplateLoss:
+    """Make a loss by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`get_loss_names`.
+    **parameters : dict
+        Parameters of the loss, as ``eta``.
+
+    Returns
+    -------
+    TemplateLoss
+        The loss.
+
+    Raises
+    ------
+    ValueError
+        If there is no loss of this name.
+
+    Examples
+    --------
+    >>> from sklearn_rank.losses import get_loss
+    >>> get_loss("pointwise_logistic", eta=15.0)
+    PointwiseLogistic(eta=15.0)
+    """
+    if name not in _LOSSES:
+        close = get_close_matches(str(name), _LOSSES, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise ValueError(f"{name!r} is not the name of a loss: {hint}Names are {sorted(_LOSSES)}.")
+    return _LOSSES[name](**parameters)

@@ -1,0 +1,452 @@
+"""Pairwise losses in the order-preserving form: every pair, weighed by both utilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ._base import Items, TemplateLoss, product_or_zero
+
+__all__ = ["PairwiseConvex", "PairwiseExponential", "PairwiseLogistic", "PairwiseSquared"]
+
+_Pair = tuple[FloatArray, FloatArray]
+
+# Entries of the blocks of pairs that a function given by the user is called on.
+BLOCK = 2**18
+
+
+class PairwiseSquared(TemplateLoss):
+    """Squared error of differences, ``sum_{i<j} ((v_i - v_j) - (s_i - s_j))**2``.
+
+    Its constant in the regret bound is 1.
+
+    Notes
+    -----
+    With residuals r = s - v and total weight W the sum is ``W sum_i w_i (r_i - mean(r))**2``,
+    O(n) in time and memory.
+
+    References
+    ----------
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
+       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Table 2.
+
+    Examples
+    --------
+    >>> from sklearn_rank.losses import PairwiseSquared
+    >>> PairwiseSquared().on([0.0, 1.0, 3.0]).value([0.0, 0.0, 0.0])
+    array([14.])
+    """
+
+    is_quadratic = True
+    is_translation_invariant = True
+
+    def _value_and_gradient(self, prepared: Items, score: FloatArray) -> _Pair:
+        weight = prepared.counts
+        total = prepared.totals(weight)
+        residual = _centred(prepared, score - prepared.utility)
+        weighted = weight * residual
+        values = total * prepared.totals(weighted * residual)
+        return values, 2 * prepared.spread(total) * weighted
+
+    def _curvature(self, prepared: Items, score: FloatArray) -> FloatArray:
+        weight = prepared.counts
+        return 2 * weight * (prepared.spread(prepared.totals(weight)) - weight)
+
+    def _hessian_product(
+        self, prepared: Items, score: FloatArray, direction: FloatArray
+    ) -> FloatArray:
+        weight = prepared.counts
+        total = prepared.spread(prepared.totals(weight))
+        return 2 * weight * total * _centred(prepared, direction)
+
+    def _minimizer(self, utility: FloatArray) -> FloatArray:
+        return utility - utility.mean()
+
+    def _regret_constant(self, max_utility: float | None) -> float:
+        return 1.0
+
+
+def _centred(items: Items, values: FloatArray) -> FloatArray:
+    """Values less the weighted mean of their list; 0 where the list weighs nothing."""
+    weight = items.counts
+    total = items.totals(weight)
+    means = items.totals(weight * values) / np.where(total > 0, total, 1.0)
+    return values - items.spread(means)
+
+
+@dataclass(frozen=True, eq=False)
+class _ByUtility:
+    """Items of each list by falling utility, so that pairs are stretches.
+
+    Parameters
+    ----------
+    items : Items
+        The items as they came.
+    order : ndarray of shape (n,)
+        The items by list and falling utility.
+    weight, coefficient : ndarray of shape (n,)
+        In this order: how often each item counts, and the factor of its pairs.
+    first : ndarray of shape (n,)
+        In this order: where the partners of each item begin.
+    counted : bool
+        Whether a weight differs from 1.
+    """
+
+    items: Items
+    order: IntArray
+    weight: FloatArray
+    coefficient: FloatArray
+    first: IntArray
+    counted: bool
+
+    def sums(self, kernel: Callable[..., None], score: FloatArray, *arrays: Any) -> None:
+        """Call a kernel on scores in this order."""
+        kernel(
+            np.ascontiguousarray(score[self.order]),
+            self.weight,
+            self.coefficient,
+            self.first,
+            self.items.offsets,
+            self.counted,
+            *arrays,
+        )
+
+    def in_rows(self, values: FloatArray) -> FloatArray:
+        """Bring values back into the order of the items."""
+        rows = np.empty_like(values)
+        rows[self.order] = values
+        return rows
+
+
+def by_utility(items: Items, *, comparison: bool) -> _ByUtility:
+    """Order items for the kernels of pairs.
+
+    Parameters
+    ----------
+    items : Items
+        The items.
+    comparison : bool
+        Whether an item is paired with those of lower utility only, each pair counting once;
+        False for the order-preserving form, in which all pairs count by utility.
+
+    Returns
+    -------
+    _ByUtility
+        The order and its factors.
+    """
+    lists = items.spread(np.arange(len(items.offsets) - 1))
+    order = np.lexsort((-items.utility, lists))
+    utility, weight = items.utility[order], items.counts[order]
+    if comparison:
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = (utility[1:] != utility[:-1]) | (lists[1:] != lists[:-1])
+        starts = np.append(np.flatnonzero(new), len(order))
+        first = starts[np.cumsum(new)]
+        first = np.minimum(first, items.spread(items.offsets[1:]))
+        coefficient = np.ones(len(order))
+    else:
+        first, coefficient = items.spread(items.offsets[:-1]), utility
+    return _ByUtility(
+        items=items,
+        order=order,
+        weight=weight,
+        coefficient=coefficient,
+        first=np.ascontiguousarray(first, dtype=np.int64),
+        counted=bool(np.any(weight != 1)),
+    )
+
+
+class LogisticPairs(TemplateLoss):
+    """What the logistic losses of pairs share; which pairs count is what they differ in."""
+
+    is_translation_invariant = True
+
+    def _value_and_gradient(self, prepared: _ByUtility, score: FloatArray) -> _Pair:
+        from ._pair_kernels import logistic_value
+
+        values, gradient = np.empty(len(prepared.items.offsets) - 1), np.empty(len(score))
+        prepared.sums(logistic_value, score, values, gradient)
+        return values, prepared.in_rows(gradient)
+
+    def _curvature(self, prepared: _ByUtility, score: FloatArray) -> FloatArray:
+        from ._pair_kernels import logistic_curvature
+
+        diagonal = np.empty(len(score))
+        prepared.sums(logistic_curvature, score, diagonal)
+        return prepared.in_rows(diagonal)
+
+    def _hessian_product(
+        self, prepared: _ByUtility, score: FloatArray, direction: FloatArray
+    ) -> FloatArray:
+        from ._pair_kernels import logistic_hessian
+
+        product = np.empty(len(score))
+        prepared.sums(
+            logistic_hessian, score, np.ascontiguousarray(direction[prepared.order]), product
+        )
+        return prepared.in_rows(product)
+
+
+class PairwiseLogistic(LogisticPairs):
+    """Logistic loss of pairs, ``sum_{i<j} v_i log(1 + exp(-d)) + v_j log(1 + exp(d))``.
+
+    Here d = s_i - s_j, and each item is compared with all others of its list, more relevant ones
+    too. Its constant in the regret bound is twice the root of the largest expected utility.
+
+    Notes
+    -----
+    O(r n) in time for r items of positive utility in a list of n, and O(n) in memory.
+
+    References
+    ----------
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
+       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Table 2.
+
+    Examples
+    --------
+    >>> from sklearn_rank.losses import PairwiseLogistic
+    >>> PairwiseLogistic().on([0.0, 1.0, 3.0]).value([0.0, 0.0, 0.0]).round(4)
+    array([5.5452])
+    """
+
+    def _prepare(self, items: Items) -> _ByUtility:
+        return by_utility(items, comparison=False)
+
+    def _minimizer(self, utility: FloatArray) -> FloatArray:
+        return np.log(utility)
+
+    def _regret_constant(self, max_utility: float | None) -> float:
+        return float(2 * np.sqrt(self._needed(max_utility)))
+
+
+class PairwiseExponential(TemplateLoss):
+    """Exponential loss of pairs, ``sum_{i<j} v_i exp(-d) + v_j exp(d)``.
+
+    Here d = s_i - s_j. Its constant in the regret bound is twice the root of the largest expected
+    utility.
+
+    Notes
+    -----
+    The sum is ``sum_i v_i exp(-s_i) * sum_j exp(s_j) - sum_i v_i``, taken in logarithms: O(n) in
+    time and memory, and infinite only where a pair is.
+
+    References
+    ----------
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
+       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Table 2.
+
+    Examples
+    --------
+    >>> from sklearn_rank.losses import PairwiseExponential
+    >>> PairwiseExponential().on([0.0, 1.0]).value([-1000.0, 1000.0])
+    array([0.])
+    """
+
+    is_translation_invariant = True
+
+    def _value_and_gradient(self, prepared: Items, score: FloatArray) -> _Pair:
+        log_falling, log_rising = self._sides(prepared, score)
+        weighted = prepared.counts * prepared.utility
+        with np.errstate(over="ignore", invalid="ignore"):
+            falling, rising = np.exp(log_falling), np.exp(log_rising)
+            # An item is not paired with itself, but with its own repetitions.
+            least = prepared.totals(prepared.counts * weighted)
+            values = np.maximum(prepared.totals(falling), least) - prepared.totals(weighted)
+            gradient = rising - falling
+            steep = np.isinf(falling) & np.isinf(rising)
+            direction = np.sign(log_rising - log_falling)[steep]
+            gradient[steep] = product_or_zero(direction, np.full(len(direction), np.inf))
+        return values, gradient
+
+    def _curvature(self, prepared: Items, score: FloatArray) -> FloatArray:
+        log_falling, log_rising = self._sides(prepared, score)
+        with np.errstate(over="ignore"):
+            both = np.exp(log_falling) + np.exp(log_rising)
+        return both - 2 * prepared.counts**2 * prepared.utility
+
+    def _hessian_product(
+        self, prepared: Items, score: FloatArray, direction: FloatArray
+    ) -> FloatArray:
+        log_falling, log_rising = self._sides(prepared, score)
+        weight = prepared.counts
+        # Means of the direction under the two distributions over the partners of an item.
+        up = _tilted_mean(prepared, weight, score, direction)
+        down = _tilted_mean(prepared, weight * prepared.utility, -score, direction)
+        with np.errstate(over="ignore"):
+            return np.exp(log_falling) * (direction - up) + np.exp(log_rising) * (direction - down)
+
+    def _sides(self, items: Items, score: FloatArray) -> _Pair:
+        """Logarithms of v_i exp(-s_i) sum_j exp(s_j), and of exp(s_i) sum_j v_j exp(-s_j)."""
+        with np.errstate(divide="ignore"):
+            log_weight = np.log(items.counts)
+            log_utility = np.log(items.utility) + log_weight
+            up = items.spread(_log_sum(items, log_weight + score))
+            down = items.spread(_log_sum(items, log_utility - score))
+        return log_utility - score + up, log_weight + score + down
+
+    def _minimizer(self, utility: FloatArray) -> FloatArray:
+        return 0.5 * np.log(utility)
+
+    def _regret_constant(self, max_utility: float | None) -> float:
+        return float(2 * np.sqrt(self._needed(max_utility)))
+
+
+def _log_sum(items: Items, logarithms: FloatArray) -> FloatArray:
+    """Logarithm of the sum of the exponentials of each list."""
+    peak = items.largest(logarithms)
+    peak = np.where(np.isfinite(peak), peak, 0.0)
+    return np.log(items.totals(np.exp(logarithms - items.spread(peak)))) + peak
+
+
+def _tilted_mean(
+    items: Items, weight: FloatArray, exponent: FloatArray, values: FloatArray
+) -> FloatArray:
+    """For each item the mean of its list, weighed by ``weight exp(exponent)``."""
+    with np.errstate(divide="ignore"):
+        logarithms = np.log(weight) + exponent
+    peak = items.largest(logarithms)
+    peak = np.where(np.isfinite(peak), peak, 0.0)
+    share = np.exp(logarithms - items.spread(peak))
+    total = items.totals(share)
+    return items.spread(items.totals(share * values) / np.where(total > 0, total, 1.0))
+
+
+class PairwiseConvex(TemplateLoss):
+    """Loss of pairs of any convex function, ``sum_{i<j} v_i phi(d) + v_j phi(-d)``.
+
+    Here d = s_i - s_j. It is order-preserving where phi is convex, not increasing, and
+    differentiable with phi'(0) < 0, and the infimum of the expected loss is reached.
+
+    Parameters
+    ----------
+    phi : callable
+        Function of an array of differences.
+    derivative : callable
+        Its derivative; negative at 0.
+    second_derivative : callable or None, default=None
+        Its second derivative; needed for curvature and Hessian products.
+    constant : float or None, default=None
+        Constant of the regret bound, if one is known.
+
+    Notes
+    -----
+    O(r n) in time for r items of positive utility in a list of n; pairs are taken in blocks, so
+    that memory is O(n).
+
+    References
+    ----------
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
+       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Remark 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.losses import PairwiseConvex
+    >>> loss = PairwiseConvex(lambda d: np.exp(-d), lambda d: -np.exp(-d))
+    >>> loss.on([0.0, 1.0, 3.0]).value([0.0, 0.0, 0.0])
+    array([8.])
+    """
+
+    is_translation_invariant = True
+
+    def __init__(
+        self,
+        phi: Callable[[FloatArray], FloatArray],
+        derivative: Callable[[FloatArray], FloatArray],
+        second_derivative: Callable[[FloatArray], FloatArray] | None = None,
+        *,
+        constant: float | None = None,
+    ) -> None:
+        at = np.linspace(-3, 3, 25)
+        values, slopes = np.asarray(phi(at)), np.asarray(derivative(at))
+        if values.shape != at.shape or slopes.shape != at.shape:
+            raise ValueError("phi and derivative must return one value for each difference.")
+        if not slopes[12] < 0:
+            raise ValueError(
+                f"derivative is {slopes[12]:g} at 0: it must be negative there, else the loss is"
+                " not order-preserving."
+            )
+        slack = 1e-9 * (np.abs(slopes).max() + 1)
+        if np.any(np.diff(slopes) < -slack) or np.any(slopes > slack):
+            raise ValueError(
+                "phi must be convex and not increasing: its derivative must rise, and stay at or"
+                " below 0."
+            )
+        chord = np.diff(values) / np.diff(at)
+        if np.any(chord < slopes[:-1] - slack) or np.any(chord > slopes[1:] + slack):
+            raise ValueError("derivative is not the derivative of phi: check its sign and scale.")
+        self.phi = phi
+        self.derivative = derivative
+        self.second_derivative = second_derivative
+        self.constant = constant
+
+    def _value_and_gradient(self, prepared: Items, score: FloatArray) -> _Pair:
+        values, gradient = np.zeros(len(prepared.offsets) - 1), np.zeros(len(score))
+        at_zero = float(np.asarray(self.phi(np.zeros(1)))[0])
+        weight = prepared.counts
+        for q, rows, partners in _pair_blocks(prepared):
+            d = score[rows, np.newaxis] - score[partners]
+            factor = weight[rows] * prepared.utility[rows]
+            values[q] += factor @ (np.asarray(self.phi(d)) @ weight[partners] - at_zero)
+            slopes = factor[:, np.newaxis] * np.asarray(self.derivative(d)) * weight[partners]
+            gradient[rows] += slopes.sum(axis=1)
+            gradient[partners] -= slopes.sum(axis=0)
+        return values, gradient
+
+    def _curvature(self, prepared: Items, score: FloatArray) -> FloatArray:
+        diagonal, weight = np.zeros(len(score)), prepared.counts
+        for _, rows, partners in _pair_blocks(prepared):
+            bends = self._bends(prepared, score, rows, partners)
+            diagonal[rows] += bends.sum(axis=1)
+            diagonal[partners] += bends.sum(axis=0)
+        at_zero = float(np.asarray(self._second()(np.zeros(1)))[0])
+        return diagonal - 2 * at_zero * weight**2 * prepared.utility
+
+    def _hessian_product(
+        self, prepared: Items, score: FloatArray, direction: FloatArray
+    ) -> FloatArray:
+        product = np.zeros(len(score))
+        for _, rows, partners in _pair_blocks(prepared):
+            bends = self._bends(prepared, score, rows, partners)
+            bends *= direction[rows, np.newaxis] - direction[partners]
+            product[rows] += bends.sum(axis=1)
+            product[partners] -= bends.sum(axis=0)
+        return product
+
+    def _bends(
+        self, items: Items, score: FloatArray, rows: IntArray, partners: slice
+    ) -> FloatArray:
+        weight = items.counts
+        d = score[rows, np.newaxis] - score[partners]
+        factor = (weight * items.utility)[rows, np.newaxis] * weight[partners]
+        return np.asarray(factor * self._second()(d))
+
+    def _second(self) -> Callable[[FloatArray], FloatArray]:
+        if self.second_derivative is None:
+            raise ValueError(
+                "This loss has no second derivative: pass second_derivative= to PairwiseConvex."
+            )
+        return self.second_derivative
+
+    def _regret_constant(self, max_utility: float | None) -> float:
+        if self.constant is None:
+            raise ValueError(
+                "The constant of the regret bound of a function of your own is not known: pass"
+                " constant= to PairwiseConvex."
+            )
+        return float(self.constant)
+
+
+def _pair_blocks(items: Items) -> Any:
+    """Rows of positive utility with all items of their list, in blocks of bounded size."""
+    relevant = (items.utility > 0) & (items.counts > 0)
+    for q, (begin, end) in enumerate(pairwise(items.offsets)):
+        rows = begin + np.flatnonzero(relevant[begin:end])
+        step = max(1, BLOCK // int(end - begin))
+        for start in range(0, len(rows), step):
+            yield q, rows[start : start + step], slice(begin, end)

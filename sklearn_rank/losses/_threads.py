@@ -1,0 +1,107 @@
+"""A loss of many lists, shared out among threads."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ._base import TemplateLoss
+
+__all__ = ["ThreadedLoss"]
+
+
+class ThreadedLoss:
+    """The same as :meth:`TemplateLoss.on`, computed by several threads.
+
+    Lists do not know of each other, so that the result is the same bits for any number. The
+    threads end with the object.
+
+    Parameters
+    ----------
+    loss : TemplateLoss
+        The loss.
+    utility : ndarray of shape (n,)
+        Utilities.
+    offsets : ndarray of shape (n_lists + 1,)
+        Where each list begins, and n.
+    sample_weight : ndarray of shape (n,) or None
+        How often each item counts.
+    query_weight : ndarray of shape (n_lists,)
+        Factor of each list.
+    n_threads : int
+        Number of threads.
+    """
+
+    def __init__(
+        self,
+        loss: TemplateLoss,
+        utility: FloatArray,
+        offsets: IntArray,
+        sample_weight: FloatArray | None,
+        query_weight: FloatArray,
+        n_threads: int,
+    ) -> None:
+        # Pairs grow with the square of a list; shares of equal work.
+        work = np.append(0.0, np.cumsum(np.diff(offsets).astype(np.float64) ** 2))
+        shares = np.searchsorted(work, np.linspace(0, work[-1], n_threads + 1))
+        shares = np.unique(np.append(shares, (0, len(offsets) - 1)))
+        self.items = [slice(offsets[a], offsets[b]) for a, b in pairwise(shares)]
+        self.parts = [
+            loss.on(
+                utility[items],
+                offsets[a : b + 1] - offsets[a],
+                sample_weight=None if sample_weight is None else sample_weight[items],
+                query_weight=query_weight[a:b],
+            )
+            for (a, b), items in zip(pairwise(shares), self.items, strict=True)
+        ]
+        self.pool = ThreadPoolExecutor(len(self.parts)) if len(self.parts) > 1 else None
+
+    def value_and_gradient(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Value of each list, and the gradient of their sum.
+
+        Parameters
+        ----------
+        score : ndarray of shape (n,)
+            Scores.
+
+        Returns
+        -------
+        values : ndarray of shape (n_lists,)
+            Values.
+        gradient : ndarray of shape (n,)
+            Derivatives.
+        """
+        values, gradients = zip(*self._each("value_and_gradient", score), strict=True)
+        return np.concatenate(values), np.concatenate(gradients)
+
+    def hessian_product(self, score: FloatArray, direction: FloatArray) -> FloatArray:
+        """Product of the second derivatives with a vector.
+
+        Parameters
+        ----------
+        score : ndarray of shape (n,)
+            Scores.
+        direction : ndarray of shape (n,)
+            The vector.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The product.
+        """
+        return np.concatenate(self._each("hessian_product", score, direction))
+
+    def _each(self, method: str, *arrays: FloatArray) -> list[Any]:
+        run = map if self.pool is None else self.pool.map
+        return list(
+            run(
+                lambda part, items: getattr(part, method)(*(array[items] for array in arrays)),
+                self.parts,
+                self.items,
+            )
+        )

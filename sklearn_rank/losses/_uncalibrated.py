@@ -1,0 +1,246 @@
+"""The losses of most packages, which are not order-preserving: baselines, and said to be so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ._base import Items, TemplateLoss
+from ._listwise import ListwiseSoftmax, shares_of_lists
+from ._pairwise import LogisticPairs, _ByUtility, by_utility
+
+__all__ = [
+    "ComparisonHinge",
+    "ComparisonLogistic",
+    "ComparisonSquaredHinge",
+    "ListwiseNormalizedSoftmax",
+]
+
+_Pair = tuple[FloatArray, FloatArray]
+
+
+class ComparisonLogistic(LogisticPairs):
+    """RankNet's loss, ``sum over v_i > v_j of log(1 + exp(-(s_i - s_j)))``; not order-preserving.
+
+    It learns which of two items is labelled higher more often, which under noise need not be the
+    one of greater expected utility.
+
+    Notes
+    -----
+    O(n**2) in time, O(n) in memory for a list of n.
+
+    References
+    ----------
+    .. [1] Burges, C. et al. (2005). Learning to rank using gradient descent. ICML.
+    .. [2] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
+       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Remark 2.
+
+    Examples
+    --------
+    >>> from sklearn_rank.losses import ComparisonLogistic
+    >>> ComparisonLogistic().on([0.0, 1.0, 3.0]).value([0.0, 0.0, 0.0]).round(4)
+    array([2.0794])
+    """
+
+    is_order_preserving = False
+
+    def _prepare(self, items: Items) -> _ByUtility:
+        return by_utility(items, comparison=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """Items with the ranks of their utilities.
+
+    Parameters
+    ----------
+    items : Items
+        The items.
+    level : ndarray of shape (n,)
+        How many smaller utilities their list has.
+    """
+
+    items: Items
+    level: IntArray
+
+
+def _levels(items: Items) -> _Levels:
+    lists = items.spread(np.arange(len(items.offsets) - 1))
+    order = np.lexsort((items.utility, lists))
+    utility = items.utility[order]
+    new = np.zeros(len(order), dtype=np.int64)
+    new[1:] = utility[1:] != utility[:-1]
+    rank = np.cumsum(new)
+    level = np.empty(len(order), dtype=np.int64)
+    level[order] = rank - items.spread(rank[items.offsets[:-1]])
+    return _Levels(items, level)
+
+
+def _windows(levels: _Levels, score: FloatArray, margin: float, payload: FloatArray) -> FloatArray:
+    """Sums of payloads over the worse and the better partners of each item, of shape (2, n, k)."""
+    from ._pair_kernels import window_sums
+
+    sums = np.empty((2, *payload.shape))
+    window_sums(
+        np.ascontiguousarray(score),
+        levels.level,
+        np.ascontiguousarray(payload),
+        margin,
+        levels.items.offsets,
+        sums[0],
+        sums[1],
+    )
+    return sums
+
+
+class _Hinge(TemplateLoss):
+    """What the two hinges share.
+
+    Parameters
+    ----------
+    margin : float, default=1.0
+        Difference of scores that a pair should have; positive.
+    """
+
+    is_order_preserving = False
+    is_translation_invariant = True
+    is_smooth = False
+
+    def __init__(self, margin: float = 1.0) -> None:
+        if not 0 < margin < np.inf:
+            raise ValueError(f"margin={margin!r} must be a finite number greater than 0.")
+        self.margin = margin
+
+    def _prepare(self, items: Items) -> _Levels:
+        return _levels(items)
+
+
+class ComparisonHinge(_Hinge):
+    """Ranking SVM's hinge, ``sum over v_i > v_j of max(0, margin - (s_i - s_j))``.
+
+    It is not order-preserving. Where it has a kink the gradient is a subgradient, and its second
+    derivatives are 0.
+
+    Parameters
+    ----------
+    margin : float, default=1.0
+        Difference of scores that a pair should have; positive.
+
+    Notes
+    -----
+    O(n log n) in time and O(n) in memory, whatever the number of pairs.
+
+    References
+    ----------
+    .. [1] Joachims, T. (2006). Training linear SVMs in linear time. KDD.
+    .. [2] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
+       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Remark 2.
+
+    Examples
+    --------
+    >>> from sklearn_rank.losses import ComparisonHinge
+    >>> ComparisonHinge().on([0.0, 1.0, 3.0]).value([0.0, 0.0, 0.5])
+    array([2.])
+    """
+
+    def _value_and_gradient(self, prepared: _Levels, score: FloatArray) -> _Pair:
+        items, weight = prepared.items, prepared.items.counts
+        centred = score - items.spread(items.totals(score) / np.diff(items.offsets))
+        payload = np.stack((weight, weight * centred), axis=1)
+        worse, better = _windows(prepared, centred, self.margin, payload)
+        lacking = worse[:, 0] * (self.margin - centred) + worse[:, 1]
+        return items.totals(weight * lacking), weight * (better[:, 0] - worse[:, 0])
+
+    def _curvature(self, prepared: _Levels, score: FloatArray) -> FloatArray:
+        return np.zeros(len(score))
+
+    def _hessian_product(
+        self, prepared: _Levels, score: FloatArray, direction: FloatArray
+    ) -> FloatArray:
+        return np.zeros(len(score))
+
+
+class ComparisonSquaredHinge(_Hinge):
+    """Squared hinge of pairs, ``sum over v_i > v_j of max(0, margin - (s_i - s_j))**2``.
+
+    It is not order-preserving. Second derivatives are one-sided where they jump.
+
+    Parameters
+    ----------
+    margin : float, default=1.0
+        Difference of scores that a pair should have; positive.
+
+    Notes
+    -----
+    O(n log n) in time and O(n) in memory, whatever the number of pairs.
+
+    References
+    ----------
+    .. [1] Lee, C.-P. and Lin, C.-J. (2014). Large-scale linear RankSVM. Neural Computation 26.
+    .. [2] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
+       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Remark 2.
+
+    Examples
+    --------
+    >>> from sklearn_rank.losses import ComparisonSquaredHinge
+    >>> ComparisonSquaredHinge().on([0.0, 1.0, 3.0]).value([0.0, 0.0, 0.5])
+    array([1.5])
+    """
+
+    def _value_and_gradient(self, prepared: _Levels, score: FloatArray) -> _Pair:
+        items, weight = prepared.items, prepared.items.counts
+        centred = score - items.spread(items.totals(score) / np.diff(items.offsets))
+        payload = np.stack((weight, weight * centred, weight * centred**2), axis=1)
+        worse, better = _windows(prepared, centred, self.margin, payload)
+        short = self.margin - centred
+        squares = worse[:, 0] * short**2 + 2 * worse[:, 1] * short + worse[:, 2]
+        pull = worse[:, 0] * short + worse[:, 1]
+        push = better[:, 0] * (self.margin + centred) - better[:, 1]
+        return items.totals(weight * squares), 2 * weight * (push - pull)
+
+    def _curvature(self, prepared: _Levels, score: FloatArray) -> FloatArray:
+        weight = prepared.items.counts
+        worse, better = _windows(prepared, score, self.margin, weight[:, np.newaxis])
+        return 2 * weight * (worse[:, 0] + better[:, 0])
+
+    def _hessian_product(
+        self, prepared: _Levels, score: FloatArray, direction: FloatArray
+    ) -> FloatArray:
+        weight = prepared.items.counts
+        payload = np.stack((weight, weight * direction), axis=1)
+        sums = _windows(prepared, score, self.margin, payload).sum(axis=0)
+        return 2 * weight * (sums[:, 0] * direction - sums[:, 1])
+
+
+class ListwiseNormalizedSoftmax(ListwiseSoftmax):
+    """Cross entropy of the softmax with utilities divided by their sum, as in ListNet.
+
+    It is order-preserving for v / sum(v), not for v, and so neither for DCG nor for NDCG.
+
+    Notes
+    -----
+    A list whose utilities are all 0 has the loss 0. O(n) in time and memory.
+
+    References
+    ----------
+    .. [1] Cao, Z., Qin, T., Liu, T.-Y., Tsai, M.-F. and Li, H. (2007). Learning to rank: from
+       pairwise approach to listwise approach. ICML.
+
+    Examples
+    --------
+    >>> from sklearn_rank.losses import ListwiseNormalizedSoftmax
+    >>> ListwiseNormalizedSoftmax().on([0.0, 1.0, 3.0]).value([0.0, 0.0, 0.0]).round(4)
+    array([1.0986])
+    """
+
+    is_order_preserving = False
+
+    def _prepare(self, items: Items) -> Items:
+        return shares_of_lists(items)
+
+    def _minimizer(self, utility: FloatArray) -> FloatArray:
+        raise NotImplementedError(
+            "The minimiser depends on the expectation of v / sum(v), not on that of v."
+        )

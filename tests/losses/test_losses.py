@@ -1,0 +1,286 @@
+"""Each loss against its definition, its derivatives against differences."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from sklearn_rank import losses
+from tests.losses.cases import CASES
+
+every_case = pytest.mark.parametrize("case", CASES, ids=repr)
+every_curved_case = pytest.mark.parametrize("case", [c for c in CASES if c.second], ids=repr)
+
+
+def draw(case, seed, n_lists=4, whole_scores=True):
+    """Utilities of few values, scores with ties, offsets."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 7, n_lists)
+    n = sizes.sum()
+    utility = rng.choice([0.0, 0.0, 1.0, 3.0], n)
+    score = rng.integers(-2, 3, n) / 2 if whole_scores else rng.normal(size=n)
+    return utility, score, np.append(0, np.cumsum(sizes))
+
+
+def by_definition(case, utility, score, offsets, weight=None):
+    values = []
+    for begin, end in pairwise(offsets):
+        v, s = utility[begin:end], score[begin:end]
+        if weight is not None:
+            v, s = np.repeat(v, weight[begin:end]), np.repeat(s, weight[begin:end])
+        values.append(case.oracle(list(v), list(s)))
+    return np.array(values)
+
+
+@every_case
+@pytest.mark.parametrize("seed", range(8))
+def test_value_is_the_definition(case, seed):
+    utility, score, offsets = draw(case, seed)
+    values = case.loss.on(utility, offsets).value(score)
+    np.testing.assert_allclose(
+        values, by_definition(case, utility, score, offsets), rtol=1e-12, atol=1e-12
+    )
+
+
+@every_case
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_are_repetitions(case, seed):
+    if not case.weights:
+        with pytest.raises(ValueError, match="no sample_weight"):
+            case.loss.on([1.0, 2.0], sample_weight=[1.0, 2.0])
+        return
+    utility, score, offsets = draw(case, seed)
+    weight = np.random.default_rng(seed).integers(0, 4, len(utility))
+    on = case.loss.on(utility, offsets, sample_weight=weight)
+    values, gradient = on.value_and_gradient(score)
+    np.testing.assert_allclose(
+        values, by_definition(case, utility, score, offsets, weight), rtol=1e-12, atol=1e-11
+    )
+    rows = np.repeat(np.arange(len(utility)), weight)
+    lists = np.searchsorted(offsets, rows, side="right") - 1
+    counts = np.bincount(lists, minlength=len(offsets) - 1)
+    present = counts > 0
+    repeated = case.loss.on(utility[rows], np.append(0, np.cumsum(counts[present])))
+    by_copy = repeated.value_and_gradient(score[rows])[1]
+    np.testing.assert_allclose(
+        np.bincount(rows, by_copy, minlength=len(utility)), gradient, atol=1e-11
+    )
+    if case.second:
+        direction = np.random.default_rng(seed).normal(size=len(utility))
+        by_copy = repeated.hessian_product(score[rows], direction[rows])
+        np.testing.assert_allclose(
+            np.bincount(rows, by_copy, minlength=len(utility)),
+            on.hessian_product(score, direction),
+            atol=1e-11,
+        )
+
+
+@every_case
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gradient_against_differences(case, seed, weighted):
+    utility, score, offsets = draw(case, seed, whole_scores=False)
+    rng = np.random.default_rng(seed)
+    weights = {"query_weight": rng.uniform(0, 2, len(offsets) - 1)}
+    if weighted and case.weights:
+        weights["sample_weight"] = rng.uniform(0, 2, len(score))
+    on = case.loss.on(utility, offsets, **(weights if weighted else {}))
+    gradient = on.value_and_gradient(score)[1]
+    h = 1e-6
+    for i in range(len(score)):
+        step = h * (np.arange(len(score)) == i)
+        slope = (on.value(score + step).sum() - on.value(score - step).sum()) / (2 * h)
+        assert gradient[i] == pytest.approx(slope, abs=1e-6, rel=1e-6)
+
+
+@every_curved_case
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_second_derivatives_against_differences(case, seed, weighted):
+    utility, score, offsets = draw(case, seed, whole_scores=False)
+    rng = np.random.default_rng(seed)
+    weights = {"query_weight": rng.uniform(0, 2, len(offsets) - 1)}
+    if weighted and case.weights:
+        weights["sample_weight"] = rng.uniform(0, 2, len(score))
+    on = case.loss.on(utility, offsets, **(weights if weighted else {}))
+    h = 1e-6
+    hessian = np.empty((len(score), len(score)))
+    for i in range(len(score)):
+        step = h * (np.arange(len(score)) == i)
+        up, down = on.value_and_gradient(score + step)[1], on.value_and_gradient(score - step)[1]
+        hessian[i] = (up - down) / (2 * h)
+    direction = rng.normal(size=len(score))
+    np.testing.assert_allclose(
+        on.hessian_product(score, direction), hessian @ direction, atol=2e-6, rtol=1e-5
+    )
+    if isinstance(case.loss, losses.ListwiseBregman):
+        with pytest.raises(NotImplementedError, match="Hessian products only"):
+            on.curvature(score)
+    else:
+        np.testing.assert_allclose(on.curvature(score), np.diag(hessian), atol=2e-6, rtol=1e-5)
+
+
+@every_case
+def test_value_alone_is_the_value_with_the_gradient(case):
+    utility, score, offsets = draw(case, 5)
+    on = case.loss.on(utility, offsets)
+    np.testing.assert_array_equal(on.value(score), on.value_and_gradient(score)[0])
+
+
+@every_case
+def test_a_constant_on_all_scores_changes_nothing_where_it_is_said(case):
+    utility, score, offsets = draw(case, 5)
+    on = case.loss.on(utility, offsets)
+    same = np.allclose(on.value(score), on.value(score + 2.0), rtol=1e-12)
+    assert same == case.loss.is_translation_invariant
+
+
+@every_curved_case
+def test_no_second_derivative_depends_on_the_scores_where_it_is_said(case):
+    utility, score, offsets = draw(case, 5, whole_scores=False)
+    on = case.loss.on(utility, offsets)
+    one, two = on.hessian_product(score, score), on.hessian_product(7 * score + 0.1, score)
+    assert np.allclose(one, two, rtol=1e-12) == case.loss.is_quadratic
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if not isinstance(c.loss, losses.ListwiseBregman)], ids=repr
+)
+@pytest.mark.parametrize("spread", [1.0, 15.0, 100.0, 330.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_long_list_with_scores_far_apart(case, spread, weighted):
+    rng = np.random.default_rng(3)
+    n = 61
+    utility, score = rng.choice([0.0, 1.0, 3.0], n), rng.uniform(-spread, spread, n)
+    weight = rng.integers(0, 3, n) if weighted else np.ones(n, dtype=int)
+    on = case.loss.on(utility, sample_weight=weight if weighted else None)
+    value, gradient = on.value_and_gradient(score)
+    expected = by_definition(case, utility, score, [0, n], weight)
+    np.testing.assert_allclose(value, expected, rtol=1e-11)
+    assert np.isfinite(gradient).all()
+    if case.loss.is_translation_invariant:
+        assert abs(gradient.sum()) <= 1e-12 * np.abs(gradient).sum()
+
+
+@pytest.mark.parametrize("name", [n for n in losses.get_loss_names() if "exponential" not in n])
+def test_scores_of_a_thousand(name):
+    utility = np.array([0.0, 1.0, 1.0, 0.5, 0.0])
+    score = np.array([1000.0, -1000.0, 0.0, 1000.0, -999.0])
+    on = losses.get_loss(name).on(utility)
+    value, gradient = on.value_and_gradient(score)
+    assert np.isfinite(value).all()
+    assert np.isfinite(gradient).all()
+    assert np.isfinite(on.hessian_product(score, np.ones(5))).all()
+
+
+def test_exponentials_beyond_range_are_infinite_and_not_nan():
+    utility = np.array([0.0, 1.0, 1.0, 0.0])
+    score = np.array([1000.0, -1000.0, 0.0, 0.0])
+    for name in ("pointwise_exponential", "pairwise_exponential"):
+        value, gradient = losses.get_loss(name).on(utility).value_and_gradient(score)
+        assert value[0] == np.inf
+        assert not np.isnan(gradient).any()
+        assert gradient[1] == -np.inf
+        right = losses.get_loss(name).on(utility[::-1] * 0).value_and_gradient(-abs(score))
+        assert np.isfinite(right[0]).all()
+    apart = losses.PairwiseExponential().on([1.0, 0.0]).value_and_gradient([1000.0, -1000.0])
+    np.testing.assert_array_equal(apart[0], [0.0])
+
+
+def test_pairs_of_a_long_list_in_memory_of_the_list():
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    n = 20_000
+    utility, score = (rng.random(n) < 0.002).astype(float), rng.normal(size=n)
+    for name in ("pairwise_logistic", "comparison_hinge", "pairwise_squared", "softmax"):
+        on = losses.get_loss(name).on(utility)
+        on.value_and_gradient(score[:n])
+        tracemalloc.start()
+        on.value_and_gradient(score)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 40 * n * 8, name
+
+
+@pytest.mark.parametrize("name", losses.get_loss_names())
+def test_names(name):
+    loss = losses.get_loss(name)
+    assert (name in losses.get_loss_names(order_preserving=True)) == loss.is_order_preserving
+    assert repr(eval(repr(loss), vars(losses))) == repr(loss)
+
+
+def test_an_unknown_name_suggests_one():
+    with pytest.raises(ValueError, match="did you mean 'pairwise_logistic'"):
+        losses.get_loss("pairwise_logistics")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: losses.PointwiseLogistic(eta=0), "eta=0 must be"),
+        (lambda: losses.PointwiseSquaredHinge(t=-1), "t=-1 must be"),
+        (lambda: losses.PointwiseDifferentiableHinge(alpha=np.inf), "alpha=inf must be"),
+        (lambda: losses.ComparisonHinge(margin=0), "margin=0 must be"),
+        (lambda: losses.PairwiseConvex(np.exp, np.exp), "negative"),
+        (lambda: losses.PairwiseConvex(lambda d: -(d**3) - d, lambda d: -3 * d**2 - 1), "convex"),
+        (lambda: losses.PairwiseConvex(lambda d: -2 * d, lambda d: -np.ones_like(d)), "scale"),
+        (lambda: losses.PairwiseConvex(np.sum, lambda d: -d), "one value"),
+        (lambda: losses.ListwiseBregman(np.sum, np.log, np.exp, mu=0), "mu=0 must be"),
+    ],
+)
+def test_parameters_that_make_no_loss(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "weights", "message"),
+    [
+        (([0.0, 1.5],), {}, r"utility is 1.5 at item 1, but must lie in \[0, 1\]"),
+        (([0.0, -0.5],), {}, "utility is -0.5 at item 1"),
+        (([0.0, np.nan],), {}, "utility is nan at item 1"),
+        ((["a", "b"],), {}, "must be numeric"),
+        (([[0.0, 1.0]],), {}, "one-dimensional"),
+        (([],), {}, "at least one"),
+        (([0.0, 1.0], [0, 1]), {}, "rise from 0 to 2"),
+        (([0.0, 1.0], [0, 0, 2]), {}, "rise from 0 to 2"),
+        (([0.0, 1.0], [0.0, 2.0]), {}, "rise from 0 to 2"),
+        (([0.0, 1.0],), {"sample_weight": [1.0]}, "sample_weight has shape"),
+        (([0.0, 1.0],), {"sample_weight": [1.0, -1.0]}, "sample_weight is -1 at entry 1"),
+        (([0.0, 1.0],), {"query_weight": [1.0, 1.0]}, "query_weight has shape"),
+    ],
+)
+def test_items_that_no_loss_is_of(arguments, weights, message):
+    with pytest.raises(ValueError, match=message):
+        losses.PointwiseLogistic().on(*arguments, **weights)
+
+
+def test_scores_that_do_not_fit():
+    on = losses.PointwiseSquared().on([0.0, 1.0])
+    with pytest.raises(ValueError, match="2 entries"):
+        on.value([0.0])
+    with pytest.raises(ValueError, match="score is inf at item 0"):
+        on.value([np.inf, 0.0])
+
+
+def test_constants_that_are_not_known():
+    with pytest.raises(ValueError, match="not order-preserving"):
+        losses.ComparisonHinge().regret_constant(1.0)
+    with pytest.raises(ValueError, match="largest expected utility"):
+        losses.PairwiseLogistic().regret_constant()
+    with pytest.raises(ValueError, match="sum of expected"):
+        losses.ListwiseSoftmax().regret_constant(-1.0)
+    with pytest.raises(ValueError, match="mu="):
+        losses.ListwiseBregman(np.sum, np.log, np.exp).regret_constant()
+    convex = losses.PairwiseConvex(lambda d: np.exp(-d), lambda d: -np.exp(-d))
+    with pytest.raises(ValueError, match="constant="):
+        convex.regret_constant(1.0)
+    with pytest.raises(ValueError, match="second_derivative="):
+        convex.on([0.0, 1.0]).curvature([0.0, 1.0])
+
+
+def test_a_link_that_does_not_match_is_refused():
+    loss = losses.ListwiseBregman(lambda u: u @ u, lambda u: 2 * u, lambda s: s)
+    with pytest.raises(ValueError, match="pullback="):
+        loss.on([0.0, 1.0]).value([1.0, 2.0])
