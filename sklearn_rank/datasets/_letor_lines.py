@@ -1,0 +1,275 @@
+"""One ranking file, line by line: scikit-learn parses the numbers, this keeps the rest."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import mmap
+import os
+import zlib
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO, Any, Literal, TypeAlias
+
+import numpy as np
+from sklearn.datasets import load_svmlight_file
+
+from .._typing import AnyArray, FloatArray
+
+__all__ = ["LineError", "Table", "ZeroBased", "read_table"]
+
+ZeroBased: TypeAlias = bool | Literal["auto"]
+
+# Rows that are parsed at once: numbers wait in 16 bytes an entry until they enter an array.
+ROWS = 8192
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class LineError(ValueError):
+    """A line that is not of the format; the message names file and line."""
+
+
+@dataclass(eq=False)
+class Table:
+    """What one file holds, its features in blocks of rows.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file.
+    blocks : list of ndarray or CSR of shape (n_rows, width)
+        Features by index; the widths differ, columns beyond them are 0.
+    targets : list of ndarray
+        Labels of the rows of each block.
+    query : array of int
+        For each row a number of its query.
+    comments : list of str or None
+        What follows the first ``#`` of each row; None if it was not kept.
+    width : int
+        Highest index and one, 0 without features.
+    lowest : int or None
+        Lowest index, None without features.
+    """
+
+    name: str
+    blocks: list[Any] = field(default_factory=list)
+    targets: list[FloatArray] = field(default_factory=list)
+    query: array[int] = field(default_factory=lambda: array("q"))
+    comments: list[str] | None = None
+    width: int = 0
+    lowest: int | None = None
+
+
+def read_table(
+    source: Any,
+    queries: dict[bytes, int],
+    *,
+    sparse: bool,
+    zero_based: ZeroBased,
+    comments: bool,
+    dtype: Any,
+) -> Table:
+    """Read one file.
+
+    Parameters
+    ----------
+    source : path or binary stream
+        The file; a name that ends in ``.gz`` or ``.bz2`` is decompressed.
+    queries : dict of bytes to int
+        Number of each query id as written; new ids are added.
+    sparse : bool
+        Whether the blocks are CSR without stored zeros.
+    zero_based : bool or "auto"
+        Whether the lowest index is 0; if it is 1 the columns are moved, if "auto" they are not.
+    comments : bool
+        Whether to keep the comments.
+    dtype : dtype
+        Floating-point type of the features.
+
+    Returns
+    -------
+    Table
+        Its rows.
+
+    Raises
+    ------
+    LineError
+        If a line is not of the format.
+    ValueError
+        If the file has no rows or is cut off.
+    """
+    is_stream = hasattr(source, "read")
+    name = str(getattr(source, "name", "stream") if is_stream else source)
+    stream = source if is_stream else _open(source)
+    table = Table(name=name, comments=[] if comments else None)
+    lines = _Lines(stream, table, queries)
+    try:
+        while not lines.exhausted:
+            _read_block(lines, table, sparse=sparse, zero_based=zero_based, dtype=dtype)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(
+            f"{name} cannot be decompressed after line {lines.number} ({error}): it is cut off or"
+            " damaged; fetch it again."
+        ) from error
+    finally:
+        if not is_stream:
+            stream.close()
+    if not table.targets:
+        raise ValueError(f"{name} has no rows: remove it or check that it is the right file.")
+    return table
+
+
+def _open(path: Any) -> IO[bytes]:
+    # Each of the three iterates over lines and closes.
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix == ".gz":
+        return gzip.open(path, "rb")
+    if suffix == ".bz2":
+        return bz2.open(path, "rb")
+    return open(path, "rb")
+
+
+def _read_block(
+    lines: _Lines, table: Table, *, sparse: bool, zero_based: ZeroBased, dtype: Any
+) -> None:
+    lines.begin_block()
+    try:
+        X, y = load_svmlight_file(lines, dtype=dtype, zero_based=zero_based is not False)
+    except LineError:
+        raise
+    except (ValueError, OverflowError) as error:
+        fault = _fault(lines.body, first=0 if zero_based else 1) or f"{error}; correct it"
+        raise LineError(f"{table.name}, line {lines.number}: {fault}.") from error
+    if not len(y):
+        return
+    if not np.isfinite(y).all():
+        row = int(np.argmin(np.isfinite(y)))
+        raise LineError(
+            f"{table.name}, line {lines.numbers[row]}: the label is {y[row]:g}, but must be"
+            " finite; remove the line or give it a grade."
+        )
+    width = 0
+    if X.nnz:
+        width = int(X.indices.max()) + 1
+        lowest = int(X.indices.min())
+        table.lowest = lowest if table.lowest is None else min(table.lowest, lowest)
+    table.blocks.append(_sparse_block(X) if sparse else _dense_block(X, width))
+    table.targets.append(y)
+    table.width = max(table.width, width)
+
+
+def _dense_block(X: Any, width: int) -> AnyArray:
+    return X.toarray(out=_zeros(X.shape, X.dtype))[:, :width]
+
+
+def _sparse_block(X: Any) -> Any:
+    X.eliminate_zeros()
+    # Solvers such as liblinear take short indices only.
+    index = np.int32 if max(X.shape[1], X.nnz) <= np.iinfo(np.int32).max else np.int64
+    values, indices = _zeros((X.nnz,), X.dtype), _zeros((X.nnz,), index)
+    values[:], indices[:] = X.data, X.indices
+    return type(X)((values, indices, X.indptr.astype(index)), shape=X.shape)
+
+
+def _zeros(shape: tuple[int, ...], dtype: Any) -> AnyArray:
+    """Zeros in pages of their own: the heap would not give back blocks among others."""
+    size = int(np.prod(shape))
+    pages = mmap.mmap(-1, max(size * np.dtype(dtype).itemsize, 1))
+    return np.frombuffer(pages, dtype=dtype, count=size).reshape(shape)
+
+
+class _Lines(io.BufferedIOBase):
+    """A file whose lines are those of another without ids and comments, which it keeps.
+
+    scikit-learn appends ids to an array one by one, in time quadratic in the rows, and keeps no
+    comments. Because it parses as it reads, a line that it refuses is the last one read.
+    """
+
+    def __init__(self, stream: Any, table: Table, queries: dict[bytes, int]) -> None:
+        self._lines: Iterator[bytes] = iter(stream)
+        self._table = table
+        self._queries = queries
+        self.number = 0
+        self.numbers: list[int] = []
+        self.body = b""
+        self.exhausted = False
+
+    def begin_block(self) -> None:
+        """Let the next rows be read."""
+        self.numbers = []
+
+    def readline(self, size: int | None = -1) -> bytes:
+        """Return the next row, nothing at the end of the block or of the file."""
+        if len(self.numbers) == ROWS:
+            return b""
+        for line in self._lines:
+            self.number += 1
+            if self.number == 1:
+                line = self._first(line)
+            head, _, comment = line.partition(b"#")
+            entries = head.split(None, 2)
+            if entries:
+                return self._row(entries, comment)
+        self.exhausted = True
+        return b""
+
+    def _first(self, line: Any) -> bytes:
+        if not isinstance(line, bytes):
+            raise TypeError(
+                f"{self._table.name} gives text instead of bytes: open it in binary mode, 'rb'."
+            )
+        return line.removeprefix(BYTE_ORDER_MARK)
+
+    def _row(self, entries: list[bytes], comment: bytes) -> bytes:
+        table = self._table
+        qid = entries[1] if len(entries) > 1 else b""
+        if not qid.startswith(b"qid:") or qid == b"qid:":
+            raise LineError(
+                f"{table.name}, line {self.number}: the query id 'qid:ID' does not follow the"
+                " label; add it, or read files without ids by"
+                " sklearn.datasets.load_svmlight_file."
+            )
+        table.query.append(self._queries.setdefault(qid[4:], len(self._queries)))
+        if table.comments is not None:
+            table.comments.append(comment.strip().decode(errors="backslashreplace"))
+        self.numbers.append(self.number)
+        features = entries[2] if len(entries) > 2 else b""
+        if b":NULL" in features:
+            features = features.replace(b":NULL", b":nan")
+        self.body = entries[0] + b" " + features
+        return self.body
+
+
+def _fault(body: bytes, first: int) -> str | None:
+    """What is wrong with a row, and what to do; None if nothing is found."""
+    label, *entries = body.decode(errors="backslashreplace").split()
+    if not _is(float, label):
+        return f"the label {label!r} is not a number; write the grade as one"
+    last = first - 1
+    for entry in entries:
+        index, colon, value = entry.partition(":")
+        if not colon or not _is(int, index):
+            return f"{entry!r} is not of the form index:value; correct it"
+        if int(index) < first:
+            hint = "; pass zero_based=True if features count from 0" if int(index) == 0 else ""
+            return f"the feature index {index} is below {first}{hint or '; correct it'}"
+        if int(index) <= last:
+            return (
+                f"the feature index {index} follows {last}, but indices must ascend; sort the"
+                " entries and remove repeated ones"
+            )
+        if not _is(float, value):
+            return f"the value of {entry!r} is not a number; write NULL where it is missing"
+        last = int(index)
+    return None
+
+
+def _is(kind: Any, text: str) -> bool:
+    try:
+        kind(text)
+    except ValueError:
+        return False
+    return True
