@@ -1,0 +1,62 @@
+"""What a guarantee says, of what, and by which theorem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, isnan
+
+__all__ = ["Bound"]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A guarantee in numbers.
+
+    Parameters
+    ----------
+    value : float
+        The bound, at least 0; infinite where the theorem says nothing.
+    theorem : str
+        Paper and number of the statement, or where its proof is found.
+    target : str
+        The quantity that is bounded, as ``"|AUC - expected AUC|"``.
+    delta : float, default=0.0
+        Probability with which the statement may fail; 0 for one that always holds.
+    conditioned_on : str, default=""
+        What is held fixed, as the labels.
+    assumptions : tuple of str, default=()
+        What has to be true for the statement to hold.
+
+    Examples
+    --------
+    >>> from sklearn_rank.bounds import Bound
+    >>> print(Bound(0.12, "Agarwal et al. (2005), Corollary 6", "|AUC - expected AUC|", 0.05))
+    |AUC - expected AUC| <= 0.12 with probability 0.95 [Agarwal et al. (2005), Corollary 6]
+    """
+
+    value: float
+    theorem: str
+    target: str
+    delta: float = 0.0
+    conditioned_on: str = ""
+    assumptions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isnan(self.value) or not 0 <= self.value <= inf:
+            raise ValueError(f"value={self.value!r} must be at least 0.")
+        if not 0 <= self.delta < 1:
+            raise ValueError(f"delta={self.delta!r} must lie in [0, 1).")
+        if not self.theorem or not self.target:
+            raise ValueError("A bound must name its theorem and its target.")
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __str__(self) -> str:
+        text = f"{self.target} <= {self.value:.4g}"
+        if self.delta:
+            text += f" with probability {1 - self.delta:.6g}"
+        if self.conditioned_on:
+            text += f" given {self.conditioned_on}"
+        text += f" [{self.theorem}]"
+        return "\n".join([text, *(f"  where {assumption}" for assumption in self.assumptions)])

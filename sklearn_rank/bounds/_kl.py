@@ -1,0 +1,64 @@
+"""Relative entropy of two coins, and its inverse: what the Chernoff bound needs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import rel_entr
+
+from .._typing import FloatArray
+
+__all__ = ["binary_kl", "kl_limits"]
+
+# Each step halves what is left: at the end neighbours in float64.
+N_HALVINGS = 60
+
+
+def binary_kl(p: ArrayLike, q: ArrayLike) -> FloatArray:
+    """Relative entropy ``p ln(p/q) + (1-p) ln((1-p)/(1-q))`` of coins.
+
+    Parameters
+    ----------
+    p : array-like
+        Probabilities, in [0, 1].
+    q : array-like
+        Probabilities, in [0, 1].
+
+    Returns
+    -------
+    ndarray
+        At least 0, infinite where q is 0 or 1 and p is not.
+    """
+    first, second = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    return rel_entr(first, second) + rel_entr(1.0 - first, 1.0 - second)
+
+
+def kl_limits(p: ArrayLike, most: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Smallest and largest q with ``KL(p || q) <= most``.
+
+    Parameters
+    ----------
+    p : array-like
+        Probabilities, in [0, 1].
+    most : array-like
+        Non-negative values of the relative entropy.
+
+    Returns
+    -------
+    low : ndarray
+        Smallest q, rounded outwards.
+    high : ndarray
+        Largest q, rounded outwards.
+    """
+    start, entropy = np.broadcast_arrays(
+        np.asarray(p, dtype=np.float64), np.asarray(most, dtype=np.float64)
+    )
+    limits = []
+    for end in (0.0, 1.0):
+        inside, outside = start.copy(), np.full_like(start, end)
+        for _ in range(N_HALVINGS):
+            middle = (inside + outside) / 2.0
+            allowed = binary_kl(start, middle) <= entropy
+            inside, outside = np.where(allowed, middle, inside), np.where(allowed, outside, middle)
+        limits.append(outside)
+    return limits[0], limits[1]
