@@ -1,6 +1,28 @@
 """Warnings of the package, each a category of its own so that it can be filtered by name."""
 
-__all__ = ["SmallTopWarning", "VersionWarning"]
+__all__ = ["CalibrationWarning", "SingleListWarning", "SmallTopWarning", "VersionWarning"]
+
+
+class CalibrationWarning(UserWarning):
+    """A loss is used for a measure that it is not calibrated with.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import CalibrationWarning
+    >>> warnings.simplefilter("ignore", CalibrationWarning)
+    """
+
+
+class SingleListWarning(UserWarning):
+    """A ranker of queries got no ids and took all rows as one list.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import SingleListWarning
+    >>> warnings.simplefilter("error", SingleListWarning)
+    """
 
 
 class SmallTopWarning(UserWarning):

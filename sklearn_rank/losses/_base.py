@@ -60,6 +60,15 @@ class LossOnLists:
         The items.
     query_weight : ndarray of shape (n_lists,) or None
         Factor of each list; None is 1.
+
+    Examples
+    --------
+    >>> from sklearn_rank.losses import PairwiseSquared
+    >>> loss = PairwiseSquared().on([0.0, 1.0, 0.0, 3.0], offsets=[0, 2, 4])
+    >>> loss.value([0.0, 0.0, 0.0, 1.0])
+    array([1., 4.])
+    >>> loss.curvature([0.0, 0.0, 0.0, 1.0])
+    array([2., 2., 2., 2.])
     """
 
     def __init__(self, loss: TemplateLoss, items: Items, query_weight: FloatArray | None) -> None:
@@ -152,6 +161,14 @@ class TemplateLoss(ABC):
 
     A loss becomes the instance for a measure through the utilities of the measure,
     ``sklearn_rank.calibration.utility``.
+
+    Examples
+    --------
+    >>> from sklearn_rank.losses import PointwiseSquared, TemplateLoss
+    >>> isinstance(PointwiseSquared(), TemplateLoss)
+    True
+    >>> PointwiseSquared().minimizer([0.5, 2.0])
+    array([0.5, 2. ])
     """
 
     is_order_preserving: bool = True
@@ -217,7 +234,7 @@ class TemplateLoss(ABC):
         return np.inf
 
     def minimizer(self, expected_utility: Any) -> FloatArray:
-        """Scores of one list that minimise the expected loss, where they are known.
+        """Find the scores of one list that minimise the expected loss, where they are known.
 
         Parameters
         ----------
@@ -247,8 +264,8 @@ class TemplateLoss(ABC):
         ----------
         max_utility : float, default=None
             Supremum over all lists of the largest expected utility, for losses whose constant
-            depends on it (for the softmax: of the sum of the expected utilities of a list). It is
-            a property of the distribution, which the largest of a sample may underestimate.
+            depends on it. It is a property of the distribution, which the largest of a sample may
+            underestimate.
 
         Returns
         -------
@@ -273,11 +290,11 @@ class TemplateLoss(ABC):
             )
         return self._regret_constant(max_utility)
 
-    def _needed(self, max_utility: float | None, what: str = "largest expected utility") -> float:
+    def _needed(self, max_utility: float | None) -> float:
         if max_utility is None or not 0 < max_utility < np.inf:
             raise ValueError(
-                f"max_utility={max_utility!r}: the constant of {self!r} depends on the {what};"
-                " pass a positive bound of it."
+                f"max_utility={max_utility!r}: the constant of {self!r} depends on the largest"
+                " expected utility; pass a positive bound of it."
             )
         return float(max_utility)
 

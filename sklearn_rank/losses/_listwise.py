@@ -20,7 +20,7 @@ class ListwiseSoftmax(TemplateLoss):
 
     The utilities are not divided by their sum: that loss is another one,
     :class:`ListwiseNormalizedSoftmax`, and not order-preserving for v. Its constant in the regret
-    bound is twice the root of the largest sum of the expected utilities of a list.
+    bound is twice the root of the largest expected utility.
 
     Notes
     -----
@@ -66,7 +66,7 @@ class ListwiseSoftmax(TemplateLoss):
         return np.log(utility)
 
     def _regret_constant(self, max_utility: float | None) -> float:
-        return float(2 * np.sqrt(self._needed(max_utility, "largest sum of expected utilities")))
+        return float(2 * np.sqrt(self._needed(max_utility)))
 
 
 def _softmax(items: Items, score: FloatArray) -> _Parts:
@@ -92,7 +92,7 @@ class ListwiseBregman(TemplateLoss):
     psi_gradient : callable
         Its gradient.
     link : callable
-        g, from the scores of one list to values in the domain of psi.
+        The link g, from the scores of one list to values in the domain of psi.
     pullback : callable or None, default=None
         ``pullback(s, r)`` is the product of r with the transposed Jacobian of
         ``psi_gradient(link(s))`` in s. None says that this map is the identity: the link is the

@@ -42,7 +42,7 @@ _LOSSES: dict[str, Callable[..., TemplateLoss]] = {
 
 
 def get_loss_names(*, order_preserving: bool | None = None) -> list[str]:
-    """Names that :func:`get_loss` takes.
+    """List the names that :func:`get_loss` takes.
 
     Parameters
     ----------

@@ -1,0 +1,16 @@
+"""Where a loss meets a measure: utilities, regret bounds, and the search for counterexamples."""
+
+from ._pairs import misordered_pairs
+from ._regret import discount_norm, list_regret_bound, regret_bound
+from ._search import CalibrationCheck, check_calibration
+from ._utility import utility
+
+__all__ = [
+    "CalibrationCheck",
+    "check_calibration",
+    "discount_norm",
+    "list_regret_bound",
+    "misordered_pairs",
+    "regret_bound",
+    "utility",
+]

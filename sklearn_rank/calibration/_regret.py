@@ -1,0 +1,454 @@
+"""From the regret in a loss to the regret in a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from .._typing import AnyArray, FloatArray
+from ..bounds import Bound
+from ..losses import (
+    ListwiseBregman,
+    ListwiseSoftmax,
+    PairwiseConvex,
+    PairwiseExponential,
+    PairwiseLogistic,
+    PairwiseSquared,
+    PointwiseDifferentiableHinge,
+    PointwiseExponential,
+    PointwiseLogistic,
+    PointwiseSquared,
+    PointwiseSquaredHinge,
+    TemplateLoss,
+    get_loss,
+)
+from ..metrics._names import parse_measure
+from ._pairs import check_finite, misordered_pairs
+from ._positional_form import PositionalForm, positional_form
+
+__all__ = ["discount_norm", "list_regret_bound", "regret_bound"]
+
+PAPER = "Calauzènes et al. (2013)"
+# Losses whose constant grows with the largest expected utility.
+GROWING = (ListwiseSoftmax, PairwiseExponential, PairwiseLogistic)
+# Where the proof for a loss is, and where its constant.
+TABLE = "the constant of Table 2"
+THEOREMS = (
+    (
+        (PointwiseSquared, PointwiseLogistic, PointwiseExponential, PointwiseSquaredHinge),
+        "Theorem 5.2",
+        TABLE,
+    ),
+    (
+        PointwiseDifferentiableHinge,
+        "Theorem 5.2",
+        "a constant of ours, as that of Table 2 fails for alpha > 2",
+    ),
+    (ListwiseBregman, "Theorem 5.3", TABLE),
+    ((PairwiseSquared, PairwiseLogistic, PairwiseExponential), "Theorem 5.4", TABLE),
+    (PairwiseConvex, "Theorem 5.4", "the constant given with the loss"),
+    (ListwiseSoftmax, "Lemma 5.1", "a constant of ours"),
+)
+
+
+def discount_norm(measure: str, n_items: int, p: float = 2.0) -> float:
+    """Norm of the discounts of a measure, ``C_phi(p)``.
+
+    ``C_phi(p) = (sum_{i <= n/2} (phi(i) - phi(n - i + 1))**p)**(1/p)``, where phi(i) is the
+    discount of position i: the factor of the measure in its regret bounds.
+
+    Parameters
+    ----------
+    measure : str
+        Name of a positional measure, as "ndcg@10" or "auc".
+    n_items : int
+        Length of the list, at least 1.
+    p : float, default=2.0
+        Exponent, at least 1; ``numpy.inf`` is the largest term. More makes the norm smaller.
+
+    Returns
+    -------
+    float
+        The norm; 0 for a list of one item.
+
+    Raises
+    ------
+    ValueError
+        If the measure is not positional, or an argument is not valid.
+
+    References
+    ----------
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
+       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Eq. 10.
+
+    Examples
+    --------
+    >>> from sklearn_rank.calibration import discount_norm
+    >>> discount_norm("precision@3", 10)
+    1.7320508075688772
+    >>> discount_norm("auc", 4, p=1)
+    4.0
+    """
+    _, discounts = _positional(measure)
+    return _norm(_opposite(discounts(_length(n_items))), _exponent(p))
+
+
+def regret_bound(
+    loss: TemplateLoss | str,
+    measure: str,
+    surrogate_regret: float,
+    n_items: Any,
+    *,
+    max_utility: float | None = None,
+    p: float = 2.0,
+    constant: float | None = None,
+) -> Bound:
+    """Bound the regret in a measure by the regret in a loss.
+
+    ``best expected measure - expected measure <= c C_phi(2) sqrt(surrogate regret)`` for lists
+    that are drawn independently, where c is the constant of the loss and C_phi(2) the norm of the
+    discounts, :func:`discount_norm`.
+
+    Parameters
+    ----------
+    loss : TemplateLoss or str
+        An order-preserving loss, or its name.
+    measure : str
+        Name of a positional measure, whose utilities the loss is given: "dcg", "ndcg@10",
+        "precision@5", "recall@20", "auc", "spearman", "rbp@0.8".
+    surrogate_regret : float
+        Expected loss of the scores less the infimum over all scoring functions, at least 0: of
+        the loss as its definition says, a sum over the items or pairs of a list, in the mean over
+        the lists. For a loss that was divided by the length of the list, it has to be multiplied.
+    n_items : int or array-like of shape (n_lists,)
+        Length of every list, or the length of each of at least two lists, as frequent as in their
+        distribution. "auc" takes the second form only.
+    max_utility : float, default=None
+        Supremum, over all lists, of the largest *expected* utility of an item, for losses whose
+        constant depends on it. None is the largest utility that the measure can give; DCG has
+        none.
+    p : float, default=2.0
+        Exponent of the norm of the discounts, at least 1; see Notes.
+    constant : float, default=None
+        A constant c of your own in place of that of the loss: the infimum of the expected loss
+        over scores that put an item i below j exceeds the infimum by at least
+        ``(|U_i - U_j| / c)**q`` for each of disjoint pairs, ``1/p + 1/q = 1``. Needed for p > 2.
+
+    Returns
+    -------
+    Bound
+        Of the regret in the measure, in the units of the measure.
+
+    Raises
+    ------
+    ValueError
+        If the loss is not order-preserving or has no constant, the measure is not positional, one
+        list is all there is, or an argument is not valid.
+
+    See Also
+    --------
+    list_regret_bound : For one list whose expected utilities are known: sharper.
+    check_calibration : Search for a distribution for which there can be no such bound.
+
+    Notes
+    -----
+    For lists of several lengths the factor is ``sqrt(mean((c_n C_n)**2))``, with the norm and,
+    where the measure gives it, the largest utility of each length.
+
+    Other exponents: ``regret <= c_q C_phi(p) (surrogate regret)**(1/q)`` (Lemma 5.1). From the
+    constant c of the case of 2, all losses have ``c_q = M**(1 - 2/q) c**(2/q)`` for ``q >= 2``,
+    ``p <= 2``, where no two expected utilities of a list differ by more than M, the largest
+    utility. This is smaller where the regret is large; p = 1 is the largest regret that there is,
+    ``M C_phi(1)``.
+
+    A list for which the measure is undefined counts a constant there: utilities of 0.
+
+    The lists are the sample here. A single list of two classes whose items are the sample
+    (bipartite ranking) is another problem, to which these bounds do not carry over; for it see
+    Kotłowski, Dembczyński and Hüllermeier (2011).
+
+    For :class:`~sklearn_rank.losses.ListwiseSoftmax` the constant is twice the root of the
+    largest expected utility, as for pairwise logistic loss: ours, by projection on the scores
+    that tie the pairs.
+
+    References
+    ----------
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
+       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Eq. 9,
+       Lemma 5.1, Theorems 5.2 to 5.4, Table 2.
+    .. [2] Kotłowski, W., Dembczyński, K. and Hüllermeier, E. (2011). Bipartite ranking through
+       minimization of univariate loss. ICML.
+
+    Examples
+    --------
+    >>> from sklearn_rank.calibration import regret_bound
+    >>> bound = regret_bound("pairwise_logistic", "ndcg@10", 0.001, 20)
+    >>> round(bound.value, 4)
+    0.0999
+    >>> print(bound.theorem)
+    Calauzènes et al. (2013), Eq. 9 with Theorem 5.4 and the constant of Table 2
+    """
+    made = _order_preserving(loss)
+    form, discounts = _positional(measure)
+    lengths, shares = _lengths(n_items, measure)
+    size = _nonnegative(surrogate_regret, "surrogate_regret")
+    p = _exponent(p)
+    factors = []
+    for n in lengths.tolist():
+        norm = _norm(_opposite(discounts(n)), p)
+        limit = _largest(made, form, max_utility, n)
+        # A list of one item has no order, whatever its utility.
+        factors.append(norm * _constant(made, limit, p, constant) if norm else 0.0)
+    factor = np.array(factors).max() if p == inf else (shares @ np.power(factors, p)) ** (1 / p)
+    return Bound(
+        value=float(factor * size ** (1 - 1 / p)),
+        theorem=_theorem(made, p, constant),
+        target=f"best expected {measure} - expected {measure}",
+        assumptions=(
+            "lists are drawn independently of each other, each with its items and labels",
+            f"the surrogate regret is that of {made!r}, as a sum, at the utilities of {measure},"
+            " in the mean over lists, less the infimum over all scoring functions",
+            *(("lengths of lists are distributed as those given",) if len(lengths) > 1 else ()),
+            *_on_utilities(made, max_utility, p, constant),
+        ),
+    )
+
+
+def list_regret_bound(
+    loss: TemplateLoss | str,
+    measure: str,
+    surrogate_regret: float,
+    expected_utility: Any,
+    score: Any,
+    *,
+    p: float = 2.0,
+    constant: float | None = None,
+) -> Bound:
+    """Bound the regret of the scores of one list by its regret in a loss.
+
+    ``c (sum over pairs (phi(r_i) - phi(r_j))**2)**(1/2) sqrt(surrogate regret)`` over the pairs
+    of :func:`misordered_pairs`, in place of all positions: 0 for scores in the best order.
+
+    Parameters
+    ----------
+    loss : TemplateLoss or str
+        An order-preserving loss, or its name.
+    measure : str
+        Name of a positional measure, whose utilities the loss is given.
+    surrogate_regret : float
+        Expected loss of the scores of this list less its infimum over all scores, at least 0.
+    expected_utility : array-like of shape (n_items,)
+        Expected utilities of the items of the list, at least 0.
+    score : array-like of shape (n_items,)
+        Their scores.
+    p : float, default=2.0
+        As in :func:`regret_bound`.
+    constant : float, default=None
+        As in :func:`regret_bound`.
+
+    Returns
+    -------
+    Bound
+        Of the regret in the measure.
+
+    Raises
+    ------
+    ValueError
+        If the loss is not order-preserving or has no constant, the measure is not positional, or
+        an argument is not valid.
+
+    See Also
+    --------
+    regret_bound : Without knowing the expected utilities, for all lists together.
+
+    Notes
+    -----
+    The statement is about the distribution of labels of this list, given its items.
+
+    References
+    ----------
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
+       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Lemma 4.1.
+
+    Examples
+    --------
+    >>> from sklearn_rank.calibration import list_regret_bound
+    >>> bound = list_regret_bound(
+    ...     "pointwise_squared", "dcg", 0.5, [3.0, 1.0, 0.5, 0.0], [3.0, 0.5, 1.0, 0.0]
+    ... )
+    >>> round(bound.value, 4)
+    0.1309
+    """
+    made = _order_preserving(loss)
+    _, discounts = _positional(measure)
+    size = _nonnegative(surrogate_regret, "surrogate_regret")
+    p = _exponent(p)
+    utility = check_finite(expected_utility, "expected_utility")
+    if utility.min() < 0:
+        first = int(np.argmax(utility < 0))
+        raise ValueError(
+            f"expected_utility is {utility[first]:g} at item {first}: utilities are at least 0."
+        )
+    pairs = misordered_pairs(utility, score)
+    rank = np.argsort(np.argsort(-utility, kind="stable"))
+    by_position = discounts(len(utility))
+    norm = _norm(by_position[rank[pairs[:, 0]]] - by_position[rank[pairs[:, 1]]], p)
+    largest = _inside(made, float(utility.max()), "expected_utility")
+    factor = norm * _constant(made, largest, p, constant) if norm else 0.0
+    return Bound(
+        value=factor * size ** (1 - 1 / p),
+        theorem=_theorem(made, p, constant).replace("Eq. 9 with ", "Lemma 4.1 with "),
+        target=f"best expected {measure} - expected {measure} of the list",
+        conditioned_on="the items of the list",
+        assumptions=(f"the surrogate regret is that of {made!r}, as a sum",),
+    )
+
+
+def _order_preserving(loss: TemplateLoss | str) -> TemplateLoss:
+    made = get_loss(loss) if isinstance(loss, str) else loss
+    if not made.is_order_preserving:
+        raise ValueError(
+            f"{made!r} is not order-preserving: no bound of a regret follows from it; use a loss"
+            " that is, as 'pairwise_logistic'."
+        )
+    return made
+
+
+def _positional(measure: str) -> tuple[PositionalForm, Callable[[int], FloatArray]]:
+    form = positional_form(measure)
+    if form.discounts is None:
+        raise ValueError(
+            f"{measure!r} is not a positional measure, and no order-preserving loss is calibrated"
+            " with it where the labels of a list depend on each other (Calauzènes et al. 2013,"
+            " Theorem 3.3): there is no bound of its regret; bound that of ndcg, say."
+        )
+    return form, form.discounts
+
+
+def _opposite(discounts: FloatArray) -> FloatArray:
+    """Differences between the discounts of opposite positions."""
+    half = len(discounts) // 2
+    return discounts[:half] - discounts[::-1][:half]
+
+
+def _norm(differences: FloatArray, p: float) -> float:
+    return float(np.linalg.norm(differences, p)) if len(differences) else 0.0
+
+
+def _lengths(n_items: Any, measure: str) -> tuple[AnyArray, FloatArray]:
+    """Different lengths and how frequent they are."""
+    single = (
+        "these bounds are about a sample of lists, and do not carry over to one list of two"
+        " classes whose items are the sample (there: Kotłowski et al. 2011)"
+    )
+    lengths: AnyArray = np.asarray(n_items)
+    if lengths.ndim == 0:
+        if not parse_measure(measure).per_query:
+            raise ValueError(
+                f"n_items={n_items!r} reads as one list for {measure!r}: {single}; pass the"
+                " lengths of all lists, at least two."
+            )
+        return np.array([_length(n_items)]), np.ones(1)
+    if lengths.ndim != 1 or lengths.dtype.kind not in "iu" or lengths.size == 0:
+        raise ValueError(
+            f"n_items has shape {lengths.shape} and dtype {lengths.dtype}: pass one whole number,"
+            " or one for each list."
+        )
+    if lengths.min() < 1:
+        first = int(np.argmin(lengths))
+        raise ValueError(f"n_items is {lengths[first]} for list {first}: it must be at least 1.")
+    if len(lengths) == 1:
+        raise ValueError(f"n_items holds the length of one list only: {single}.")
+    different, counts = np.unique(lengths, return_counts=True)
+    return different, counts / counts.sum()
+
+
+def _length(n_items: Any) -> int:
+    if not isinstance(n_items, Integral) or isinstance(n_items, bool) or n_items < 1:
+        raise ValueError(f"n_items={n_items!r} must be a whole number, at least 1.")
+    return int(n_items)
+
+
+def _exponent(p: float) -> float:
+    if not isinstance(p, Real) or isinstance(p, bool) or not p >= 1:
+        raise ValueError(f"p={p!r} must be a number of at least 1, or infinity.")
+    return float(p)
+
+
+def _nonnegative(value: float, name: str) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value < inf:
+        raise ValueError(f"{name}={value!r} must be a finite number of at least 0.")
+    return float(value)
+
+
+def _largest(
+    loss: TemplateLoss, form: PositionalForm, max_utility: float | None, n: int
+) -> float | None:
+    """Largest expected utility of a list of n items, None where it is not known."""
+    known = form.largest_among(n)
+    if max_utility is not None:
+        value = _nonnegative(max_utility, "max_utility")
+        return _inside(loss, value if known is None else min(value, known), "max_utility")
+    return known if known is None else _inside(loss, known, f"the largest utility of {form.name}")
+
+
+def _inside(loss: TemplateLoss, utility: float, name: str) -> float:
+    if utility > loss.largest_utility:
+        raise ValueError(
+            f"{name} is {utility:g}, but the utilities of {loss!r} lie in"
+            f" [0, {loss.largest_utility:g}]: raise eta."
+        )
+    return utility
+
+
+def _constant(loss: TemplateLoss, largest: float | None, p: float, given: float | None) -> float:
+    """c_q for ``1/p + 1/q = 1``."""
+    if given is not None:
+        if not 0 < given < inf or p == 1:
+            raise ValueError(
+                f"constant={given!r} must be a positive number, for p > 1: with p=1 nothing"
+                " depends on it."
+            )
+        return float(given)
+    if p > 2:
+        raise ValueError(
+            f"p={p:g} needs a constant of the loss for an exponent q < 2, and those of Table 2 are"
+            " for q = 2: pass constant=."
+        )
+    if largest is None and (p < 2 or isinstance(loss, GROWING)):
+        raise ValueError(
+            "max_utility=None: the bound depends on the largest expected utility, and the measure"
+            " has none; pass its supremum over all lists, as 2**y - 1 of the highest grade."
+        )
+    by_two = loss.regret_constant(largest)
+    return by_two if p == 2 else _interpolated(by_two, largest, p)
+
+
+def _interpolated(by_two: float, largest: float | None, p: float) -> float:
+    two_by_q = 2 - 2 / p
+    return (largest or 0.0) ** (1 - two_by_q) * by_two**two_by_q
+
+
+def _on_utilities(
+    loss: TemplateLoss, max_utility: float | None, p: float, constant: float | None
+) -> tuple[str, ...]:
+    if max_utility is None or constant is not None or (p == 2 and not isinstance(loss, GROWING)):
+        return ()
+    return (f"no expected utility exceeds {max_utility:g}",)
+
+
+def _theorem(loss: TemplateLoss, p: float, constant: float | None) -> str:
+    by_family, source = "Lemma 5.1", "the constant given with the loss"
+    for families, theorem, of_constant in THEOREMS:
+        if isinstance(loss, families):
+            by_family, source = theorem, of_constant
+            break
+    if constant is not None:
+        source = "the constant given"
+    if p != 2 and by_family != "Lemma 5.1":
+        by_family = f"Lemma 5.1, {by_family}"
+    return f"{PAPER}, Eq. 9 with {by_family} and {source}"

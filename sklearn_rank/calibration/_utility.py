@@ -1,0 +1,172 @@
+"""Labels into utilities, through which a loss becomes that of a measure."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from .._queries import group_rows
+from .._typing import FloatArray
+from .._validation import check_qid
+from ..exceptions import CalibrationWarning
+from ..metrics._names import parse_measure
+from ._positional_form import positional_form
+
+__all__ = ["utilities_of", "utility", "warn_not_positional"]
+
+
+def utility(
+    measure: str,
+    y_true: Any,
+    *,
+    qid: Any = None,
+    sample_weight: Any = None,
+    undefined: str | float | None = None,
+    pos_label: Any = None,
+) -> FloatArray:
+    """Find the utilities u(y) of items for a measure ``b(y) + sum_i phi(i) u_(i)(y)``.
+
+    Here u_(i) is that of the item at position i. A loss of utilities and scores becomes a loss for
+    the measure when it is given these: order-preserving losses are calibrated with it.
+
+    Parameters
+    ----------
+    measure : str
+        Name: "dcg" and "ndcg" (``2**y - 1``, divided by the ideal DCG for the latter), with or
+        without a last position as in "ndcg@10"; "precision@5" (y / 5), "recall@20" (y by the
+        number of positives), "auc" (y by the number of pairs of two classes), "spearman"
+        (``12 (n - r) / (n (n**2 - 1))``, r the position by relevance), "rbp@0.8" (0.2 y by the
+        highest of all y). For "ap" and "err", which have no such form, y and
+        ``(2**y - 1) / 2**max(y)``, with a warning.
+    y_true : array-like of shape (n_samples,)
+        Relevance of the items, or labels of two classes for the measures of these.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights: how many times each item counts.
+    undefined : {"skip", "raise"}, float or None, default=None
+        What a list is for which the measure is undefined: NaN for all of its items, an error, or
+        for a number, which no order changes, utilities of 0. None is the default of the measure:
+        0 for "ndcg" and "ap", "skip" for others.
+    pos_label : int, float, bool or str, default=None
+        The positive class, where ``y_true`` holds labels of two classes.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Utilities, at least 0; NaN for items of weight 0 and of lists that are skipped.
+
+    Raises
+    ------
+    ValueError
+        If the measure gives no utilities, an argument is not valid, or a list is undefined and
+        ``undefined="raise"``.
+
+    Warns
+    -----
+    CalibrationWarning
+        For "ap" and "err": no order-preserving loss is calibrated with them where the labels of a
+        list depend on each other.
+
+    References
+    ----------
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
+       for order-preserving surrogate losses in learning to rank. Machine Learning 93,
+       Definition 2.1 and Table 1.
+
+    Examples
+    --------
+    >>> from sklearn_rank.calibration import utility
+    >>> utility("dcg", [0, 1, 2])
+    array([0., 1., 3.])
+    >>> utility("recall@5", [1, 0, 1, 0, 1], qid=["a", "a", "b", "b", "b"])
+    array([1. , 0. , 0.5, 0. , 0.5])
+    """
+    if positional_form(measure).discounts is None:
+        warn_not_positional(measure)
+    return utilities_of(measure, y_true, qid, sample_weight, undefined, pos_label)
+
+
+def utilities_of(
+    measure: str,
+    y_true: Any,
+    qid: Any = None,
+    sample_weight: Any = None,
+    undefined: str | float | None = None,
+    pos_label: Any = None,
+) -> FloatArray:
+    """Do what :func:`utility` does, without its warning.
+
+    Parameters
+    ----------
+    measure, y_true, qid, sample_weight, undefined, pos_label : object
+        As there.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Utilities.
+    """
+    form = positional_form(measure)
+    if undefined is None:
+        function = parse_measure(measure).function
+        undefined = inspect.signature(function).parameters["undefined"].default
+    if undefined not in ("skip", "raise") and (
+        not isinstance(undefined, Real) or isinstance(undefined, bool)
+    ):
+        raise ValueError(
+            f"undefined={undefined!r} must be 'skip', 'raise' or the number that a list without a"
+            " value counts."
+        )
+    if np.ndim(y_true) != 1:
+        raise ValueError(
+            f"y_true has {np.ndim(y_true)} dimensions, but must have one: pass the items of all"
+            " lists one after another, and qid, the id of the list of each."
+        )
+    n = len(y_true)
+    arguments = {"qid": qid, "sample_weight": sample_weight, "pos_label": pos_label}
+    if form.lists.__name__ == "GradedLists":
+        arguments["lowest"] = form.lowest
+    lists = form.lists.of(y_true, np.zeros(n), **arguments)
+    values = form.utilities(lists)
+    missing = np.isnan(values)
+    if missing.any() and undefined == "raise":
+        first = int(lists.list_of[np.argmax(missing)])
+        where = "the list" if lists.ids is None else f"the list {lists.ids.tolist()[first]!r}"
+        raise ValueError(
+            f"{form.name} is undefined: {where} has {form.lacking}; remove it or choose"
+            " undefined=."
+        )
+    if undefined != "skip":
+        values = np.where(missing, 0.0, values)
+    rows = np.arange(n) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
+    if qid is not None:
+        by_list = group_rows(check_qid(qid, n)[rows]).rows
+        rows = rows if by_list is None else rows[by_list]
+    result = np.full(n, np.nan)
+    result[rows] = values
+    return result
+
+
+def warn_not_positional(measure: str, stacklevel: int = 3) -> None:
+    """Warn that no order-preserving loss is calibrated with a measure.
+
+    Parameters
+    ----------
+    measure : str
+        Its name.
+    stacklevel : int, default=3
+        As in :func:`warnings.warn`.
+    """
+    quantity = "probability of relevance" if measure.startswith("ap") else "E[(2**y - 1)]"
+    warnings.warn(
+        f"No order-preserving loss is calibrated with {measure} where the labels of a list depend"
+        f" on each other given its items; with independent labels the order by {quantity} is"
+        " optimal. (Calauzènes et al. 2013, Theorem 3.3)",
+        CalibrationWarning,
+        stacklevel=stacklevel,
+    )
