@@ -1,5 +1,7 @@
 """Rankers: estimators that follow scikit-learn's fit, predict and score."""
 
 from ._accuracy_at_top import AccuracyAtTopRanker
+from ._order_preserving import OrderPreservingRanker
+from ._uncalibrated import RankSVM
 
-__all__ = ["AccuracyAtTopRanker"]
+__all__ = ["AccuracyAtTopRanker", "OrderPreservingRanker", "RankSVM"]

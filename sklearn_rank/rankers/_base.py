@@ -34,23 +34,14 @@ def restored_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-class BipartiteRanker(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
-    """Base of the rankers of two classes: scikit-learn classifiers that order.
-
-    A subclass learns ``classes_`` (through :meth:`_encode_binary`) and defines
-    ``decision_function``, the score less the threshold between the classes.
-    """
+class Ranker(BaseEstimator):
+    """Base of all rankers, which know the version that stored them and their documentation."""
 
     _doc_link_module = "sklearn_rank"
     _doc_link_template = "https://sklearn-rank.readthedocs.io/en/stable/api/generated/sklearn_rank.{estimator_name}.html"
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
         return {"estimator_name": type(self).__name__}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_sklearn_rank_version": __version__}
@@ -61,6 +52,19 @@ class BipartiteRanker(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if version != __version__:
             _warn_version(type(self).__name__, version, __version__)
         super().__setstate__(state)
+
+
+class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
+    """Base of the rankers of two classes: scikit-learn classifiers that order.
+
+    A subclass learns ``classes_`` (through :meth:`_encode_binary`) and defines
+    ``decision_function``, the score less the threshold between the classes.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
 
     def _encode_binary(self, y: Any, sample_weight: Any) -> tuple[Any, Any]:
         """Return the two classes and, for each row, whether it is of the second."""

@@ -2,22 +2,29 @@
 
 from ._accuracy_at_top import AccuracyAtTopSolution, solve_accuracy_at_top
 from ._cvxpy import solve_pivots_cvxpy
+from ._hinge import HingeSolution, solve_linear_hinge
 from ._kernel import KernelFactor, check_definite, factorise_kernel
+from ._linear import LinearSolution, quadratic_expansion, solve_linear
 from ._newton import solve_pivots_newton
 from ._pivot_problem import PivotProblem, PivotSolutions
 from ._refine import RefinedSolution, best_scales, refine_top
 
 __all__ = [
     "AccuracyAtTopSolution",
+    "HingeSolution",
     "KernelFactor",
+    "LinearSolution",
     "PivotProblem",
     "PivotSolutions",
     "RefinedSolution",
     "best_scales",
     "check_definite",
     "factorise_kernel",
+    "quadratic_expansion",
     "refine_top",
     "solve_accuracy_at_top",
+    "solve_linear",
+    "solve_linear_hinge",
     "solve_pivots_cvxpy",
     "solve_pivots_newton",
 ]

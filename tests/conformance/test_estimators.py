@@ -29,9 +29,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklearn_rank
-from sklearn_rank.exceptions import SmallTopWarning
+from sklearn_rank.exceptions import SingleListWarning, SmallTopWarning
 from sklearn_rank.metrics import average_precision_score, get_scorer
-from tests.catalogue import BIPARTITE_RANKERS
+from tests.catalogue import BIPARTITE_RANKERS, QUERY_RANKERS
 
 every_ranker = pytest.mark.parametrize("ranker", BIPARTITE_RANKERS, ids=repr)
 
@@ -56,13 +56,14 @@ def public_estimators():
 
 
 @pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
+@pytest.mark.filterwarnings(f"ignore::{SingleListWarning.__module__}.SingleListWarning")
 @parametrize_with_checks([estimator() for estimator in public_estimators()])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
 def test_every_public_estimator_is_listed_and_at_the_front_door():
-    classes = {type(ranker) for ranker in BIPARTITE_RANKERS}
+    classes = {type(ranker) for ranker in BIPARTITE_RANKERS + QUERY_RANKERS}
     assert classes == set(public_estimators())
     for cls in classes:
         assert getattr(sklearn_rank, cls.__name__) is cls

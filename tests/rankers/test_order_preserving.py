@@ -1,0 +1,254 @@
+"""What the two rankers of queries minimise, beside loops over the definition."""
+
+import numpy as np
+import pytest
+import scipy.optimize
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from sklearn_rank import OrderPreservingRanker, RankSVM, losses
+from sklearn_rank.calibration import utility
+from sklearn_rank.exceptions import CalibrationWarning
+from tests.oracles import losses as oracles
+from tests.oracles.losses import softplus
+
+
+def data(seed=0, n_queries=8):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 8, n_queries)
+    qid = np.repeat(np.arange(n_queries), sizes)
+    X = rng.normal(size=(len(qid), 3))
+    y = rng.binomial(2, 1 / (1 + np.exp(-X[:, 0])))
+    y[np.append(0, np.cumsum(sizes)[:-1])] = 2
+    y[np.cumsum(sizes) - 1] = 0
+    return X, y, qid
+
+
+def dcg_utilities(y):
+    return 2.0**y - 1
+
+
+def ndcg_utilities(y):
+    gains = np.sort(2.0**y - 1)[::-1]
+    return (2.0**y - 1) / np.sum(gains / np.log2(np.arange(2, len(y) + 2)))
+
+
+CASES = [
+    ("pointwise_squared", "dcg", dcg_utilities, oracles.pointwise_squared()),
+    ("pointwise_logistic", "ndcg", ndcg_utilities, oracles.pointwise_logistic(1.0)),
+    ("pointwise_logistic", "dcg", dcg_utilities, oracles.pointwise_logistic(3.0)),
+    ("pairwise_squared", "ndcg", ndcg_utilities, oracles.pairwise_squared()),
+    ("pairwise_logistic", "dcg", dcg_utilities, oracles.pairwise(lambda d: softplus(-d))),
+    ("softmax", "ndcg", ndcg_utilities, oracles.softmax),
+]
+
+
+@pytest.mark.parametrize(("loss", "measure", "utilities", "oracle"), CASES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_fit_minimises_the_objective_of_the_docstring(
+    loss, measure, utilities, oracle, weighted
+):
+    X, y, qid = data()
+    alpha = 0.7
+    weight = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 0.25, 1.0]) if weighted else np.ones(8)
+
+    def objective(parameters):
+        w, b = parameters[:3], parameters[3]
+        total = 0.0
+        for q in range(8):
+            rows = qid == q
+            total += weight[q] * oracle(list(utilities(y[rows])), list(X[rows] @ w + b))
+        return total / weight.sum() + alpha / 2 * w @ w
+
+    ranker = OrderPreservingRanker(loss, measure=measure, alpha=alpha, tol=1e-9)
+    ranker.fit(X, y, qid=qid, query_weight=weight[qid] if weighted else None)
+    found = np.append(ranker.coef_, ranker.intercept_)
+    assert ranker.objective_ == pytest.approx(objective(found), rel=1e-12)
+    best = scipy.optimize.minimize(objective, np.zeros(4), method="BFGS", options={"gtol": 1e-7})
+    assert ranker.objective_ <= best.fun + 1e-9
+    np.testing.assert_allclose(ranker.coef_, best.x[:3], atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_rank_svm_minimises_the_objective_of_the_docstring(loss):
+    X, y, qid = data()
+    oracle = (oracles.hinge if loss == "hinge" else oracles.squared_hinge)(1.0)
+
+    def objective(w):
+        lists = [(list(y[qid == q]), list(X[qid == q] @ w)) for q in range(8)]
+        return np.mean([oracle(*one) for one in lists]) + 0.35 * w @ w
+
+    ranker = RankSVM(loss, alpha=0.7, tol=1e-7).fit(X, y, qid=qid)
+    assert ranker.objective_ == pytest.approx(objective(ranker.coef_), rel=1e-12)
+    best = scipy.optimize.minimize(
+        objective, ranker.coef_, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}
+    )
+    assert ranker.objective_ <= best.fun * (1 + 2e-7)
+    certificate = ranker.dual_gap_ if loss == "hinge" else ranker.gradient_norm_
+    assert certificate <= 1e-7
+
+
+def test_rank_svm_keeps_the_certificate_of_its_loss_alone():
+    X, y, qid = data()
+    ranker = RankSVM().fit(X, y, qid=qid)
+    assert not hasattr(ranker, "gradient_norm_")
+    ranker.set_params(loss="squared_hinge").fit(X, y, qid=qid)
+    assert not hasattr(ranker, "dual_gap_")
+
+
+def test_rank_svm_counts_the_order_of_relevance_only():
+    X, y, qid = data()
+    one = RankSVM().fit(X, y, qid=qid)
+    two = RankSVM().fit(X, np.array([-3.0, 0.5, 100.0])[y], qid=qid)
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    with pytest.raises(ValueError, match="No query has rows of different relevance"):
+        RankSVM().fit(X, qid, qid=qid)
+
+
+@pytest.mark.parametrize("loss", ["pointwise_squared", "pairwise_squared"])
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_partial_fit_of_squared_losses_is_fit(loss, alpha):
+    X, y, qid = data(n_queries=12)
+    rng = np.random.default_rng(0)
+    weight = rng.uniform(0.5, 2, 12)[qid]
+    ranker = OrderPreservingRanker(loss, alpha=alpha, tol=1e-11)
+    whole = clone(ranker).fit(X, y, qid=qid, query_weight=weight)
+    for n_batches in (2, 5):
+        parts = clone(ranker)
+        for batch in np.array_split(rng.permutation(12), n_batches):
+            rows = np.isin(qid, batch)
+            parts.partial_fit(X[rows], y[rows], qid=qid[rows], query_weight=weight[rows])
+        np.testing.assert_allclose(parts.coef_, whole.coef_, atol=1e-7)
+        assert parts.intercept_ == pytest.approx(whole.intercept_, abs=1e-7)
+        assert parts.n_queries_ == whole.n_queries_ == 12
+        # A fit forgets them.
+        assert not hasattr(parts.fit(X, y, qid=qid), "curvature_")
+
+
+@pytest.mark.parametrize("loss", ["pairwise_logistic", "pointwise_logistic", "softmax"])
+def test_partial_fit_of_other_losses_comes_near(loss):
+    X, y, qid = data(n_queries=60)
+    whole = OrderPreservingRanker(loss).fit(X, y, qid=qid)
+    parts = OrderPreservingRanker(loss)
+    for batch in np.array_split(np.arange(60), 6):
+        rows = np.isin(qid, batch)
+        parts.partial_fit(X[rows], y[rows], qid=qid[rows])
+    first = OrderPreservingRanker(loss).fit(X[qid < 10], y[qid < 10], qid=qid[qid < 10])
+    error = np.linalg.norm(parts.coef_ - whole.coef_)
+    assert error < 0.05 * np.linalg.norm(whole.coef_)
+    assert error < 0.5 * np.linalg.norm(first.coef_ - whole.coef_)
+
+
+def test_partial_fit_refuses_what_does_not_go_on():
+    X, y, qid = data()
+    ranker = OrderPreservingRanker("pointwise_logistic", measure="dcg")
+    ranker.partial_fit(X, np.minimum(y, 1), qid=qid)
+    before = ranker.coef_.copy()
+    with pytest.raises(ValueError, match="utility is 3 at item 0"):
+        ranker.partial_fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="features"):
+        ranker.partial_fit(X[:, :2], y, qid=qid)
+    np.testing.assert_array_equal(ranker.coef_, before)
+    assert ranker.n_queries_ == 8
+    no_hessian = losses.ListwiseBregman(lambda u: u @ u / 2, lambda u: u, lambda s: s, mu=1.0)
+    with pytest.raises(ValueError, match="partial_fit needs Hessian products"):
+        OrderPreservingRanker(no_hessian).partial_fit(X, y, qid=qid)
+
+
+def test_a_divergence_without_second_derivatives_is_minimised_by_lbfgs():
+    X, y, qid = data()
+    half = losses.ListwiseBregman(lambda u: u @ u / 2, lambda u: u, lambda s: s, mu=1.0)
+    one = OrderPreservingRanker(half, tol=1e-8).fit(X, y, qid=qid)
+    two = OrderPreservingRanker("pointwise_squared", alpha=2.0, tol=1e-8).fit(X, y, qid=qid)
+    np.testing.assert_allclose(one.coef_, two.coef_, atol=1e-6)
+    with pytest.raises(ValueError, match="solver='newton-cg' needs Hessian products"):
+        OrderPreservingRanker(half, solver="newton-cg").fit(X, y, qid=qid)
+    other_link = losses.ListwiseBregman(
+        lambda u: u @ u, lambda u: 2 * u, np.sinh, pullback=lambda s, r: 2 * np.cosh(s) * r
+    )
+    with pytest.raises(ValueError, match="is not convex"):
+        OrderPreservingRanker(other_link).fit(X, y, qid=qid)
+
+
+def test_losses_that_are_not_order_preserving_warn():
+    X, y, qid = data()
+    with pytest.warns(CalibrationWarning, match="is not order-preserving") as caught:
+        OrderPreservingRanker("comparison_logistic").fit(X, y, qid=qid)
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(("measure", "quantity"), [("ap", "probability of relevance")])
+def test_measures_without_a_calibrated_loss_warn(measure, quantity):
+    X, y, qid = data()
+    with pytest.warns(CalibrationWarning, match=quantity) as caught:
+        ranker = OrderPreservingRanker(measure=measure).fit(X, y == 2, qid=qid)
+    assert caught[0].filename == __file__
+    with pytest.warns(CalibrationWarning, match="depend on each other"):
+        ranker.score(X, y == 2, qid=qid)
+
+
+def test_queries_without_a_relevant_row():
+    X, y, qid = data()
+    y = y * (qid > 1)
+    kept = OrderPreservingRanker("pointwise_squared", measure="ndcg@3").fit(X, y, qid=qid)
+    assert kept.n_queries_ == 8
+    with pytest.raises(ValueError, match="No query has a row of positive utility"):
+        OrderPreservingRanker().fit(X, 0 * y, qid=qid)
+    left_out = OrderPreservingRanker("pointwise_squared", measure="recall@3")
+    left_out.fit(X, y == 2, qid=qid)
+    assert left_out.n_queries_ == 6
+    rows = qid > 1
+    without = clone(left_out).fit(X[rows], y[rows] == 2, qid=qid[rows])
+    np.testing.assert_array_equal(left_out.coef_, without.coef_)
+
+
+def test_the_limit_of_the_utilities_is_that_of_the_measure():
+    X, y, qid = data()
+    for measure, eta in (("ndcg", 1.0), ("dcg", 3.0), ("spearman", 2.0)):
+        ranker = OrderPreservingRanker("pointwise_logistic", measure=measure).fit(X, y, qid=qid)
+        assert ranker.loss_.eta == eta
+    told = losses.PointwiseLogistic(eta=7.0)
+    assert OrderPreservingRanker(told, measure="dcg").fit(X, y, qid=qid).loss_ is not None
+    with pytest.raises(ValueError, match=r"utility is 3 .* \[0, 1\]"):
+        OrderPreservingRanker(losses.PointwiseLogistic(), measure="dcg").fit(X, y, qid=qid)
+
+
+def test_unfinished_fits_warn_with_what_they_reached():
+    X, y, qid = data()
+    with pytest.warns(ConvergenceWarning, match="misses tol=1e-12") as caught:
+        ranker = OrderPreservingRanker(tol=1e-12, max_iter=1).fit(X, y, qid=qid)
+    assert caught[0].filename == __file__
+    assert not ranker.converged_
+    assert ranker.gradient_norm_ > 1e-12
+    with pytest.warns(ConvergenceWarning, match="duality gap is"):
+        RankSVM(tol=1e-12, max_iter=2).fit(X, y, qid=qid)
+
+
+def test_verbose_writes_to_the_standard_error(capsys):
+    X, y, qid = data()
+    OrderPreservingRanker(verbose=1).fit(X, y, qid=qid)
+    RankSVM(verbose=1).fit(X, y, qid=qid)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "iteration 1: objective" in err
+    assert "certificate" in err
+
+
+def test_parameters_and_measures_that_do_not_exist():
+    X, y, qid = data()
+    with pytest.raises(ValueError, match="The 'loss' parameter"):
+        OrderPreservingRanker("hinge").fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="did you mean"):
+        OrderPreservingRanker(measure="ncdg").fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="gives items no utilities"):
+        OrderPreservingRanker(measure="pos@top").fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="3 classes"):
+        OrderPreservingRanker(measure="precision@3").fit(X, y, qid=qid)
+
+
+def test_weights_reach_the_utilities():
+    _, y, qid = data()
+    weight = np.random.default_rng(0).integers(1, 4, len(y))
+    rows = np.repeat(np.arange(len(y)), weight)
+    weighted = utility("ndcg@2", y, qid=qid, sample_weight=weight)
+    np.testing.assert_allclose(weighted[rows], utility("ndcg@2", y[rows], qid=qid[rows]))
