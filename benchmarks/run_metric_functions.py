@@ -442,6 +442,13 @@ def verdicts(rows):
             lambda row: row["best_ms"] <= 60,
             lambda row: f"{row['best_ms']:.1f}",
         )
+        for measure, goal in (("ap", 60), ("err", 200)):
+            verdict(
+                rows_of(rows, OURS, data, (measure,)),
+                f"{data}: {measure.upper()} within {goal} ms",
+                lambda row, goal=goal: row["best_ms"] <= goal,
+                lambda row: f"{row['best_ms']:.1f}",
+            )
     busy = sum(row["cores"] < BUSY for row in rows if "cores" in row)
     if busy:
         lines.append(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank import AccuracyAtTopRanker, metrics
+from sklearn_rank import AccuracyAtTopRanker, OrderPreservingRanker, RankSVM, losses, metrics
 from tests.oracles import linear_rank, orders, partial_auc
 
 
@@ -23,7 +23,7 @@ class MetricCase:
 
     ``oracle(y_true, y_score)`` takes lists; ``grades`` are the labels that it is tried on;
     ``undefined(y_true)`` says for which labels there is no value to compare; ``weights`` are
-    "whole", "real", or "scale" where real weights count only in proportion to each other.
+    "whole", "real", "scale" where real weights count only in proportion to each other, or "none".
     """
 
     function: Callable[..., float]
@@ -44,6 +44,10 @@ class MetricCase:
         """What a list without a value counts unless the caller says otherwise."""
         as_scikit_learn = (metrics.ndcg_score, metrics.average_precision_score)
         return 0.0 if self.function in as_scikit_learn else np.nan
+
+    def weighted(self, weight: Any) -> dict[str, Any]:
+        """Weights of items as an argument, where the metric takes them."""
+        return {} if self.weights == "none" else {"sample_weight": weight}
 
     def __call__(self, y_true, y_score, **arguments):
         return self.function(y_true, y_score, **self.parameters, **arguments)
@@ -292,13 +296,39 @@ TOP = [
         )
         for k in (3, 1, 20)
     ),
-    MetricCase(
-        metrics.average_precision_score,
-        _mean(orders.average_precision),
-        undefined=_no_positive,
-        scorer_name="ap",
-        weights="whole",
-        two_dimensions=False,
+    *(
+        MetricCase(
+            metrics.average_precision_score,
+            _mean(orders.average_precision, **parameters),
+            parameters,
+            undefined=_no_positive,
+            scorer_name=name,
+            weights="whole",
+            two_dimensions=False,
+        )
+        for name, parameters in (
+            ("ap", {}),
+            ("ap@2", {"k": 2}),
+            (None, {"k": 3, "normalize": "reachable"}),
+            (None, {"k": 1, "normalize": "positives"}),
+            (None, {"k": 20, "normalize": "reachable"}),
+        )
+    ),
+    *(
+        MetricCase(
+            metrics.reciprocal_rank_score,
+            _mean(orders.reciprocal_rank, **parameters),
+            parameters,
+            undefined=_no_positive,
+            scorer_name=name,
+            weights="none",
+        )
+        for name, parameters in (
+            ("rr", {}),
+            ("rr@2", {"k": 2}),
+            (None, {"k": 1}),
+            (None, {"k": 20}),
+        )
     ),
 ]
 
@@ -379,6 +409,39 @@ GRADED = [
             ("linear", reciprocal, reciprocal, 20),
         )
     ),
+    *(
+        MetricCase(
+            metrics.expected_reciprocal_rank_score,
+            _mean(orders.expected_reciprocal_rank, **parameters),
+            parameters,
+            grades=grades,
+            scorer_name=name,
+            weights="none",
+        )
+        for name, grades, parameters in (
+            (None, (0, 1, 2, 4), {"max_grade": 4}),
+            (None, (0, 1, 2, 4), {"max_grade": 4.5, "k": 2}),
+            (None, (0, 0.5, 3), {"max_grade": 60, "k": 20}),
+            # With the highest grade of these labels, which is what the name takes.
+            ("err", (0, 1), {"max_grade": 1}),
+            ("err@3", (0, 1), {"max_grade": 1, "k": 3}),
+        )
+    ),
+    *(
+        MetricCase(
+            metrics.rank_biased_precision_score,
+            _mean(orders.rank_biased_precision, **parameters),
+            parameters,
+            grades=grades,
+            scorer_name=name,
+            weights="none",
+        )
+        for name, grades, parameters in (
+            (None, (0, 1, 2, 4), {"max_grade": 4}),
+            (None, (0, 1, 2, 4), {"max_grade": 5, "persistence": 0.95, "k": 2}),
+            ("rbp@0.3", (0, 1), {"max_grade": 1, "persistence": 0.3}),
+        )
+    ),
     MetricCase(
         metrics.spearman_score,
         orders.spearman,
@@ -400,4 +463,14 @@ BIPARTITE_RANKERS = [
     AccuracyAtTopRanker(tau=0.2, selection="objective", class_weight=None),
     AccuracyAtTopRanker(tau=0.2, selection="refine"),
     AccuracyAtTopRanker(tau=0.2, kernel="rbf"),
+]
+
+QUERY_RANKERS = [
+    OrderPreservingRanker(),
+    OrderPreservingRanker("pointwise_squared", measure="dcg@3", alpha=0.1),
+    OrderPreservingRanker("pointwise_logistic", measure="ndcg@3", alpha=0.1),
+    OrderPreservingRanker("pairwise_squared", measure="spearman"),
+    OrderPreservingRanker(losses.ListwiseSoftmax(), measure="ndcg@5", solver="lbfgs"),
+    RankSVM(),
+    RankSVM("squared_hinge", measure="dcg", alpha=10.0, tol=1e-8),
 ]

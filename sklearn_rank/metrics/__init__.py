@@ -1,7 +1,12 @@
 """How good: plain functions of ``(y_true, y_score)``, exact under ties, and their scorers."""
 
 from ._at_k import precision_at_k_score, recall_at_k_score
-from ._cascade import average_precision_score
+from ._cascade import (
+    average_precision_score,
+    expected_reciprocal_rank_score,
+    rank_biased_precision_score,
+    reciprocal_rank_score,
+)
 from ._linear_rank import (
     bedroc_score,
     linear_rank_score,
@@ -44,6 +49,7 @@ __all__ = [
     "bedroc_score",
     "dcg_score",
     "enrichment_factor_score",
+    "expected_reciprocal_rank_score",
     "get_scorer",
     "get_scorer_names",
     "linear_rank_score",
@@ -58,8 +64,10 @@ __all__ = [
     "precision_at_k_score",
     "precision_at_top_curve",
     "precision_at_top_score",
+    "rank_biased_precision_score",
     "rank_positions",
     "recall_at_k_score",
+    "reciprocal_rank_score",
     "rie_score",
     "roc_auc_score",
     "spearman_score",

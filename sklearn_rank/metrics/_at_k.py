@@ -9,6 +9,7 @@ import numpy as np
 
 from .._order import ClassBlocks
 from .._typing import FloatArray
+from ._conventions import SKIP, Convention, rules_of
 from ._lists import Average, BinaryLists, Summary, Undefined, Value
 
 __all__ = ["precision_at_k_score", "recall_at_k_score"]
@@ -23,9 +24,10 @@ def precision_at_k_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined = SKIP,
     return_qid: bool = False,
     pos_label: Any = None,
+    convention: Convention | None = None,
 ) -> Value:
     """Share of positives among the first k items.
 
@@ -55,6 +57,9 @@ def precision_at_k_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    convention : {"paper", "xgboost", "trec_eval", "letor"}, default=None
+        System whose number to give: its rules for ties and for lists shorter than k; a parameter
+        that says otherwise is refused.
 
     Returns
     -------
@@ -64,7 +69,7 @@ def precision_at_k_score(
     Raises
     ------
     ValueError
-        If an argument is not valid.
+        If an argument is not valid or conflicts with ``convention``.
     TypeError
         If ``k`` is not a whole number.
 
@@ -93,19 +98,23 @@ def precision_at_k_score(
     >>> precision_at_k_score([1, 0, 1, 0], [4.0, 2.0, 2.0, 1.0], k=2)
     0.75
     """
-    summary = Summary("precision_at_k_score", average, undefined, return_qid)
     _check_k(k)
+    rules = rules_of(
+        "precision_at_k_score", convention, undefined=undefined, sample_weight=sample_weight
+    )
+    summary = Summary("precision_at_k_score", average, rules.undefined, return_qid)
     lists = BinaryLists.of(
-        y_true,
+        rules.labels(y_true, pos_label),
         y_score,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
         pos_label=pos_label,
     )
-    blocks = lists.blocks()
+    blocks = rules.ordered(lists, lists.positive).blocks()
     found = positives_in_top(blocks, np.full(len(blocks.n_held), float(k)))
-    return summary.of(found / k, lists, "no value")
+    divisor = np.minimum(lists.sizes, k) if rules.divides_by_length else k
+    return summary.of(found / divisor, lists, "no value")
 
 
 def recall_at_k_score(
@@ -117,9 +126,10 @@ def recall_at_k_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined = SKIP,
     return_qid: bool = False,
     pos_label: Any = None,
+    convention: Convention | None = None,
 ) -> Value:
     """Share of the positives that are among the first k items.
 
@@ -149,6 +159,9 @@ def recall_at_k_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    convention : {"paper", "trec_eval"}, default=None
+        System whose number to give: its rules for ties and for lists without positives; a
+        parameter that says otherwise is refused.
 
     Returns
     -------
@@ -158,7 +171,8 @@ def recall_at_k_score(
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+        If an argument is not valid or conflicts with ``convention``, or a list is undefined and
+        ``undefined="raise"``.
     TypeError
         If ``k`` is not a whole number.
 
@@ -186,17 +200,20 @@ def recall_at_k_score(
     >>> recall_at_k_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], k=1)
     0.5
     """
-    summary = Summary("recall_at_k_score", average, undefined, return_qid)
     _check_k(k)
+    rules = rules_of(
+        "recall_at_k_score", convention, undefined=undefined, sample_weight=sample_weight
+    )
+    summary = Summary("recall_at_k_score", average, rules.undefined, return_qid)
     lists = BinaryLists.of(
-        y_true,
+        rules.labels(y_true, pos_label),
         y_score,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
         pos_label=pos_label,
     )
-    blocks = lists.blocks()
+    blocks = rules.ordered(lists, lists.positive).blocks()
     found = positives_in_top(blocks, np.full(len(blocks.n_held), float(k)))
     with np.errstate(invalid="ignore"):
         return summary.of(found / blocks.n_held, lists, "no positive")

@@ -10,7 +10,12 @@ from math import inf
 from typing import Any
 
 from ._at_k import precision_at_k_score, recall_at_k_score
-from ._cascade import average_precision_score
+from ._cascade import (
+    average_precision_score,
+    expected_reciprocal_rank_score,
+    rank_biased_precision_score,
+    reciprocal_rank_score,
+)
 from ._linear_rank import bedroc_score, local_auc_score, p_norm_push_score, roc_auc_score
 from ._positional import dcg_score, ndcg_score, positional_score
 from ._spearman import spearman_score
@@ -78,17 +83,31 @@ class _Entry:
 
 _GRAMMAR: dict[str, _Entry] = {
     "accuracy@top": _Entry(accuracy_at_top_loss, "tau", example="0.05"),
-    "ap": _Entry(average_precision_score, per_query=True),
+    "ap": _Entry(
+        average_precision_score, "k", _position, optional=True, example="@10", per_query=True
+    ),
     "auc": _Entry(roc_auc_score),
     "bedroc@": _Entry(bedroc_score, "alpha", _number, example="20"),
     "dcg": _Entry(dcg_score, "k", _position, optional=True, example="@10", per_query=True),
+    "err": _Entry(
+        expected_reciprocal_rank_score,
+        "k",
+        _position,
+        optional=True,
+        example="@10",
+        per_query=True,
+    ),
     "local_auc@": _Entry(local_auc_score, "u0", example="0.8"),
     "ndcg": _Entry(ndcg_score, "k", _position, optional=True, example="@10", per_query=True),
     "pnorm@": _Entry(p_norm_push_score, "p", _number, example="4"),
     "pos@top": _Entry(positives_at_top_score),
     "precision@": _Entry(precision_at_k_score, "k", _position, example="5", per_query=True),
     "precision@top": _Entry(precision_at_top_score, "tau", example="0.05"),
+    "rbp@": _Entry(rank_biased_precision_score, "persistence", example="0.8", per_query=True),
     "recall@": _Entry(recall_at_k_score, "k", _position, example="20", per_query=True),
+    "rr": _Entry(
+        reciprocal_rank_score, "k", _position, optional=True, example="@10", per_query=True
+    ),
     "spearman": _Entry(spearman_score, per_query=True),
 }
 

@@ -10,9 +10,19 @@ import numpy as np
 
 from .._order import TiedBlocks, ragged_ranges, sorted_descending, tied_blocks
 from .._typing import FloatArray, IntArray
+from ._conventions import ZERO, Convention, rules_of
 from ._lists import Average, GradedLists, Summary, Undefined, Value
 
-__all__ = ["dcg_score", "ndcg_score", "positional_score"]
+__all__ = [
+    "Geometric",
+    "check_k",
+    "dcg_score",
+    "discounted_sums",
+    "gains_of",
+    "ideal_sums",
+    "ndcg_score",
+    "positional_score",
+]
 
 # Positions whose discounts are laid out as an array; weights on a larger scale are no counts.
 MOST_POSITIONS = 10**8
@@ -111,7 +121,7 @@ def positional_score(
     0.625
     """
     summary = Summary("positional_score", average, undefined, return_qid)
-    _check_k(k)
+    check_k(k)
     if not callable(discount) and discount not in ("logarithmic", "linear"):
         raise ValueError(
             f"discount={discount!r} must be 'logarithmic', 'linear' or a function of positions and"
@@ -144,6 +154,7 @@ def dcg_score(
     undefined: Undefined = "skip",
     return_qid: bool = False,
     pos_label: Any = None,
+    convention: Convention | None = None,
 ) -> Value:
     """Discounted cumulative gain of a list.
 
@@ -178,6 +189,8 @@ def dcg_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+    convention : {"paper", "sklearn"}, default=None
+        System whose number to give: its gain; a parameter that says otherwise is refused.
 
     Returns
     -------
@@ -187,8 +200,8 @@ def dcg_score(
     Raises
     ------
     ValueError
-        If a relevance or its gain is negative or not finite, an argument is not valid, or
-        relevances in two dimensions go beyond 0 and 1 without a ``gain``.
+        If a relevance or its gain is negative or not finite, an argument is not valid or conflicts
+        with ``convention``, or relevances in two dimensions go beyond 0 and 1 without a ``gain``.
     TypeError
         If ``k`` is neither None nor a whole number.
 
@@ -215,9 +228,17 @@ def dcg_score(
     >>> dcg_score([2, 1, 0], [3.0, 2.0, 1.0], k=1, gain="linear")
     2.0
     """
-    summary = Summary("dcg_score", average, undefined, return_qid)
-    _check_k(k)
+    check_k(k)
     discount = _logarithmic(log_base)
+    rules = rules_of(
+        "dcg_score",
+        convention,
+        undefined=undefined,
+        sample_weight=sample_weight,
+        log_base=log_base,
+        gain=gain,
+    )
+    summary = Summary("dcg_score", average, rules.undefined, return_qid)
     lists = GradedLists.of(
         y_true,
         y_score,
@@ -226,7 +247,7 @@ def dcg_score(
         query_weight=query_weight,
         pos_label=pos_label,
     )
-    gains = gains_of(lists.grade, _shared_gain("dcg_score", y_true, lists.grade, gain))
+    gains = gains_of(lists.grade, _shared_gain("dcg_score", y_true, lists.grade, rules.gain))
     return summary.of(discounted_sums(lists, gains, discount, k), lists, "no value")
 
 
@@ -241,9 +262,10 @@ def ndcg_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = 0.0,
+    undefined: Undefined = ZERO,
     return_qid: bool = False,
     pos_label: Any = None,
+    convention: Convention | None = None,
 ) -> Value:
     """Discounted cumulative gain as a share of that of the best order.
 
@@ -278,6 +300,10 @@ def ndcg_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+    convention : {"paper", "sklearn", "xgboost", "lightgbm", "trec_eval", "letor"}, default=None
+        System whose number to give: its gain, discount, rules for ties and for lists without
+        gains; a parameter that says otherwise is refused. The guide "Which measure?" has the
+        table.
 
     Returns
     -------
@@ -287,9 +313,9 @@ def ndcg_score(
     Raises
     ------
     ValueError
-        If a relevance or its gain is negative or not finite, an argument is not valid,
-        relevances in two dimensions go beyond 0 and 1 without a ``gain``, or a list is undefined
-        and ``undefined="raise"``.
+        If a relevance or its gain is negative or not finite, an argument is not valid or conflicts
+        with ``convention``, relevances in two dimensions go beyond 0 and 1 without a ``gain``, or
+        a list is undefined and ``undefined="raise"``.
     TypeError
         If ``k`` is neither None nor a whole number.
 
@@ -325,10 +351,23 @@ def ndcg_score(
 
     >>> ndcg_score([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=[1, 1, 2, 2], average=None).round(4)
     array([1.    , 0.6309])
+
+    What LightGBM reports, which breaks ties by the order of the rows:
+
+    >>> round(ndcg_score([2, 1, 0], [0.0, 0.0, 0.0], convention="lightgbm"), 4)
+    1.0
     """
-    summary = Summary("ndcg_score", average, undefined, return_qid)
-    _check_k(k)
+    check_k(k)
     discount = _logarithmic(log_base)
+    rules = rules_of(
+        "ndcg_score",
+        convention,
+        undefined=undefined,
+        sample_weight=sample_weight,
+        log_base=log_base,
+        gain=gain,
+    )
+    summary = Summary("ndcg_score", average, rules.undefined, return_qid)
     lists = GradedLists.of(
         y_true,
         y_score,
@@ -337,9 +376,11 @@ def ndcg_score(
         query_weight=query_weight,
         pos_label=pos_label,
     )
-    gains = gains_of(lists.grade, _shared_gain("ndcg_score", y_true, lists.grade, gain))
-    values = discounted_sums(lists, gains, discount, k)
-    ideal = _ideal_sums(lists, gains, discount, k)
+    gains = gains_of(lists.grade, _shared_gain("ndcg_score", y_true, lists.grade, rules.gain))
+    if rules.discount == "letor":
+        discount = _Letor()
+    values = discounted_sums(rules.ordered(lists, lists.grade), gains, discount, k)
+    ideal = ideal_sums(lists, gains, discount, k)
     with np.errstate(invalid="ignore"):
         return summary.of(np.minimum(values / ideal, 1.0), lists, "no item with a gain")
 
@@ -407,7 +448,7 @@ def discounted_sums(
     return _block_sums(lists, blocks, gains, discount, k)
 
 
-def _ideal_sums(
+def ideal_sums(
     lists: GradedLists, gains: FloatArray, discount: Discount, k: int | None
 ) -> FloatArray:
     """Sum of discounted gains of the best order of each list."""
@@ -509,7 +550,7 @@ def _sums_between(
 
 def _discounts(discount: Discount, lengths: Any, counted: IntArray) -> FloatArray:
     """Discounts of the first positions of each list, list after list."""
-    if discount == "linear" or (callable(discount) and not isinstance(discount, _Logarithmic)):
+    if discount == "linear" or (callable(discount) and not isinstance(discount, _OfPosition)):
         starts = np.ones(len(counted), dtype=np.intp)
         position = ragged_ranges(starts, counted).astype(np.float64)
         length = np.repeat(np.asarray(lengths, dtype=np.float64), counted)
@@ -525,15 +566,22 @@ def _discounts(discount: Discount, lengths: Any, counted: IntArray) -> FloatArra
             wrong = int(np.argmax(~np.isfinite(values)))
             raise ValueError(f"discount is not finite at position {position[wrong]:g}.")
         return values
-    log = discount if isinstance(discount, _Logarithmic) else _Logarithmic(2.0)
-    table = log(np.arange(1, counted.max() + 1).astype(np.float64))
+    by_position = discount if isinstance(discount, _OfPosition) else _Logarithmic(2.0)
+    table = by_position(np.arange(1, counted.max() + 1).astype(np.float64))
     if counted.min() == counted.max():
         return table if len(counted) == 1 else np.tile(table, len(counted))
     return table[ragged_ranges(np.zeros(len(counted), dtype=np.intp), counted)]
 
 
-class _Logarithmic:
-    """The discount ``1 / log(1 + i)``, the same for lists of all lengths."""
+class _OfPosition:
+    """A discount that is the same for lists of all lengths."""
+
+    def __call__(self, position: FloatArray, length: FloatArray | None = None) -> FloatArray:
+        raise NotImplementedError
+
+
+class _Logarithmic(_OfPosition):
+    """The discount ``1 / log(1 + i)``."""
 
     def __init__(self, base: float) -> None:
         self.scale = np.log(base)
@@ -542,7 +590,30 @@ class _Logarithmic:
         return self.scale / np.log1p(position)
 
 
-def _logarithmic(base: float) -> _Logarithmic:
+class _Letor(_OfPosition):
+    """The discount 1 at the positions 1 and 2, and ``1 / log2(i)`` after."""
+
+    def __call__(self, position: FloatArray, length: FloatArray | None = None) -> FloatArray:
+        return 1.0 / np.log2(np.maximum(position, 2.0))
+
+
+class Geometric(_OfPosition):
+    """The discount ``(1 - p) p**(i - 1)``.
+
+    Parameters
+    ----------
+    persistence : float
+        The ratio p, in (0, 1).
+    """
+
+    def __init__(self, persistence: float) -> None:
+        self.persistence = persistence
+
+    def __call__(self, position: FloatArray, length: FloatArray | None = None) -> FloatArray:
+        return (1.0 - self.persistence) * self.persistence ** (position - 1.0)
+
+
+def _logarithmic(base: float) -> _OfPosition:
     if not isinstance(base, Real) or not 1 < base < np.inf:
         raise ValueError(f"log_base={base!r} must be a finite number greater than 1.")
     return _Logarithmic(float(base))
@@ -553,7 +624,14 @@ def _list_sums(values: FloatArray, first: IntArray) -> FloatArray:
     return np.add.reduceat(values, first) if len(first) > 1 else values.sum()[np.newaxis]
 
 
-def _check_k(k: Any) -> None:
+def check_k(k: Any) -> None:
+    """Refuse a last position that is none.
+
+    Parameters
+    ----------
+    k : object
+        None, or a position from 1 on.
+    """
     if k is not None and (not isinstance(k, Integral) or isinstance(k, bool)):
         raise TypeError(f"k={k!r} must be None or a whole number: a position.")
     if k is not None and k < 1:

@@ -459,7 +459,9 @@ def get_scorer(
     ----------
     name : str
         Means over queries: ``"ndcg"``, ``"ndcg@10"``, ``"dcg"``, ``"dcg@10"``, ``"precision@5"``,
-        ``"recall@20"``, ``"ap"``, ``"spearman"``. Measures of one list of two classes: ``"auc"``,
+        ``"recall@20"``, ``"ap"``, ``"ap@10"``, ``"rr"``, ``"rr@10"``, ``"err"``, ``"err@10"``,
+        ``"rbp@0.8"``, ``"spearman"``; pass ``max_grade=`` with the graded "err" and "rbp" in a
+        search, else it is that of each fold. Measures of one list of two classes: ``"auc"``,
         ``"local_auc@0.8"``, ``"pnorm@4"``, ``"bedroc@20"``, ``"precision@top0.05"``,
         ``"accuracy@top0.05"`` (the negated loss), ``"pos@top"``. With any number for the one
         shown; or a name that scikit-learn knows.
@@ -547,6 +549,6 @@ def get_scorer_names() -> list[str]:
     --------
     >>> from sklearn_rank.metrics import get_scorer_names
     >>> get_scorer_names()[:3]
-    ['accuracy@top0.05', 'ap', 'auc']
+    ['accuracy@top0.05', 'ap', 'ap@10']
     """
     return measure_names()

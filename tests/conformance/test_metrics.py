@@ -21,6 +21,7 @@ pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.S
 every_metric = pytest.mark.parametrize("case", METRICS, ids=str)
 # What hardly depends on the parameters: each function, and every fourth of the settings.
 OFTEN = [case for i, case in enumerate(METRICS) if case in FUNCTIONS or i % 4 == 0]
+WEIGHABLE = [case for case in OFTEN if case.weights != "none"]
 often = pytest.mark.parametrize("case", OFTEN, ids=str)
 every_function = pytest.mark.parametrize("case", FUNCTIONS, ids=str)
 
@@ -192,7 +193,7 @@ def test_infinities_are_in_order_and_zeros_are_equal(case):
 # --------------------------------------------------------------------------------------- weights
 
 
-@every_metric
+@pytest.mark.parametrize("case", [case for case in METRICS if case.weights != "none"], ids=str)
 def test_whole_weights_are_repetitions(case):
     rng = np.random.default_rng(2)
     y_true, y_score, qid = stacked(random_lists(case.grades, 60, 6, 0))
@@ -220,7 +221,7 @@ def test_whole_weights_are_repetitions(case):
         assert weighted == close(value, abs=1e-12)
 
 
-@often
+@pytest.mark.parametrize("case", WEIGHABLE, ids=str)
 def test_weight_zero_is_absence(case):
     # Whatever stands in a row of weight 0.
     for y_true, y_score in lists(case, n_lists=4):
@@ -241,7 +242,7 @@ def test_weight_zero_is_absence(case):
     assert 1000 not in ids
 
 
-@often
+@pytest.mark.parametrize("case", WEIGHABLE, ids=str)
 def test_tied_items_of_one_label_are_one_item_of_their_weight(case):
     y_true, y_score, qid = stacked([pair for pair in lists(case) if len(pair[0]) > 1])
     weight = real_weights(case, len(qid))
@@ -264,7 +265,7 @@ LIMITS = (metrics.partial_auc_score, metrics.p_norm_push_loss)
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in OFTEN if case.weights != "whole" and case.function not in LIMITS],
+    [case for case in WEIGHABLE if case.weights != "whole" and case.function not in LIMITS],
     ids=str,
 )
 def test_real_weights_close_to_whole_ones(case):
@@ -337,10 +338,11 @@ def test_many_short_and_long_queries(case):
         assert per_list(case, (y_true[moved], y_score[moved], qid[moved])) == close(expected)
     weight = real_weights(case, len(qid))
     expected = [
-        case(y_true[qid == q], y_score[qid == q], sample_weight=weight[qid == q])
+        case(y_true[qid == q], y_score[qid == q], **case.weighted(weight[qid == q]))
         for q in np.unique(qid)
     ]
-    weighted = per_list(case, (y_true[rows], y_score[rows], qid[rows]), sample_weight=weight[rows])
+    moved = y_true[rows], y_score[rows], qid[rows]
+    weighted = per_list(case, moved, **case.weighted(weight[rows]))
     assert weighted == close(expected, abs=1e-12)
 
 
@@ -379,11 +381,11 @@ def test_two_dimensions_are_one_list_per_row(case):
     values, ids = case(
         np.asfortranarray(y_true),
         y_score,
-        sample_weight=weight.reshape(n_lists, n),
+        **case.weighted(weight.reshape(n_lists, n)),
         average=None,
         return_qid=True,
     )
-    assert values == close(per_list(case, flat, sample_weight=weight))
+    assert values == close(per_list(case, flat, **case.weighted(weight)))
     assert ids.tolist() == list(range(n_lists))
     assert case(y_true, y_score, query_weight=of_list) == close(
         case(flat[0], flat[1], qid=flat[2], query_weight=np.repeat(of_list, n))
@@ -541,7 +543,7 @@ def test_containers(case, library):
     )
     qid = ["b", "b", "b", "a", "a", "a"]
     of_query = [2, 2, 2, 1, 1, 1]
-    arguments = {"qid": qid, "sample_weight": weight, "query_weight": of_query}
+    arguments = {"qid": qid, "query_weight": of_query, **case.weighted(weight)}
     value = case(y_true, y_score, **arguments)
     assert isinstance(value, float)
     pandas = pytest.importorskip("pandas")
@@ -572,7 +574,8 @@ def test_input_is_left_alone(case):
     given = [np.array(values) for values in (y_true, y_score.astype(float), qid, weight)]
     for values in given:
         values.setflags(write=False)
-    case(given[0], given[1], qid=given[2], sample_weight=given[3], query_weight=given[2] + 1.0)
+    of_query = given[2] + 1.0
+    case(given[0], given[1], qid=given[2], query_weight=of_query, **case.weighted(given[3]))
     case(*(np.array(values) for values in pairs[0]))
     assert given[1].tolist() == y_score.tolist()
 
@@ -584,7 +587,7 @@ def test_nan_is_refused_with_its_row(case):
     with pytest.raises(ValueError, match="y_score is NaN at row 1"):
         case([1, 0, 1, 0], [1.0, np.nan, 3.0, 4.0], qid=[9, 1, 1, 9])
     with pytest.raises(ValueError, match="y_score is NaN at row 3"):
-        case([1, 0, 1, 0], [1.0, 2, 3.0, np.nan], sample_weight=[0, 1, 1, 1])
+        case([1, 0, 1, 0], [1.0, 2, 3.0, np.nan], **case.weighted([0, 1, 1, 1]))
 
 
 @pytest.mark.parametrize(
@@ -609,8 +612,12 @@ def test_nan_is_refused_with_its_row(case):
 def test_bad_input_is_refused(arguments, message):
     y_true, y_score, *weight = arguments
     for case in FUNCTIONS:
-        with refused(case, message):
-            case(y_true, y_score, sample_weight=weight[0] if weight else None)
+        if not weight:
+            with refused(case, message):
+                case(y_true, y_score)
+        elif case.weights != "none":
+            with refused(case, message):
+                case(y_true, y_score, sample_weight=weight[0])
 
 
 FOUR = ([1, 0, 1, 0], [4, 3, 2, 1])
@@ -666,7 +673,7 @@ def test_bad_lists_are_refused(arguments, message):
 )
 def test_bad_arguments_of_two_dimensions_are_refused(arguments, message):
     for case in FUNCTIONS:
-        if case.two_dimensions:
+        if case.two_dimensions and not (case.weights == "none" and "sample_weight" in arguments):
             with refused(case, message):
                 case([[1, 0], [1, 0]], [[4, 3], [2, 1]], **arguments)
 

@@ -217,12 +217,12 @@ def test_many_queries(lengths, weights):
             real = weights == "any" and case.weights != "whole"
             weight = rng.uniform(0.2, 2, len(qid)) if real else rng.integers(1, 5, len(qid))
         given = {"average": None, "undefined": "skip"}
-        values = case(y_true, y_score, qid=qid, sample_weight=weight, **given)
+        values = case(y_true, y_score, qid=qid, **case.weighted(weight), **given)
         expected = [
             case(
                 y_true[qid == query],
                 y_score[qid == query],
-                sample_weight=None if weight is None else weight[qid == query],
+                **case.weighted(None if weight is None else weight[qid == query]),
                 **given,
             )[0]
             for query in range(len(sizes))

@@ -61,9 +61,32 @@ def positives_at_top(labels, normalize=False):
     return count / sum(labels) if normalize else count
 
 
-def average_precision(labels):
-    precisions = [sum(labels[: i + 1]) / (i + 1) for i, label in enumerate(labels) if label]
-    return sum(precisions) / len(precisions)
+def average_precision(labels, k=None, normalize=None):
+    k = len(labels) if k is None else k
+    precisions = [sum(labels[: i + 1]) / (i + 1) for i, label in enumerate(labels[:k]) if label]
+    n_pos = sum(labels)
+    return sum(precisions) / (min(k, n_pos) if normalize == "reachable" else n_pos)
+
+
+def reciprocal_rank(labels, k=None):
+    k = len(labels) if k is None else k
+    return next((1 / (i + 1) for i, label in enumerate(labels[:k]) if label), 0.0)
+
+
+def expected_reciprocal_rank(labels, max_grade, k=None):
+    k = len(labels) if k is None else k
+    value, reading = 0.0, 1.0
+    for i, grade in enumerate(labels[:k]):
+        satisfied = (2**grade - 1) / 2**max_grade
+        value += reading * satisfied / (i + 1)
+        reading *= 1 - satisfied
+    return value
+
+
+def rank_biased_precision(labels, max_grade, persistence=0.8, k=None):
+    k = len(labels) if k is None else k
+    seen = sum(grade * persistence**i for i, grade in enumerate(labels[:k]))
+    return (1 - persistence) * seen / max_grade
 
 
 def auc(labels):

@@ -8,6 +8,8 @@ POWER = 4.0  # power of the rank
 MAX_FPR = 0.1  # partial AUC
 TOP = 100  # TopDCG
 CUTOFF = 10  # measures of queries
+PERSISTENCE = 0.8  # rank-biased precision
+MAX_GRADE = 4  # what satisfies or counts most; the data have grades 0 to 4
 RELEVANT = 2  # least grade that counts as relevant where labels are binary
 
 
@@ -28,7 +30,8 @@ SINGLE = (
     "callable",
 )
 RANKS_ONLY = tuple(name for name in SINGLE if name != "partial_auc")
-# Means over queries. "exp" and "linear" are gains; the others take binary labels.
+# Means over queries. "exp" and "linear" are gains, "err" and "rbp" take grades too; the others
+# take binary labels.
 QUERIES = (
     "ndcg10_exp",
     "ndcg10_linear",
@@ -37,10 +40,13 @@ QUERIES = (
     "recall10",
     "query_auc",
     "ap",
+    "rr",
+    "err",
+    "rbp",
 )
-BINARY_QUERIES = ("precision10", "recall10", "query_auc", "ap")
+BINARY_QUERIES = ("precision10", "recall10", "query_auc", "ap", "rr")
 # What a query without a value counts; "query_auc" leaves out queries of one class.
-EMPTY = {"ndcg10_exp": 0.0, "ndcg10_linear": 0.0, "recall10": 0.0, "ap": 0.0}
+EMPTY = {"ndcg10_exp": 0.0, "ndcg10_linear": 0.0, "recall10": 0.0, "ap": 0.0, "rr": 0.0}
 
 
 def labels(measure, grades):

@@ -16,6 +16,8 @@ from .measures import (
     BINARY_QUERIES,
     CUTOFF,
     MAX_FPR,
+    MAX_GRADE,
+    PERSISTENCE,
     POWER,
     QUERIES,
     TOP,
@@ -198,6 +200,44 @@ def _average_precision(blocks):
     return total / n_pos if n_pos else math.nan
 
 
+def _reciprocal_rank(blocks):
+    """The first of r positives in a block of t is at place i if i - 1 others came before."""
+    positives, _, _, negatives_above = blocks.counts()
+    some = np.flatnonzero(positives)
+    if not len(some):
+        return math.nan
+    r, size, above = (
+        int(counts[some[0]]) for counts in (positives, blocks.sizes, negatives_above)
+    )
+    total, none_yet = 0.0, 1.0
+    for i in range(1, size - r + 2):
+        first = none_yet * r / (size - i + 1)
+        total += first / (above + i)
+        none_yet -= first
+    return total
+
+
+def _expected_reciprocal_rank(blocks):
+    """Mean, over the sets of m items of a block, of the chance to go on through them all."""
+    chances = (2.0**blocks.y - 1.0) / 2**MAX_GRADE
+    total, reached = 0.0, 1.0
+    for start, size in zip(blocks.starts.tolist(), blocks.sizes.tolist(), strict=True):
+        going_on = [1.0] + [0.0] * size
+        for i, chance in enumerate(chances[start : start + size].tolist()):
+            for m in range(i + 1, 0, -1):
+                share = m / (i + 1)
+                going_on[m] = (1 - share) * going_on[m] + share * (1 - chance) * going_on[m - 1]
+        for m in range(size):
+            total += reached * (going_on[m] - going_on[m + 1]) / (start + m + 1)
+        reached *= going_on[size]
+    return total
+
+
+def _rank_biased_precision(blocks):
+    discount = (1 - PERSISTENCE) * PERSISTENCE ** np.arange(blocks.n)
+    return (blocks.mean(blocks.y / MAX_GRADE) * discount).sum()
+
+
 _FUNCTIONS = {
     "auc": _auc,
     "local_auc": _statistic("local_auc", "minmax"),
@@ -214,6 +254,9 @@ _FUNCTIONS = {
     "recall10": _recall,
     "query_auc": _auc,
     "ap": _average_precision,
+    "rr": _reciprocal_rank,
+    "err": _expected_reciprocal_rank,
+    "rbp": _rank_biased_precision,
 }
 
 
@@ -279,8 +322,20 @@ def _untied(measure, y):
         return sum(y[:CUTOFF]) / CUTOFF
     if measure == "top_dcg":
         return sum(label / math.log2(i + 2) for i, label in enumerate(y[:TOP]))
+    if measure == "rbp":
+        seen = sum(grade * PERSISTENCE**i for i, grade in enumerate(y))
+        return (1 - PERSISTENCE) * seen / MAX_GRADE
+    if measure == "err":
+        value, reached = 0.0, 1.0
+        for i, grade in enumerate(y):
+            chance = (2**grade - 1) / 2**MAX_GRADE
+            value += reached * chance / (i + 1)
+            reached *= 1 - chance
+        return value
     if not n_pos:
         return math.nan
+    if measure == "rr":
+        return 1 / (1 + y.index(1))
     if measure == "recall10":
         return sum(y[:CUTOFF]) / n_pos
     if measure == "ap":

@@ -8,6 +8,7 @@ from benchmark_utils.peer import Peer
 MEASURES = {
     "ndcg10_linear": ir_measures.nDCG @ CUTOFF,
     "ap": ir_measures.AP,
+    "rr": ir_measures.RR,
 }
 BY_NAME = "ties by name of the document"
 IN_32_BITS = f"scores in 32 bits, which makes ties; {BY_NAME}"

@@ -9,6 +9,7 @@ NAMES = {
     "precision10": ("P.10", "P_10"),
     "recall10": ("recall.10", "recall_10"),
     "ap": ("map", "map"),
+    "rr": ("recip_rank", "recip_rank"),
 }
 BY_NAME = "ties by name of the document"
 IN_32_BITS = f"scores in 32 bits, which makes ties; {BY_NAME}"

@@ -11,6 +11,7 @@ NAMES = {
     "ndcg10_exp": "ndcg_burges@10",
     "ndcg10_linear": "ndcg@10",
     "ap": "map",
+    "rr": "mrr",
 }
 IN_ORDER = "ties in arbitrary order"
 

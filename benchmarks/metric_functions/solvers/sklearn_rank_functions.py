@@ -24,6 +24,12 @@ CALLS = {
     "recall10": ("recall_at_k_score", {"k": measures.CUTOFF}),
     "query_auc": ("roc_auc_score", {}),
     "ap": ("average_precision_score", {}),
+    "rr": ("reciprocal_rank_score", {}),
+    "err": ("expected_reciprocal_rank_score", {"max_grade": measures.MAX_GRADE}),
+    "rbp": (
+        "rank_biased_precision_score",
+        {"persistence": measures.PERSISTENCE, "max_grade": measures.MAX_GRADE},
+    ),
 }
 
 

@@ -19,11 +19,13 @@ class Solver(Peer):
         "partial_auc",
         "ndcg10_linear",
         "ap",
+        "rr",
     )
     layouts = ("single", "ragged")
     max_rows = 2_000_000
     why = {
         "ap": ZEROED,
+        "rr": ZEROED,
         "always": "32 bits",
     }
 
@@ -45,6 +47,7 @@ class Solver(Peer):
         metric = {
             "ndcg10_linear": lambda: retrieval.RetrievalNormalizedDCG(top_k=CUTOFF),
             "ap": lambda: retrieval.RetrievalMAP(),
+            "rr": lambda: retrieval.RetrievalMRR(),
         }[self.measure]()
         metric.update(self.preds, self.target, indexes=self.indexes)
         return float(metric.compute())
