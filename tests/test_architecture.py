@@ -110,7 +110,7 @@ def test_only_the_shim_knows_private_scikit_learn(path):
 @every_file
 def test_matplotlib_stays_inside_the_functions_of_plotting(path):
     everywhere = {line for line, name in imports(path) if name.split(".")[0] == "matplotlib"}
-    if path.name != "plotting.py":
+    if room_of(path) != "plotting":
         assert not everywhere, f"{path.name} imports matplotlib at {sorted(everywhere)}"
         return
     inside = {
@@ -120,8 +120,17 @@ def test_matplotlib_stays_inside_the_functions_of_plotting(path):
         for node in ast.walk(function)
         if isinstance(node, ast.Import | ast.ImportFrom)
     }
-    assert everywhere
     assert everywhere <= inside
+
+
+def test_plotting_imports_matplotlib_in_one_file():
+    files = {
+        str(path.relative_to(PACKAGE))
+        for path in FILES
+        for _, name in imports(path)
+        if name.split(".")[0] == "matplotlib"
+    }
+    assert files == {os.path.join("plotting", "_common.py")}
 
 
 @every_file

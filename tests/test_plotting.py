@@ -1,4 +1,4 @@
-"""The display of the top of the list: its numbers, its artists, and the lack of matplotlib."""
+"""Displays: their numbers, their artists, and the lack of matplotlib."""
 
 import sys
 
@@ -10,8 +10,28 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_rank.datasets import load_ionosphere
-from sklearn_rank.metrics import precision_at_top_curve, precision_at_top_score
-from sklearn_rank.plotting import TopOfListDisplay
+from sklearn_rank.inference import (
+    Interval,
+    metric_interval,
+    paired_query_test,
+    precision_at_top_interval,
+    roc_band,
+)
+from sklearn_rank.metrics import (
+    Exponential,
+    LocalAUC,
+    ndcg_score,
+    precision_at_top_curve,
+    precision_at_top_score,
+)
+from sklearn_rank.plotting import (
+    CumulativeGainDisplay,
+    IntervalsDisplay,
+    QueryDifferenceDisplay,
+    QueryScoresDisplay,
+    RocBandDisplay,
+    TopOfListDisplay,
+)
 
 Y_TRUE = np.array([1, 0, 1, 1, 0, 0, 0, 1])
 Y_SCORE = np.array([4, 3, 3, 2, 2, 2, 1, 0])
@@ -145,3 +165,251 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[plot\]"'):
         TopOfListDisplay.from_predictions(Y_TRUE, Y_SCORE)
+
+
+# --------------------------------------------------------------------------------------- queries
+
+
+def queries(n_queries=30):
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(n_queries), 8)
+    grade = rng.integers(0, 3, size=len(qid))
+    return grade, {"good": grade + rng.normal(size=len(qid)), "bad": -1.0 * grade}, qid
+
+
+def test_query_scores_are_the_measure_and_its_interval():
+    grade, scores, qid = queries()
+    display = QueryScoresDisplay.from_predictions(grade, scores, qid=qid, metric="ndcg@3")
+    for row, (name, score) in enumerate(scores.items()):
+        expected = ndcg_score(grade, score, qid=qid, k=3, average=None)
+        np.testing.assert_array_equal(display.values[name], expected)
+        interval = metric_interval("ndcg@3", grade, score, qid=qid)
+        assert display.intervals[name] == interval
+        (segment,) = display.bars_[row].lines[2][0].get_segments()
+        np.testing.assert_allclose(segment[:, 0], [interval.low, interval.high])
+        assert display.bars_[row].lines[0].get_xdata()[0] == interval.estimate
+    assert [tick.get_text() for tick in display.ax_.get_yticklabels()] == list(scores)
+    assert display.ax_.get_xlabel() == "ndcg@3 of a query (30 queries)"
+    assert display.ax_.yaxis_inverted()
+
+
+def test_query_histograms_hold_every_query():
+    grade, scores, qid = queries()
+    display = QueryScoresDisplay.from_predictions(
+        grade, scores["good"], qid=qid, name="mine", metric="ndcg", metric_params={"k": 3}
+    )
+    (shape,) = display.shapes_
+    corners = shape.get_paths()[0].vertices
+    assert corners[:, 1].max() == -corners[:, 1].min() < 0.5
+    counts, _ = np.histogram(display.values["mine"], np.linspace(0, 1, 26))
+    heights = np.unique(np.round(corners[corners[:, 1] > 0, 1] / corners[:, 1].max(), 9))
+    assert set(heights) == set(np.round(np.unique(counts[counts > 0]) / counts.max(), 9))
+
+
+def test_query_scores_of_an_estimator():
+    X, y = load_ionosphere(return_X_y=True)
+    qid = np.arange(len(y)) % 7
+    model = LogisticRegression().fit(X, y)
+    display = QueryScoresDisplay.from_estimator(model, X, y, qid=qid, metric="auc")
+    expected = metric_interval("auc", y, model.decision_function(X), qid=qid)
+    assert display.intervals == {"LogisticRegression": expected}
+
+
+def test_query_scores_refuse_a_name_for_several():
+    grade, scores, qid = queries()
+    with pytest.raises(ValueError, match="name='x' is for one ranker"):
+        QueryScoresDisplay.from_predictions(grade, scores, qid=qid, name="x")
+    with pytest.raises(ValueError, match="empty dict"):
+        QueryScoresDisplay.from_predictions(grade, {}, qid=qid)
+
+
+def test_query_scores_all_equal_and_unbounded():
+    grade, _, qid = queries()
+    grade = np.tile(grade[:8], 30)
+    with pytest.warns(UserWarning, match="no spread"):
+        display = QueryScoresDisplay.from_predictions(grade, grade, qid=qid, metric="dcg")
+    assert np.isinf(display.intervals[""].high)
+    display.figure_.canvas.draw()
+
+
+def test_query_differences_are_sorted_with_the_test():
+    grade, scores, qid = queries()
+    good, other = scores["good"], np.where(qid < 3, scores["good"], scores["bad"])
+    display = QueryDifferenceDisplay.from_predictions(
+        grade, good, other, qid=qid, metric="ndcg@3", names=("g", "o"), random_state=0
+    )
+    a, b = (ndcg_score(grade, s, qid=qid, k=3, average=None) for s in (good, other))
+    np.testing.assert_array_equal(display.differences, np.sort(a - b)[::-1])
+    assert (display.wins, display.losses) == ((a > b).sum(), (a < b).sum())
+    assert display.wins + display.losses + display.ties == 30
+    assert display.ties >= 3
+    expected = paired_query_test("ndcg@3", grade, good, other, qid=qid, random_state=0)
+    assert display.result == expected
+    assert f"p = {expected.pvalue:.3g}" in display.ax_.get_title()
+    assert set(display.mean_.get_ydata()) == {expected.estimate}
+    np.testing.assert_array_equal(
+        display.wins_.get_data().values + display.losses_.get_data().values, display.differences
+    )
+    words = [text.get_text() for text in display.ax_.texts]
+    assert words == [f"g better: {display.wins}", f"o better: {display.losses}"]
+    assert display.ax_.get_xlabel() == f"Queries, sorted (30; equal on {display.ties})"
+
+
+def test_query_differences_of_estimators():
+    X, y = load_ionosphere(return_X_y=True)
+    qid = np.arange(len(y)) % 11
+    one, two = LogisticRegression().fit(X, y), LinearRegression().fit(X, -y)
+    display = QueryDifferenceDisplay.from_estimators(one, two, X, y, qid=qid, metric="auc")
+    assert display.names == ("LogisticRegression", "LinearRegression")
+    assert (display.wins, display.losses) == (11, 0)
+    assert display.result.pvalue == 2 / 2**11
+
+
+# -------------------------------------------------------------------------------------- ROC band
+
+
+def test_roc_band_is_drawn_as_it_is():
+    band = roc_band(Y_TRUE, Y_SCORE, level=0.9)
+    display = RocBandDisplay.from_predictions(Y_TRUE, Y_SCORE, level=0.9, name="mine")
+    np.testing.assert_array_equal(display.line_.get_data(), [band.fpr, band.tpr])
+    corners = {tuple(corner) for corner in display.band_.get_xy()}
+    assert corners == {tuple(c) for c in np.concatenate([band.upper, band.lower], axis=1).T}
+    words = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert words == ["mine", "90 % band for the whole curve", "chance"]
+    assert display.weight_ax_ is None
+
+
+def test_roc_bands_on_one_axes_have_colours_of_their_own():
+    first = RocBandDisplay.from_predictions(Y_TRUE, Y_SCORE, name="one")
+    second = RocBandDisplay.from_predictions(Y_TRUE, -Y_SCORE, name="two", ax=first.ax_)
+    assert first.line_.get_color() != second.line_.get_color()
+    words = [text.get_text() for text in first.ax_.get_legend().get_texts()]
+    assert words == ["one", "95 % band for the whole curve", "chance", "two"]
+
+
+def weight_of(display):
+    (area,) = display.weight_ax_.collections
+    return area.get_paths()[0].vertices
+
+
+def test_weight_of_the_auc_is_even_and_that_of_the_top_is_not():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [150, 50])
+    score = y + rng.normal(size=200)
+    even = weight_of(RocBandDisplay.from_predictions(y, score, phi="wilcoxon"))
+    assert set(even[:, 1]) == {0.0, 1.0}
+    top = weight_of(RocBandDisplay.from_predictions(y, score, phi=Exponential(20)))
+    assert top[top[:, 0] > 0.5, 1].max() < 0.01 * top[:, 1].max()
+
+
+def test_jump_stands_where_the_list_is_cut():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [150, 50])
+    score = y + rng.normal(size=200)
+    display = RocBandDisplay.from_predictions(y, score, phi=LocalAUC(0.8))
+    (line,) = display.weight_ax_.lines
+    # The share of the negatives among the top fifth of the list.
+    expected = np.mean(score[y == 0] >= np.sort(score)[-40])
+    assert line.get_xdata()[0] == pytest.approx(expected, abs=0.01)
+    assert "jump" in display.weight_ax_.get_ylabel()
+
+
+def test_roc_band_of_an_estimator():
+    X, y = load_ionosphere(return_X_y=True)
+    words = np.array(["a bad return", "good"])[y]
+    model = LogisticRegression().fit(X, words)
+    display = RocBandDisplay.from_estimator(model, X, words)
+    expected = roc_band(y, model.decision_function(X))
+    np.testing.assert_array_equal(display.band.tpr, expected.tpr)
+    assert display.line_.get_label() == "LogisticRegression"
+
+
+# ------------------------------------------------------------------------------------- intervals
+
+
+def test_intervals_one_a_row():
+    intervals = {
+        "one": Interval(0.8, 0.7, 0.85, 0.95, "t", "AUC"),
+        "two": Interval(0.6, 0.5, 0.75, 0.95, "t", "AUC"),
+    }
+    display = IntervalsDisplay.from_intervals(intervals, reference=0.5)
+    for row, (bar, interval) in enumerate(zip(display.bars_, intervals.values(), strict=True)):
+        (segment,) = bar.lines[2][0].get_segments()
+        np.testing.assert_allclose(segment, [[interval.low, row], [interval.high, row]])
+    assert display.ax_.get_xlabel() == "AUC (95 %, t)"
+    words = [text.get_text() for text in display.ax_.texts]
+    assert words == ["0.800 [0.700, 0.850]", "0.600 [0.500, 0.750]"]
+
+
+def test_intervals_that_differ_or_have_no_end():
+    display = IntervalsDisplay.from_intervals(
+        {
+            "one": Interval(0.8, -np.inf, 0.85, 0.95, "t", "AUC"),
+            "two": Interval(0.6, 0.5, 0.75, 0.9, "bca", "MAP"),
+        }
+    )
+    assert display.ax_.get_xlabel() == "estimate"
+    (segment,) = display.bars_[0].lines[2][0].get_segments()
+    assert -np.inf < segment[0, 0] < display.ax_.get_xlim()[0]
+    with pytest.raises(ValueError, match="intervals is empty"):
+        IntervalsDisplay({}).plot()
+
+
+# ------------------------------------------------------------------------------- cumulative gain
+
+
+def test_gain_is_the_share_of_positives_found():
+    display = CumulativeGainDisplay.from_predictions(Y_TRUE, Y_SCORE)
+    # One first, then a tied pair with one, a tied three with one, none, and the last.
+    expected = np.array([1, 1.5, 2, 2 + 1 / 3, 2 + 2 / 3, 3, 3, 4]) / 4
+    np.testing.assert_allclose(display.gain, expected, rtol=1e-14)
+    np.testing.assert_allclose(display.lift, expected / (np.arange(1, 9) / 8), rtol=1e-14)
+    x, y = display.line_.get_data()
+    assert (x[0], y[0], x[-1], y[-1]) == (0, 0, 1, 1)
+    np.testing.assert_array_equal(display.perfect_.get_data(), [[0, 0.5, 1], [0, 1, 1]])
+
+
+def test_lift_below_the_perfect_one():
+    display = CumulativeGainDisplay.from_predictions(Y_TRUE, Y_SCORE, kind="lift", name="mine")
+    x, y = display.line_.get_data()
+    best = np.interp(x, *display.perfect_.get_data())
+    assert np.all(y <= best + 1e-3)
+    assert y[0] == 2
+    assert set(display.random_.get_ydata()) == {1}
+    with pytest.raises(ValueError, match="kind='roc'"):
+        display.plot(kind="roc")
+
+
+def test_gain_without_positives_is_refused():
+    with pytest.raises(ValueError, match="no positives"):
+        CumulativeGainDisplay.from_predictions([0, 0], [1.0, 2.0])
+
+
+def test_gain_of_an_estimator():
+    X, y = load_ionosphere(return_X_y=True)
+    model = LogisticRegression().fit(X, y)
+    display = CumulativeGainDisplay.from_estimator(model, X, y)
+    second = CumulativeGainDisplay.from_estimator(model, X, y, name="again", ax=display.ax_)
+    assert display.base_rate == y.mean()
+    words = [text.get_text() for text in second.ax_.get_legend().get_texts()]
+    assert words == ["LogisticRegression", "all positives first", "random order", "again"]
+
+
+def test_intervals_at_the_marks_of_the_top():
+    rng = np.random.default_rng(0)
+    y_score = rng.normal(size=400)
+    y_true = (rng.random(400) < 1 / (1 + np.exp(-2 * y_score))).astype(int)
+    display = TopOfListDisplay.from_predictions(y_true, y_score, tau=(0.05, 0.1), level=0.9)
+    for tau, interval in display.intervals.items():
+        assert interval == precision_at_top_interval(y_true, y_score, tau=tau, level=0.9)
+    segments = [
+        tuple(path.vertices[:, 1])
+        for collection in display.ax_.collections
+        for path in collection.get_paths()
+    ]
+    assert segments == [(one.low, one.high) for one in display.intervals.values()]
+    assert display.ax_.get_ylim()[0] <= min(one.low for one in display.intervals.values())
+    with pytest.raises(ValueError, match="leave out sample_weight or level"):
+        TopOfListDisplay.from_predictions(
+            y_true, y_score, tau=0.1, level=0.9, sample_weight=np.ones(400)
+        )

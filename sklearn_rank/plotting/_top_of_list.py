@@ -1,15 +1,14 @@
-"""Displays: what one would rather look at than read. Matplotlib is loaded when one is drawn."""
+"""The precision among the first items of a list, as its length grows."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
-from .metrics import precision_at_top_curve
-from .metrics._scorer import ranking_scores
+from ..inference import precision_at_top_interval
+from ..metrics import precision_at_top_curve
+from ._common import axes_of, binary_response
 
 __all__ = ["TopOfListDisplay"]
 
@@ -27,6 +26,8 @@ class TopOfListDisplay:
         Share of positives among them, in [0, 1].
     estimator_name : str or None, default=None
         Name in the legend.
+    intervals : dict of float to Interval or None, default=None
+        Intervals for the precision among the top, by its share, to draw at the marks.
 
     Attributes
     ----------
@@ -59,11 +60,17 @@ class TopOfListDisplay:
     """
 
     def __init__(
-        self, position: Any, precision: Any, *, estimator_name: str | None = None
+        self,
+        position: Any,
+        precision: Any,
+        *,
+        estimator_name: str | None = None,
+        intervals: Any = None,
     ) -> None:
         self.position = np.asarray(position)
         self.precision = np.asarray(precision)
         self.estimator_name = estimator_name
+        self.intervals = dict(intervals or {})
 
     @classmethod
     def from_estimator(
@@ -76,6 +83,7 @@ class TopOfListDisplay:
         name: str | None = None,
         ax: Any = None,
         tau: Any = (),
+        level: float | None = None,
         **kwargs: Any,
     ) -> TopOfListDisplay:
         """Rank rows by a fitted estimator and draw the precision among the first.
@@ -97,6 +105,10 @@ class TopOfListDisplay:
             Axes to draw on; None makes new ones.
         tau : float or sequence of float, default=()
             Shares of the list to mark, each in (0, 1).
+        level : float or None, default=None
+            Where given, the probability of intervals for the precision among the top ``tau`` of
+            the population, drawn at the marks; rows are then taken as independent, without
+            weights.
         **kwargs : dict
             Handed to matplotlib's ``plot``.
 
@@ -105,17 +117,16 @@ class TopOfListDisplay:
         TopOfListDisplay
             The display, drawn.
         """
-        check_is_fitted(estimator)
-        name = type(estimator).__name__ if name is None else name
-        pos_label = estimator.classes_[1] if is_classifier(estimator) else None
+        y_score, pos_label, name = binary_response(estimator, X, name)
         return cls.from_predictions(
             y,
-            ranking_scores(estimator, X),
+            y_score,
             sample_weight=sample_weight,
             pos_label=pos_label,
             name=name,
             ax=ax,
             tau=tau,
+            level=level,
             **kwargs,
         )
 
@@ -130,6 +141,7 @@ class TopOfListDisplay:
         name: str | None = None,
         ax: Any = None,
         tau: Any = (),
+        level: float | None = None,
         **kwargs: Any,
     ) -> TopOfListDisplay:
         """Draw the precision among the first items by given scores.
@@ -150,6 +162,10 @@ class TopOfListDisplay:
             Axes to draw on; None makes new ones.
         tau : float or sequence of float, default=()
             Shares of the list to mark, each in (0, 1).
+        level : float or None, default=None
+            Where given, the probability of intervals for the precision among the top ``tau`` of
+            the population, drawn at the marks; rows are then taken as independent, without
+            weights.
         **kwargs : dict
             Handed to matplotlib's ``plot``.
 
@@ -161,7 +177,20 @@ class TopOfListDisplay:
         position, precision = precision_at_top_curve(
             y_true, y_score, sample_weight=sample_weight, pos_label=pos_label
         )
-        return cls(position, precision, estimator_name=name).plot(ax=ax, tau=tau, **kwargs)
+        intervals = {}
+        if level is not None:
+            if sample_weight is not None:
+                raise ValueError(
+                    "Intervals are for rows that count once: leave out sample_weight or level."
+                )
+            intervals = {
+                share: precision_at_top_interval(
+                    y_true, y_score, tau=share, level=level, pos_label=pos_label
+                )
+                for share in np.atleast_1d(tau)
+            }
+        display = cls(position, precision, estimator_name=name, intervals=intervals)
+        return display.plot(ax=ax, tau=tau, **kwargs)
 
     def plot(
         self, ax: Any = None, *, name: str | None = None, tau: Any = (), **kwargs: Any
@@ -191,9 +220,7 @@ class TopOfListDisplay:
         ValueError
             If a share to mark is not in (0, 1).
         """
-        plt = _pyplot()
-        if ax is None:
-            _, ax = plt.subplots()
+        ax = axes_of(ax)
         label = self.estimator_name if name is None else name
         (self.line_,) = ax.plot(
             self.position, self.precision, **{"label": label, "linewidth": 1.5, **kwargs}
@@ -211,6 +238,12 @@ class TopOfListDisplay:
                 raise ValueError(f"tau={share!r} must lie between 0 and 1, both excluded.")
             end = max(1.0, np.floor(share * self.position[-1] + 0.5))
             ax.axvline(end, color="grey", linewidth=0.5, zorder=0)
+            if share in self.intervals:
+                interval = self.intervals[share]
+                ax.vlines(end, interval.low, interval.high, color=self.line_.get_color())
+                ax.plot(
+                    [end, end], [interval.low, interval.high], "_", color=self.line_.get_color()
+                )
             ax.annotate(
                 f"{100 * share:.3g} %",
                 (end, 1.0),
@@ -225,20 +258,10 @@ class TopOfListDisplay:
             xscale="log",
             xlabel="Items from the top (log scale)",
             ylabel="Precision among them",
-            ylim=(min(ax.get_ylim()[0], self.precision.min()), 1.02),
+            ylim=(max(0, min(ax.get_ylim()[0], self.precision.min())), 1.02),
         )
         if ax.get_legend_handles_labels()[0]:
             ax.legend(loc="lower right", fontsize="small")
         self.ax_ = ax
         self.figure_ = ax.figure
         return self
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            'Drawing needs matplotlib: python -m pip install "sklearn-rank[plot]"'
-        ) from error
-    return plt

@@ -1,0 +1,314 @@
+"""Coverage and length of the intervals for the AUC, over sizes, AUCs and shapes of distributions.
+
+Every cell draws fresh samples whose expected AUC is known, and counts how often the interval of
+each method covers it. A sample for which a method refuses (no spread was seen: an AUC of 1, say)
+counts as not covered. A cell is called discrete where more than 5 % of its samples have an AUC of
+exactly 1: few values are possible then and no method can cover close to nominal, so that its
+length is what to look at.
+
+    python benchmarks/run_auc_coverage.py              # the tables, about five minutes
+    python benchmarks/run_auc_coverage.py --write      # and published/auc_coverage.csv
+    python benchmarks/run_auc_coverage.py --speed      # time at 100,000 scores, beside peers
+"""
+
+import argparse
+import timeit
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from measuring import describe_machine, format_table, write_table
+from scipy import stats
+from scipy.optimize import brentq
+
+from sklearn_rank.inference import auc_interval
+from sklearn_rank.inference._auc_limits import ESTIMATED, METHODS, auc_limits
+from sklearn_rank.inference._auc_moments import AUCMoments
+
+SIZES = [(3, 10), (10, 10), (10, 90), (10, 1000), (90, 10), (30, 30), (30, 300)]
+SIZES += [(100, 100), (100, 1000), (500, 5000)]
+AUCS = (0.5, 0.7, 0.85, 0.95, 0.98, 0.995)
+DISCRETE = 0.05
+PUBLISHED = Path(__file__).parent / "published" / "auc_coverage.csv"
+GRID = (np.arange(100_000) + 0.5) / 100_000
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Distributions of the scores of both classes, by a parameter that moves the AUC.
+
+    Parameters
+    ----------
+    name : str
+        Shown in the tables.
+    pair : callable
+        Parameter to the distributions of positives and negatives.
+    sign : int, default=1
+        -1 turns all scores round: ``pair`` then gives what is subtracted from 0.
+    step : float, default=0
+        Scores are rounded down to multiples of it, so that they tie; 0 rounds nothing.
+    """
+
+    name: str
+    pair: object
+    sign: int = 1
+    step: float = 0.0
+
+    def levels(self, parameter):
+        """Probability of each rounded score, ascending, in either class."""
+        pos, neg = self.pair(parameter)
+        edges = np.arange(-40.0, 80.0, self.step)
+        return tuple(np.diff(np.r_[0.0, side.cdf(edges), 1.0]) for side in (pos, neg))
+
+    def auc(self, parameter):
+        if self.step:
+            of_pos, of_neg = self.levels(parameter)
+            return float(of_pos @ (np.cumsum(of_neg) - of_neg / 2))
+        pos, neg = self.pair(parameter)
+        below = neg.cdf if self.sign > 0 else neg.sf
+        return float(below(pos.ppf(GRID)).mean())
+
+    def parameter(self, auc):
+        return brentq(lambda p: self.auc(p) - auc, -3.0, 12.0, xtol=1e-9)
+
+    def moments(self, parameter, n_pos, n_neg, n_samples, rng):
+        if self.step:
+            of_pos, of_neg = self.levels(parameter)
+            return of_counts(
+                rng.multinomial(n_pos, of_pos, n_samples),
+                rng.multinomial(n_neg, of_neg, n_samples),
+            )
+        pos, neg = self.pair(parameter)
+        return of_scores(
+            self.sign * pos.rvs((n_samples, n_pos), rng),
+            self.sign * neg.rvs((n_samples, n_neg), rng),
+        )
+
+
+@dataclass(frozen=True)
+class AllOrNothing:
+    """Positives lie above all negatives or below all: the largest variance, without ties."""
+
+    name: str = "all or nothing"
+
+    def parameter(self, auc):
+        return auc
+
+    def moments(self, parameter, n_pos, n_neg, n_samples, rng):
+        auc = rng.binomial(n_pos, parameter, n_samples) / n_pos
+        spread = auc * (1 - auc) * n_pos / (n_pos - 1)
+        return AUCMoments.of_independent(auc, spread, 0.0 * auc, 0.0 * auc, n_pos, n_neg)
+
+
+def normal(p):
+    return stats.norm(p), stats.norm()
+
+
+def wide(p):
+    return stats.norm(p, 2), stats.norm()
+
+
+def exponential(p):
+    return stats.expon(scale=np.exp(p)), stats.expon()
+
+
+SHAPES = [
+    Shape("normal", normal),
+    Shape("normal, positives wide", wide),
+    Shape("normal, positives narrow", lambda p: (stats.norm(p, 0.5), stats.norm())),
+    Shape("exponential", exponential),
+    Shape("exponential, mirrored", lambda p: exponential(p)[::-1], sign=-1),
+    Shape("beta", lambda p: (stats.beta(np.exp(p), 1), stats.beta(1, np.exp(p)))),
+    Shape("beta, one moves", lambda p: (stats.beta(2 * np.exp(p), 2), stats.beta(2, 5))),
+    Shape("t3", lambda p: (stats.t(3, np.sinh(p)), stats.t(3))),
+    Shape("log-normal", lambda p: (stats.lognorm(1, scale=np.exp(p)), stats.lognorm(0.5))),
+    Shape("Laplace", lambda p: (stats.laplace(np.sinh(p)), stats.laplace())),
+    AllOrNothing(),
+    Shape("normal, tied", normal, step=1.0),
+    Shape("normal, positives wide, tied", wide, step=1.0),
+    Shape("exponential, tied", exponential, step=1.0),
+]
+
+
+def of_scores(pos, neg):
+    """Moments of many samples of continuous scores, one a row."""
+    n_pos, n_neg = pos.shape[1], neg.shape[1]
+    order = np.argsort(np.concatenate([pos, neg], axis=1), axis=1)
+    held = order < n_pos
+    below = np.where(held, np.cumsum(~held, axis=1), 0) / n_neg
+    above = np.where(held, 0, n_pos - np.cumsum(held, axis=1)) / n_pos
+    auc = below.sum(axis=1) / n_pos
+    var_pos = ((below * below).sum(axis=1) - n_pos * auc**2) / (n_pos - 1)
+    var_neg = ((above * above).sum(axis=1) - n_neg * auc**2) / (n_neg - 1)
+    spreads = (np.maximum(spread, 0.0) for spread in (var_pos, var_neg))
+    return AUCMoments.of_independent(auc, *spreads, 0.0 * auc, n_pos, n_neg)
+
+
+def of_counts(pos, neg):
+    """Moments of many samples of few values: counts of each value, one sample a row."""
+    n_pos, n_neg = pos[0].sum(), neg[0].sum()
+    below = (np.cumsum(neg, axis=1) - neg / 2) / n_neg
+    above = 1 - (np.cumsum(pos, axis=1) - pos / 2) / n_pos
+    auc = (pos * below).sum(axis=1) / n_pos
+    var_pos = (pos * (below - auc[:, np.newaxis]) ** 2).sum(axis=1) / (n_pos - 1)
+    var_neg = (neg * (above - auc[:, np.newaxis]) ** 2).sum(axis=1) / (n_neg - 1)
+    tied = (pos * neg).sum(axis=1) / (n_pos * n_neg)
+    return AUCMoments.of_independent(auc, var_pos, var_neg, tied, n_pos, n_neg)
+
+
+def in_parts(shape, parameter, n_pos, n_neg, n_samples, rng):
+    """Draw samples a few million scores at a time."""
+    part = max(1, min(n_samples, 2_000_000 // (n_pos + n_neg)))
+    sizes = [part] * (n_samples // part) + [n_samples % part] * (n_samples % part > 0)
+    drawn = [shape.moments(parameter, n_pos, n_neg, size, rng) for size in sizes]
+    fields = ("auc", "var_pos", "var_neg", "tied")
+    joined = [np.concatenate([getattr(part, name) for part in drawn]) for name in fields]
+    return AUCMoments.of_independent(*joined, n_pos, n_neg)
+
+
+def check(level):
+    """See that the moments of many samples at once give the limits of single calls."""
+    rng = np.random.default_rng(0)
+    pos, neg = rng.normal(1, 1, (20, 15)), rng.normal(0, 1, (20, 25))
+    rounded = np.floor(pos + 9).astype(int), np.floor(neg + 9).astype(int)
+    counts = (np.apply_along_axis(np.bincount, 1, scores, minlength=20) for scores in rounded)
+    y = np.repeat([1, 0], [15, 25])
+    for moments, samples in ((of_scores(pos, neg), (pos, neg)), (of_counts(*counts), rounded)):
+        for method in METHODS:
+            limits = np.array(auc_limits(method, moments, level)).T
+            for row, score in zip(limits, np.concatenate(samples, axis=1), strict=True):
+                single = auc_interval(y, score, level=level, method=method)
+                np.testing.assert_allclose(row, [single.low, single.high], atol=1e-9)
+
+
+def simulate(n_samples, level, seed):
+    check(level)
+    rows = []
+    for number, shape in enumerate(SHAPES):
+        for auc in AUCS:
+            parameter = shape.parameter(auc)
+            for n_pos, n_neg in SIZES:
+                rng = np.random.default_rng([seed, number, int(1000 * auc), n_pos, n_neg])
+                moments = in_parts(shape, parameter, n_pos, n_neg, n_samples, rng)
+                row = {"shape": shape.name, "n_pos": n_pos, "n_neg": n_neg, "auc": auc}
+                row["perfect"] = round(float(np.mean(moments.auc == 1)), 4)
+                for method in METHODS:
+                    coverage, length = measure(method, moments, auc, level)
+                    row[f"coverage {method}"] = round(coverage, 4)
+                    row[f"length {method}"] = round(length, 4)
+                rows.append(row)
+        print(f"{shape.name}: done", flush=True)
+    return rows
+
+
+def measure(method, moments, auc, level):
+    """Share of samples covered, and mean length where there is an interval."""
+    low, high = auc_limits(method, moments, level)
+    given = np.ones(len(moments.auc), dtype=bool)
+    if method in ESTIMATED:
+        given = ESTIMATED[method](moments) > 1e-15
+    covered = given & (low <= auc + 1e-12) & (auc - 1e-12 <= high)
+    length = float((high - low)[given].mean()) if given.any() else float("nan")
+    return float(covered.mean()), length
+
+
+def summary(rows, level):
+    """One row per method over the cells with at least 10 positives that are not discrete."""
+    cells = [row for row in rows if row["n_pos"] >= 10 and row["perfect"] <= DISCRETE]
+    table = []
+    for method in METHODS:
+        values = np.array([row[f"coverage {method}"] for row in cells])
+        table.append(
+            {
+                "method": method,
+                "least": values.min(),
+                "5 %": np.quantile(values, 0.05),
+                "median": np.median(values),
+                "95 %": np.quantile(values, 0.95),
+                "most": values.max(),
+                "too low": int(np.sum(values < level - 0.015)),
+                "too high": int(np.sum(values > level + 0.025)),
+                "cells": len(values),
+                "length": np.nanmean([row[f"length {method}"] for row in cells]),
+            }
+        )
+    return table
+
+
+def by_size(rows, method):
+    """Least and largest coverage over the shapes, and mean length, by size and AUC."""
+    table = []
+    for n_pos, n_neg in SIZES:
+        line = {"size": f"{n_pos}/{n_neg}"}
+        for auc in AUCS:
+            cells = [r for r in rows if (r["n_pos"], r["n_neg"], r["auc"]) == (n_pos, n_neg, auc)]
+            smooth = [r[f"coverage {method}"] for r in cells if r["perfect"] <= DISCRETE]
+            length = np.mean([r[f"length {method}"] for r in cells])
+            range_ = f"{100 * min(smooth):.0f}-{100 * max(smooth):.0f} %" if smooth else "discrete"
+            line[f"{auc:g}"] = f"{range_} ({length:.3f})"
+        table.append(line)
+    return table
+
+
+def calls(y, score):
+    """One interval by each method, and what others offer."""
+    named = {}
+    for method in METHODS:
+        named[f"auc_interval {method}"] = lambda m=method: auc_interval(y, score, method=m)
+    named["np.argsort"] = lambda: np.argsort(score)
+    named["scipy mannwhitneyu"] = lambda: stats.mannwhitneyu(score[y], score[~y])
+    try:
+        from statsmodels.stats.nonparametric import rank_compare_2indep
+    except ImportError:
+        print("statsmodels is not installed")
+    else:
+        named["statsmodels rank_compare_2indep"] = lambda: rank_compare_2indep(
+            score[y], score[~y], use_t=False
+        ).conf_int()
+    return named
+
+
+def speed():
+    """Print the milliseconds for one interval of 100,000 scores."""
+    rng = np.random.default_rng(0)
+    for share in (0.1, 0.5):
+        y = rng.random(100_000) < share
+        score = rng.normal(size=100_000) + y
+        print(f"\n100,000 scores, {share:.0%} positive: milliseconds, best of 5 times 3")
+        for name, call in calls(y, score).items():
+            print(f"{name:34}{min(timeit.repeat(call, number=3, repeat=5)) / 3 * 1e3:9.2f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--samples", type=int, default=4000, help="samples per cell")
+    parser.add_argument("--level", type=float, default=0.95)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--write", action="store_true", help=f"write {PUBLISHED.name}")
+    parser.add_argument("--speed", action="store_true", help="only time one interval")
+    arguments = parser.parse_args()
+    print(describe_machine())
+    if arguments.speed:
+        speed()
+        return
+    warnings.simplefilter("ignore", RuntimeWarning)
+    rows = simulate(arguments.samples, arguments.level, arguments.seed)
+    print(
+        f"\nCoverage of nominal {arguments.level:.0%} intervals, {arguments.samples} samples per"
+        " cell; cells with at least 10 positives that are not discrete"
+    )
+    columns = [("method", "method", "")]
+    columns += [(key, key, ".3f") for key in ("least", "5 %", "median", "95 %", "most")]
+    columns += [(key, key, "d") for key in ("too low", "too high", "cells")]
+    print(format_table(summary(rows, arguments.level), [*columns, ("length", "length", ".3f")]))
+    for method in ("wilson", "logit-delong", "delong"):
+        print(f"\n{method}: coverage over the shapes that are not discrete (mean length, all)")
+        table = by_size(rows, method)
+        print(format_table(table, [(key, key, "") for key in table[0]]))
+    if arguments.write:
+        write_table(PUBLISHED, rows, [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""
+Is this ranker better, or were the queries kind?
+================================================
+
+Three rankers score the same queries. Their means differ; whether they would on other queries is
+seen in the values query by query, in the intervals of the means, and in paired tests.
+"""
+
+# %%
+# A hundred and fifty queries with twenty documents each. The grade of a document depends on two
+# features and on chance; some queries are hard, so that all rankers do badly on them.
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import Ridge
+
+from sklearn_rank.inference import metric_interval, paired_query_tests
+from sklearn_rank.metrics import Exponential
+from sklearn_rank.plotting import (
+    CumulativeGainDisplay,
+    IntervalsDisplay,
+    QueryDifferenceDisplay,
+    QueryScoresDisplay,
+    RocBandDisplay,
+)
+
+rng = np.random.default_rng(0)
+
+
+def draw_queries(n_queries):
+    qid = np.repeat(np.arange(n_queries), 20)
+    X = rng.normal(size=(len(qid), 5))
+    noise = rng.gamma(2.0, 0.6, size=n_queries)[qid]
+    utility = X[:, 0] + 0.5 * X[:, 1] + 0.6 * X[:, 0] * X[:, 1] + noise * rng.normal(size=len(qid))
+    return X, np.digitize(utility, [0.8, 1.8, 2.8]), qid
+
+
+X_train, y_train, _ = draw_queries(100)
+X, y, qid = draw_queries(150)
+scores = {
+    "boosted trees": HistGradientBoostingRegressor(max_iter=60, random_state=0)
+    .fit(X_train, y_train)
+    .predict(X),
+    "ridge": Ridge().fit(X_train, y_train).predict(X),
+    "first feature": X[:, 0],
+}
+
+# %%
+# The values of NDCG@10 on all queries. They spread far more than the means differ.
+QueryScoresDisplay.from_predictions(y, scores, qid=qid, metric="ndcg@10")
+plt.show()
+
+# %%
+# The means with their intervals.
+intervals = {name: metric_interval("ndcg@10", y, score, qid=qid) for name, score in scores.items()}
+IntervalsDisplay.from_intervals(intervals)
+plt.show()
+
+# %%
+# Overlapping intervals do not say that the rankers are alike: on a hard query both are bad, and
+# the difference varies less than the values. All pairs, with p-values adjusted for their number:
+print(paired_query_tests("ndcg@10", y, scores, qid=qid, random_state=0))
+
+# %%
+# The differences of one pair, sorted. The test exchanges the two rankers on random queries.
+QueryDifferenceDisplay.from_predictions(
+    y,
+    scores["boosted trees"],
+    scores["ridge"],
+    qid=qid,
+    metric="ndcg@10",
+    names=("boosted trees", "ridge"),
+    random_state=0,
+)
+plt.show()
+
+# %%
+# With all documents in one list and two classes, the ROC curve and a band that holds all of the
+# true curve. The strip under it shows which part of the curve counts for a measure of the top of
+# the list. (The band takes documents as independent, which those of one query hardly are: it is
+# here for the picture.)
+relevant = y >= 2
+display = RocBandDisplay.from_predictions(
+    relevant, scores["boosted trees"], name="boosted trees", phi=Exponential(20)
+)
+plt.show()
+
+# %%
+# The share of the relevant documents that the first part of the list holds.
+figure, axes = plt.subplots()
+for name, score in scores.items():
+    CumulativeGainDisplay.from_predictions(relevant, score, name=name, ax=axes)
+plt.show()

@@ -1,0 +1,48 @@
+"""How sure: intervals and tests for measures of rankings."""
+
+from ._auc import auc_interval
+from ._comparison import RankerComparison, compare_rankers
+from ._holm import holm_adjust
+from ._influence import linear_rank_influence
+from ._linear_rank import RankInterval, linear_rank_interval
+from ._paired import paired_rank_test, unpaired_rank_test
+from ._partial_auc import partial_auc_influence, partial_auc_interval
+from ._queries import (
+    SystemComparison,
+    metric_interval,
+    paired_query_test,
+    paired_query_tests,
+)
+from ._results import Interval, RankTestResult
+from ._roc_band import RocBand, roc_band
+from ._sample_size import AUCPlan, auc_sample_delta, auc_sample_epsilon, auc_sample_size
+from ._top import precision_at_top_interval
+from ._two_sample import two_sample_rank_test
+
+__all__ = [
+    "AUCPlan",
+    "Interval",
+    "RankInterval",
+    "RankTestResult",
+    "RankerComparison",
+    "RocBand",
+    "SystemComparison",
+    "auc_interval",
+    "auc_sample_delta",
+    "auc_sample_epsilon",
+    "auc_sample_size",
+    "compare_rankers",
+    "holm_adjust",
+    "linear_rank_influence",
+    "linear_rank_interval",
+    "metric_interval",
+    "paired_query_test",
+    "paired_query_tests",
+    "paired_rank_test",
+    "partial_auc_influence",
+    "partial_auc_interval",
+    "precision_at_top_interval",
+    "roc_band",
+    "two_sample_rank_test",
+    "unpaired_rank_test",
+]

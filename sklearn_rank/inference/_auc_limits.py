@@ -1,0 +1,224 @@
+"""Limits for the expected AUC, method by method, from the moments of one sample or of many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+
+from .._typing import AnyArray, FloatArray
+from ..bounds._kl import kl_limits
+from ._auc_moments import AUCMoments, hanley_mcneil_pairs, lehmann_variance
+
+__all__ = ["ESTIMATED", "METHODS", "WITH_GROUPS", "auc_limits", "design_effect"]
+
+Limits = tuple[FloatArray, FloatArray]
+
+# What the spread of the placements is supposed to be before any were seen: the share of its
+# largest possible value, and the evidence for it in units of n A (1 - A).
+PRIOR_SHARE = 0.5
+PRIOR_EVIDENCE = 0.5
+
+N_HALVINGS = 60
+
+
+def auc_limits(method: str, moments: AUCMoments, level: float) -> Limits:
+    """Find the limits of an interval.
+
+    Parameters
+    ----------
+    method : str
+        One of ``METHODS``.
+    moments : AUCMoments
+        Of one sample, or of many as arrays of one shape.
+    level : float
+        Nominal probability, in (0, 1).
+
+    Returns
+    -------
+    low : ndarray
+        Lower limits, at least 0.
+    high : ndarray
+        Upper limits, at most 1; NaN where the method has none.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = METHODS[method](moments, 1.0 - level)
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+def design_effect(moments: AUCMoments) -> FloatArray:
+    """Variance of the AUC over ``A (1 - A)``, kept away from 0 where little is known.
+
+    Parameters
+    ----------
+    moments : AUCMoments
+        Of one sample or of many.
+
+    Returns
+    -------
+    ndarray
+        Positive: one over the number of independent draws of 0 and 1 that would be as certain.
+
+    Notes
+    -----
+    The variance of the placements of one class, over ``A (1 - A)``, lies between 0 and 1, and
+    their sum over both classes is at most 1. Each is estimated as
+    ``((n - 1) s^2 + c r) / ((n - 1) A (1 - A) + c)`` with ``c = 1/2`` and ``r = (1 + 1/n) / 2``:
+    at an AUC of 1 nothing was seen and it is r; one item alone, which shows no spread, has the
+    largest, 1.
+    """
+    spread = moments.auc * (1.0 - moments.auc)
+    if moments.n_groups is not None:
+        few = moments.n_groups
+        # As many draws as the groups of the rarer class, each of this variance.
+        seen = (few - 1.0) * few * moments.variance
+        return _shrunken(seen, (few - 1.0) * spread, few) / few
+    m, n = moments.n_pos, moments.n_neg
+    of_pos = _shrunken((m - 1.0) * moments.var_pos, (m - 1.0) * spread, m)
+    of_neg = _shrunken((n - 1.0) * moments.var_neg, (n - 1.0) * spread, n)
+    return of_pos / m + of_neg / n
+
+
+def _shrunken(seen: AnyArray, largest: AnyArray, n: AnyArray) -> FloatArray:
+    prior = PRIOR_SHARE * (1.0 + 1.0 / n)
+    return (seen + PRIOR_EVIDENCE * prior) / (largest + PRIOR_EVIDENCE)
+
+
+def _wilson(moments: AUCMoments, delta: float) -> Limits:
+    return _score_limits(moments.auc, _z(delta) ** 2 * design_effect(moments))
+
+
+def _delong(moments: AUCMoments, delta: float) -> Limits:
+    return _wald(moments.auc, moments.variance, _z(delta))
+
+
+def _logit_delong(moments: AUCMoments, delta: float) -> Limits:
+    auc = moments.auc
+    reach = _z(delta) * np.sqrt(moments.variance) / (auc * (1.0 - auc))
+    return expit(logit(auc) - reach), expit(logit(auc) + reach)
+
+
+def _hanley_mcneil(moments: AUCMoments, delta: float) -> Limits:
+    return _wald(moments.auc, hanley_mcneil_variance(moments), _z(delta))
+
+
+def hanley_mcneil_variance(moments: AUCMoments) -> FloatArray:
+    """Variance of the AUC with exponential scores, at the observed AUC.
+
+    Parameters
+    ----------
+    moments : AUCMoments
+        Of one sample or of many.
+
+    Returns
+    -------
+    ndarray
+        Variances, 0 at an AUC of 0 or 1.
+    """
+    pairs = hanley_mcneil_pairs(moments.auc)
+    return lehmann_variance(moments.auc, *pairs, moments.n_pos, moments.n_neg)
+
+
+def _newcombe(moments: AUCMoments, delta: float) -> Limits:
+    """Solve for the AUC whose Hanley-McNeil variance, both counts as their mean, fits."""
+    half = (moments.n_pos + moments.n_neg) / 2.0
+    pairs = moments.n_pos * moments.n_neg
+
+    def variance(auc: FloatArray) -> FloatArray:
+        first, second = hanley_mcneil_pairs(auc)
+        return lehmann_variance(auc, first, second, half, half) * half**2 / pairs
+
+    limits = []
+    for end in (0.0, 1.0):
+        inside = np.array(moments.auc, dtype=np.float64)
+        outside = np.full_like(inside, end)
+        for _ in range(N_HALVINGS):
+            middle = (inside + outside) / 2.0
+            near = (moments.auc - middle) ** 2 <= _z(delta) ** 2 * variance(middle)
+            inside, outside = np.where(near, middle, inside), np.where(near, outside, middle)
+        limits.append(outside)
+    return limits[0], limits[1]
+
+
+def _normal(moments: AUCMoments, delta: float) -> Limits:
+    return _wald(moments.auc, moments.unbiased_variance(), _z(delta))
+
+
+def _chebyshev(moments: AUCMoments, delta: float) -> Limits:
+    return _wald(moments.auc, moments.unbiased_variance(), 1.0 / np.sqrt(delta))
+
+
+def _normal_worst(moments: AUCMoments, delta: float) -> Limits:
+    return _score_limits(moments.auc, _z(delta) ** 2 / _fewer(moments))
+
+
+def _chebyshev_worst(moments: AUCMoments, delta: float) -> Limits:
+    return _score_limits(moments.auc, 1.0 / (delta * _fewer(moments)))
+
+
+def _mcdiarmid(moments: AUCMoments, delta: float) -> Limits:
+    m, n = moments.n_pos, moments.n_neg
+    reach = np.sqrt(np.log(2.0 / delta) * (m + n) / (2.0 * m * n))
+    return moments.auc - reach, moments.auc + reach
+
+
+def _hoeffding(moments: AUCMoments, delta: float) -> Limits:
+    reach = np.sqrt(np.log(2.0 / delta) / (2.0 * _fewer(moments)))
+    return moments.auc - reach, moments.auc + reach
+
+
+def _kl(moments: AUCMoments, delta: float) -> Limits:
+    return kl_limits(moments.auc, np.log(2.0 / delta) / _fewer(moments))
+
+
+def _wald(auc: Any, variance: Any, factor: float) -> Limits:
+    reach = factor * np.sqrt(variance)
+    return auc - reach, auc + reach
+
+
+def _score_limits(auc: AnyArray, c: AnyArray) -> Limits:
+    """Solve ``(auc - A)^2 = c A (1 - A)`` for A."""
+    centre = (auc + c / 2.0) / (1.0 + c)
+    reach = np.sqrt(c * auc * (1.0 - auc) + c * c / 4.0) / (1.0 + c)
+    # Exact at the ends, where the difference would be rounded.
+    low = np.where(auc <= 0.0, 0.0, centre - reach)
+    return low, np.where(auc >= 1.0, 1.0, centre + reach)
+
+
+def _fewer(moments: AUCMoments) -> AnyArray:
+    return np.minimum(moments.n_pos, moments.n_neg)
+
+
+def _z(delta: float) -> float:
+    return -float(ndtri(delta / 2.0))
+
+
+METHODS: dict[str, Callable[[AUCMoments, float], Limits]] = {
+    "wilson": _wilson,
+    "newcombe": _newcombe,
+    "logit-delong": _logit_delong,
+    "delong": _delong,
+    "hanley-mcneil": _hanley_mcneil,
+    "normal": _normal,
+    "normal-worst": _normal_worst,
+    "chebyshev": _chebyshev,
+    "chebyshev-worst": _chebyshev_worst,
+    "kl": _kl,
+    "hoeffding": _hoeffding,
+    "mcdiarmid": _mcdiarmid,
+}
+
+# Methods with a variance that groups can change.
+WITH_GROUPS = ("wilson", "logit-delong", "delong")
+
+
+# Methods whose width is a multiple of an estimated standard error: nothing if that is 0.
+ESTIMATED: dict[str, Callable[[AUCMoments], Any]] = {
+    "logit-delong": lambda moments: moments.variance,
+    "delong": lambda moments: moments.variance,
+    "hanley-mcneil": hanley_mcneil_variance,
+    "normal": AUCMoments.unbiased_variance,
+    "chebyshev": AUCMoments.unbiased_variance,
+}

@@ -1,0 +1,319 @@
+"""What the intervals for the AUC need to know of a sample, in O(n log n), and its variance.
+
+The *placement* of a positive is the share of the negatives below it, that of a negative the share
+of the positives above it, ties counting 1/2. Both have the AUC as their mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri, owens_t
+
+from .._order import ClassBlocks, class_blocks, tied_blocks
+from .._queries import group_rows
+from .._typing import AnyArray, BoolArray, FloatArray
+
+__all__ = [
+    "AUCMoments",
+    "binormal_pairs",
+    "clustered_moments",
+    "hanley_mcneil_pairs",
+    "lehmann_variance",
+    "sample_moments",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class AUCMoments:
+    """The AUC of a sample, or of many at once, and the spread of its placements.
+
+    Parameters
+    ----------
+    auc : ndarray
+        AUC.
+    var_pos : ndarray
+        Sample variance, with denominator ``n_pos - 1``, of the placements of positives; with
+        groups their part of ``variance``.
+    var_neg : ndarray
+        The same of negatives.
+    tied : ndarray
+        Share of the pairs of a positive and a negative that are tied.
+    n_pos : ndarray
+        Number of positives.
+    n_neg : ndarray
+        Number of negatives.
+    variance : ndarray
+        Estimated variance of the AUC: DeLong's, or with groups Obuchowski's.
+    n_groups : ndarray or None
+        Number of groups that hold positives, or that hold negatives, whichever is less; None is
+        independent items.
+    """
+
+    auc: AnyArray
+    var_pos: AnyArray
+    var_neg: AnyArray
+    tied: AnyArray
+    n_pos: AnyArray
+    n_neg: AnyArray
+    variance: AnyArray
+    n_groups: AnyArray | None = None
+
+    @classmethod
+    def of_independent(
+        cls, auc: Any, var_pos: Any, var_neg: Any, tied: Any, n_pos: Any, n_neg: Any
+    ) -> AUCMoments:
+        """Take independent items, for which DeLong's variance is a sum.
+
+        Parameters
+        ----------
+        auc : ndarray
+            AUC.
+        var_pos : ndarray
+            Sample variance of the placements of positives.
+        var_neg : ndarray
+            The same of negatives.
+        tied : ndarray
+            Share of tied pairs.
+        n_pos : ndarray
+            Number of positives.
+        n_neg : ndarray
+            Number of negatives.
+
+        Returns
+        -------
+        AUCMoments
+            With ``variance = var_pos / n_pos + var_neg / n_neg``.
+        """
+        variance = var_pos / n_pos + var_neg / n_neg
+        given = (auc, var_pos, var_neg, tied, n_pos, n_neg, variance)
+        return cls(*(np.asarray(value) for value in given))
+
+    def unbiased_variance(self) -> FloatArray:
+        """Estimate Lehmann's variance without bias.
+
+        Returns
+        -------
+        ndarray
+            Estimates; they may be negative where DeLong's is small.
+        """
+        m, n, auc = self.n_pos, self.n_neg, self.auc
+        square = auc - self.tied / 4.0
+        # Means over pairs of different items, of which the placements' squares are part.
+        shared_neg = ((n - 1.0) / n * self.var_neg + auc**2 - square / m) * m / (m - 1.0)
+        shared_pos = ((m - 1.0) / m * self.var_pos + auc**2 - square / n) * n / (n - 1.0)
+        total = square - auc**2
+        total = total + (m - 1.0) * (shared_neg - auc**2) + (n - 1.0) * (shared_pos - auc**2)
+        return total / ((m - 1.0) * (n - 1.0))
+
+
+def sample_moments(
+    score: FloatArray, positive: BoolArray, weight: FloatArray | None
+) -> AUCMoments:
+    """Find the moments of independent items.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n,)
+        Scores without NaN.
+    positive : ndarray of bool of shape (n,)
+        Which items are positive; there are some of both classes.
+    weight : ndarray of shape (n,) or None
+        How many times each item counts; None is once.
+
+    Returns
+    -------
+    AUCMoments
+        Of one sample.
+    """
+    # One look-up of the smaller class among all items tells the placements of both classes.
+    swapped = bool(2 * np.count_nonzero(positive) > len(positive))
+    blocks = class_blocks(score, ~positive if swapped else positive, weight)
+    held, other, tied = _placement_sums(blocks, swapped)
+    (n_held, auc, square_held), (n_other, _, square_other) = held, other
+    var_held = square_held / max(n_held - 1.0, 1.0)
+    var_other = square_other / max(n_other - 1.0, 1.0)
+    if swapped:
+        return AUCMoments.of_independent(auc, var_other, var_held, tied, n_other, n_held)
+    return AUCMoments.of_independent(auc, var_held, var_other, tied, n_held, n_other)
+
+
+def _placement_sums(
+    blocks: ClassBlocks, swapped: bool
+) -> tuple[tuple[float, float, float], tuple[float, float, float], float]:
+    """Number, mean, and sum of squares about it, of the placements of either class."""
+    n_held, n_other = float(blocks.n_held[0]), float(blocks.n_other[0])
+    beaten = blocks.other_above if swapped else blocks.other_below
+    placement = (beaten + blocks.other / 2.0) / n_other
+    auc = float(np.dot(blocks.held, placement) / n_held)
+    auc = min(auc, 1.0)
+    square_held = float(np.dot(blocks.held, (placement - auc) ** 2))
+    # Those of the other class stand in a block, or in a gap next to one: below the first block,
+    # between two, above the last.
+    upto = blocks.other_below + blocks.other
+    gaps = np.append(blocks.other_below, n_other)
+    gaps[1:] -= upto
+    gaps = np.maximum(gaps, 0.0)
+    above = np.append(n_held, blocks.held_above)
+    passed = np.append(0.0, blocks.held_below + blocks.held)
+    reached = (passed if swapped else above) / n_held
+    halfway = blocks.held_below if swapped else blocks.held_above
+    level = (halfway + blocks.held / 2.0) / n_held
+    square_other = float(
+        np.dot(gaps, (reached - auc) ** 2) + np.dot(blocks.other, (level - auc) ** 2)
+    )
+    tied = float(np.dot(blocks.held, blocks.other)) / (n_held * n_other)
+    return (n_held, auc, square_held), (n_other, auc, square_other), tied
+
+
+def clustered_moments(
+    score: FloatArray, positive: BoolArray, weight: FloatArray | None, groups: AnyArray
+) -> AUCMoments:
+    """Find the moments of items that depend on each other within groups.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n,)
+        Scores without NaN.
+    positive : ndarray of bool of shape (n,)
+        Which items are positive; there are some of both classes.
+    weight : ndarray of shape (n,) or None
+        Weight of each item, whose scale does not matter; None is 1 for each.
+    groups : ndarray of shape (n,)
+        Id of the group of each item; there are at least two.
+
+    Returns
+    -------
+    AUCMoments
+        Of one sample; the variance lacks the part of a class that only one group holds.
+
+    Notes
+    -----
+    Obuchowski (1997), *Nonparametric analysis of clustered ROC curve data*, Biometrics 53.
+    """
+    weight = np.ones(len(score)) if weight is None else weight
+    blocks = tied_blocks(score)
+    of_pos = blocks.totals(np.where(positive, weight, 0.0))
+    of_neg = blocks.totals(np.where(positive, 0.0, weight))
+    n_pos, n_neg = float(of_pos.sum()), float(of_neg.sum())
+    # Blocks descend from the top; of its own block an item counts half.
+    below = np.cumsum(of_neg[::-1])[::-1] - of_neg / 2.0
+    above = np.cumsum(of_pos) - of_pos / 2.0
+    placement = np.empty(len(score))
+    block_of = np.repeat(np.arange(len(blocks.starts)), blocks.lengths())
+    ordered = np.where(positive[blocks.order], below[block_of] / n_neg, above[block_of] / n_pos)
+    placement[blocks.order] = np.clip(ordered, 0.0, 1.0)
+    auc = float(np.clip(np.dot(of_pos, below) / (n_pos * n_neg), 0.0, 1.0))
+
+    queries = group_rows(groups)
+    rows = slice(None) if queries.rows is None else queries.rows
+    starts = queries.offsets[:-1]
+    apart, inside, weight = (placement - auc)[rows], positive[rows], weight[rows]
+    held_pos = np.add.reduceat(inside.astype(np.float64), starts) > 0
+    held_neg = np.add.reduceat(~inside, starts, dtype=np.float64) > 0
+    sum_pos = np.add.reduceat(np.where(inside, weight * apart, 0.0), starts) / n_pos
+    sum_neg = np.add.reduceat(np.where(inside, 0.0, weight * apart), starts) / n_neg
+    n_all, n_of_pos, n_of_neg = len(starts), int(held_pos.sum()), int(held_neg.sum())
+    fewer = min(n_of_pos, n_of_neg)
+    # Of the AUC: the share of either class, and what the groups move together.
+    var_pos = _inflation(n_of_pos) * float(np.dot(sum_pos, sum_pos))
+    var_neg = _inflation(n_of_neg) * float(np.dot(sum_neg, sum_neg))
+    joint = _inflation(n_all) * float(np.dot(sum_pos, sum_neg))
+    variance = var_pos + var_neg + 2.0 * joint
+    tied = float(np.dot(of_pos, of_neg)) / (n_pos * n_neg)
+    found = (auc, var_pos, var_neg, tied, n_pos, n_neg, variance, fewer)
+    return AUCMoments(*(np.asarray(value) for value in found))
+
+
+def _inflation(n: int) -> float:
+    """Make up for the mean that was taken from the same groups; one group shows no spread."""
+    return n / (n - 1.0) if n > 1 else 0.0
+
+
+def lehmann_variance(
+    auc: Any, shared_neg: Any, shared_pos: Any, n_pos: Any, n_neg: Any, tied: Any = 0.0
+) -> Any:
+    """Variance of the AUC from its expectation and two probabilities of three items.
+
+    Parameters
+    ----------
+    auc : float or ndarray
+        Expected AUC.
+    shared_neg : float or ndarray
+        Mean of the product of the outcomes of two positives against one negative; without ties
+        the probability p1 that both win.
+    shared_pos : float or ndarray
+        The same for one positive against two negatives; p2.
+    n_pos : float or ndarray
+        Number of positives.
+    n_neg : float or ndarray
+        Number of negatives.
+    tied : float or ndarray, default=0
+        Probability that a positive and a negative tie.
+
+    Returns
+    -------
+    float or ndarray
+        ``(A (1 - A) - tied / 4 + (n_pos - 1) (p1 - A^2) + (n_neg - 1) (p2 - A^2))`` over
+        ``n_pos n_neg``.
+
+    Notes
+    -----
+    Agarwal et al. (2005), Equation 7, there without ties.
+    """
+    single = auc * (1.0 - auc) - tied / 4.0
+    pairs_neg = (n_pos - 1.0) * (shared_neg - auc**2)
+    return (single + pairs_neg + (n_neg - 1.0) * (shared_pos - auc**2)) / (n_pos * n_neg)
+
+
+def hanley_mcneil_pairs(auc: Any) -> tuple[Any, Any]:
+    """Give p1 and p2 where the scores of both classes are exponential.
+
+    Parameters
+    ----------
+    auc : float or ndarray
+        Expected AUC.
+
+    Returns
+    -------
+    shared_neg : float or ndarray
+        ``A / (2 - A)``.
+    shared_pos : float or ndarray
+        ``2 A^2 / (1 + A)``.
+
+    Notes
+    -----
+    Hanley & McNeil (1982), *The meaning and use of the area under a receiver operating
+    characteristic (ROC) curve*, Radiology 143.
+    """
+    return auc / (2.0 - auc), 2.0 * auc**2 / (1.0 + auc)
+
+
+def binormal_pairs(auc: float, sd_ratio: float = 1.0) -> tuple[float, float]:
+    """Give p1 and p2 where the scores of both classes are normal.
+
+    Parameters
+    ----------
+    auc : float
+        Expected AUC, in (0, 1).
+    sd_ratio : float, default=1
+        Standard deviation of positives over that of negatives.
+
+    Returns
+    -------
+    shared_neg : float
+        That two positives exceed one negative.
+    shared_pos : float
+        That one positive exceeds two negatives.
+    """
+    # Differences that share an item are jointly normal with the share of its variance.
+    share = 1.0 / (1.0 + sd_ratio**2)
+    return _both_below(ndtri(auc), share), _both_below(ndtri(auc), 1.0 - share)
+
+
+def _both_below(h: float, correlation: float) -> float:
+    """Probability that two standard normal variables are both below h."""
+    slope = np.sqrt((1.0 - correlation) / (1.0 + correlation))
+    return float(ndtr(h) - 2.0 * owens_t(h, slope))

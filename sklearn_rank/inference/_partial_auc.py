@@ -1,0 +1,253 @@
+"""Influence and intervals for parts of the area under the ROC curve."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+
+from .._order import tied_blocks
+from .._typing import BoolArray, FloatArray
+from ..metrics import partial_auc_score
+from ._arguments import check_choice, check_level
+from ._influence import ClassInfluence, check_two_classes
+from ._linear_rank import place_limits
+from ._results import Interval
+
+__all__ = ["partial_auc_influence", "partial_auc_interval"]
+
+
+def partial_auc_influence(
+    y_true: Any,
+    y_score: Any,
+    *,
+    max_fpr: float = 1.0,
+    min_tpr: float = 0.0,
+    pos_label: Any = None,
+) -> FloatArray:
+    """Influence of each item on the area under a part of the ROC curve.
+
+    With f(x) and t(x) the false and the true positive rate at a threshold x, f1 the false
+    positive rate at which the curve reaches ``min_tpr``, and t0 the true positive rate at
+    ``max_fpr``, a positive at x has ``clip(max_fpr - f(x), 0, max_fpr - f1)`` times n / k, and a
+    negative with f(x) < max_fpr ``max(t(x) - min_tpr, 0) - max(t0 - min_tpr, 0)`` times n / m,
+    each less the mean of its class.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes, both present.
+    y_score : array-like of shape (n_samples,)
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    max_fpr : float, default=1
+        Largest false positive rate that counts, in (0, 1].
+    min_tpr : float, default=0
+        Smallest true positive rate that counts, in [0, 1).
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Influence on the raw area, in the order of the rows; of mean 0 within each class.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, or one class is absent.
+
+    See Also
+    --------
+    partial_auc_interval : Makes an interval of it.
+    linear_rank_influence : Of functions of the pooled ranks.
+
+    Notes
+    -----
+    The limits are quantiles of a class, and their own variation is included; it needs no density,
+    since one rate is held at each. The mean is over the places of an item within its tied block,
+    the curve being straight there. O(n log n) time, O(n) memory.
+
+    References
+    ----------
+    .. [1] Dodd & Pepe (2003), *Partial AUC estimation and regression*, Biometrics 59.
+    .. [2] Yang, Lu, Lyu & Hu (2019), *Two-way partial AUC and its properties*, Statistical
+       Methods in Medical Research 28.
+
+    Examples
+    --------
+    >>> from sklearn_rank.inference import partial_auc_influence
+    >>> partial_auc_influence([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], max_fpr=0.5)
+    array([ 0.5,  0. , -0.5,  0. ])
+    """
+    positive, score = check_two_classes(y_true, y_score, pos_label)
+    found = _influence_of(positive, score, *_check_limits(max_fpr, min_tpr))
+    return found.centred()
+
+
+def partial_auc_interval(
+    y_true: Any,
+    y_score: Any,
+    *,
+    max_fpr: float = 1.0,
+    min_tpr: float = 0.0,
+    scale: Literal["raw", "mcclish", "normalized"] = "raw",
+    level: float = 0.95,
+    pos_label: Any = None,
+) -> Interval:
+    """Interval for the area under a part of the ROC curve, one- or two-way.
+
+    The variance is that of the influence values within each class over its size; they count the
+    variation of both limits of the part.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes, both present.
+    y_score : array-like of shape (n_samples,)
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    max_fpr : float, default=1
+        Largest false positive rate that counts, in (0, 1].
+    min_tpr : float, default=0
+        Smallest true positive rate that counts, in [0, 1).
+    scale : {"raw", "mcclish", "normalized"}, default="raw"
+        As :func:`sklearn_rank.metrics.partial_auc_score` takes.
+    level : float, default=0.95
+        Nominal probability, in (0, 1), that the interval covers its target.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+
+    Returns
+    -------
+    Interval
+        The interval, of positive width and within the range of the measure.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, or one class is absent.
+
+    See Also
+    --------
+    partial_auc_influence : The values behind it.
+    auc_interval : The whole area, by many methods.
+    linear_rank_interval : Functions of the pooled ranks, as the local AUC.
+
+    Notes
+    -----
+    The target is the area under the ROC curve of the population, which does not depend on the
+    share of positives: labels may be fixed or random. With half an item more at either end of
+    the list in both classes the area, as a share of its largest value, has an effective sample
+    size, to which Wilson's method is applied. A two-way area is a mean of positive parts and so
+    biased upwards where the curve barely reaches ``min_tpr``: with an AUC of .6 and both limits
+    at one half the interval covers .86 to .91 instead of .95. O(n log n) time, O(n) memory.
+
+    References
+    ----------
+    .. [1] Dodd & Pepe (2003), *Partial AUC estimation and regression*, Biometrics 59.
+    .. [2] Yang, Lu, Lyu & Hu (2019), *Two-way partial AUC and its properties*, Statistical
+       Methods in Medical Research 28.
+
+    Examples
+    --------
+    >>> from sklearn_rank.inference import partial_auc_interval
+    >>> y_true, y_score = [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> print(partial_auc_interval(y_true, y_score, max_fpr=0.5, scale="normalized"))
+    0.6250 [0.1524, 0.9392] (partial AUC of the population, 95 %, influence)
+    """
+    level = check_level(level)
+    check_choice("scale", scale, ("raw", "mcclish", "normalized"))
+    max_fpr, min_tpr = _check_limits(max_fpr, min_tpr)
+    positive, score = check_two_classes(y_true, y_score, pos_label)
+    area = partial_auc_score(positive, score, max_fpr=max_fpr, min_tpr=min_tpr)
+    top = max_fpr * (1.0 - min_tpr)
+    found = _influence_of(positive, score, max_fpr, min_tpr).scaled(0.0, top)
+    limits, variance = place_limits(found, area / top, 0.0, level)
+    origin, unit = 0.0, top
+    if scale == "normalized":
+        unit = 1.0
+    elif scale == "mcclish":
+        chance = max(max_fpr - min_tpr, 0.0) ** 2 / 2.0
+        origin, unit = 0.5 - chance / (top - chance) / 2.0, top / (top - chance) / 2.0
+    return Interval(
+        estimate=origin + unit * (area / top),
+        low=origin + unit * limits[0],
+        high=origin + unit * limits[1],
+        level=level,
+        method="influence",
+        target="partial AUC of the population",
+        standard_error=unit * float(np.sqrt(variance)),
+    )
+
+
+def _check_limits(max_fpr: Any, min_tpr: Any) -> tuple[float, float]:
+    if not _is_number(max_fpr) or not 0 < max_fpr <= 1:
+        raise ValueError(f"max_fpr={max_fpr!r} must be a number in (0, 1].")
+    if not _is_number(min_tpr) or not 0 <= min_tpr < 1:
+        raise ValueError(f"min_tpr={min_tpr!r} must be a number in [0, 1).")
+    return float(max_fpr), float(min_tpr)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _influence_of(
+    positive: BoolArray, score: FloatArray, max_fpr: float, min_tpr: float
+) -> ClassInfluence:
+    """Influence of checked items on the raw area; the curve is straight across ties."""
+    blocks = tied_blocks(score)
+    ordered = positive[blocks.order]
+    held = np.add.reduceat(ordered, blocks.starts, dtype=np.intp).astype(np.float64)
+    other = blocks.lengths() - held
+    k, m = held.sum(), other.sum()
+    tpr, fpr = np.cumsum(held) / k, np.cumsum(other) / m
+    tpr_above, fpr_above = tpr - held / k, fpr - other / m
+    tpr_at_limit = _height(max_fpr, fpr_above, fpr, tpr_above, tpr)
+    reach = _height(min_tpr, tpr_above, tpr, fpr_above, fpr)
+    room = max(max_fpr - min(reach, max_fpr), 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        width, rise = fpr - fpr_above, tpr - tpr_above
+        of_positive = np.where(
+            width > 0.0,
+            (_ramp_area(max_fpr - fpr_above, room) - _ramp_area(max_fpr - fpr, room)) / width,
+            np.clip(max_fpr - fpr, 0.0, room),
+        )
+        inside = np.clip((max_fpr - fpr_above) / width, 0.0, 1.0)
+        height = np.where(
+            rise > 0.0,
+            (_square(tpr_above + inside * rise - min_tpr) - _square(tpr_above - min_tpr)) / rise,
+            inside * np.maximum(tpr - min_tpr, 0.0),
+        )
+    top = max(tpr_at_limit - min_tpr, 0.0)
+    of_negative = height - inside * top
+    area = float(np.sum(np.where(other > 0.0, height * other, 0.0))) / float(m)
+    block = np.repeat(np.arange(len(held)), blocks.lengths())
+    values = np.empty(len(score))
+    values[blocks.order] = np.where(ordered, of_positive[block], of_negative[block])
+    return ClassInfluence(
+        estimate=area, values=values, positive=positive, ends=(0.0, max_fpr, 0.0, min_tpr - 1.0)
+    )
+
+
+def _height(
+    at: float, left: FloatArray, right: FloatArray, low: FloatArray, high: FloatArray
+) -> float:
+    """Height of a curve of straight pieces at a point, the lower end of a vertical piece."""
+    piece = int(np.searchsorted(right, at, "left"))
+    piece = min(piece, len(right) - 1)
+    if right[piece] <= left[piece]:
+        return float(low[piece])
+    share = min(max((at - left[piece]) / (right[piece] - left[piece]), 0.0), 1.0)
+    return float(low[piece] + share * (high[piece] - low[piece]))
+
+
+def _ramp_area(z: FloatArray, room: float) -> FloatArray:
+    """Integral of ``clip(x, 0, room)`` from 0 to z."""
+    inside = np.clip(z, 0.0, room)
+    return inside**2 / 2.0 + room * np.maximum(z - room, 0.0)
+
+
+def _square(z: FloatArray) -> FloatArray:
+    """Integral of ``max(x, 0)`` up to z."""
+    return np.maximum(z, 0.0) ** 2 / 2.0

@@ -1,0 +1,454 @@
+"""Inference for a mean over queries: an interval, a paired test, and many tests at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+from ._holm import holm_adjust
+from ._query_samples import ComparisonOptions, IntervalOptions, sample_interval, sample_test
+from ._query_values import Metric, query_differences, query_values, query_values_of
+from ._resampling import generator_of
+from ._results import Interval, RankTestResult
+
+__all__ = ["SystemComparison", "metric_interval", "paired_query_test", "paired_query_tests"]
+
+
+def metric_interval(
+    metric: Metric,
+    y_true: Any,
+    y_score: Any,
+    *,
+    qid: Any,
+    level: float = 0.95,
+    method: Literal["t", "bootstrap", "bca"] = "t",
+    n_resamples: int = 10_000,
+    random_state: Any = None,
+    **metric_params: Any,
+) -> Interval:
+    """Interval for the expected value of a measure on a new query.
+
+    The queries are the sample: with values ``v_1, ..., v_n`` the estimate is their mean, and
+    ``"t"`` gives ``mean ± t_{n-1} sd / sqrt(n)``.
+
+    Parameters
+    ----------
+    metric : str or callable
+        Name of a measure, as ``"ndcg@10"``, or a function of :mod:`sklearn_rank.metrics`, which
+        is called with ``qid``, ``average=None`` and ``return_qid=True``.
+    y_true : array-like of shape (n_samples,)
+        Labels or grades, as the measure takes them; in two dimensions one query per row.
+    y_score : array-like of shape (n_samples,)
+        Scores; higher is nearer to the top.
+    qid : array-like of shape (n_samples,) or None
+        Id of the query of each row, the rows in any order; None for two dimensions.
+    level : float, default=0.95
+        Nominal coverage, in (0, 1).
+    method : {"t", "bootstrap", "bca"}, default="t"
+        Student's t; percentiles of the means of resampled queries; or these percentiles corrected
+        for bias and skewness.
+    n_resamples : int, default=10000
+        Resamples of the bootstraps, at least 99.
+    random_state : None, int, Generator or RandomState, default=None
+        Source of the resamples; an int gives the same result each time.
+    **metric_params : dict
+        Further arguments of the measure, as ``k``, ``undefined`` or ``sample_weight``.
+
+    Returns
+    -------
+    Interval
+        The mean with its limits; ``standard_error`` is ``sd / sqrt(n)``.
+
+    Raises
+    ------
+    TypeError
+        If ``metric`` is no measure, or does not take a parameter.
+    ValueError
+        If an argument is not valid, or fewer than two queries have a value.
+
+    Warns
+    -----
+    UserWarning
+        If all values are equal, so that nothing is seen of their spread.
+    UndefinedMetricWarning
+        From the measure, if it is undefined for some queries.
+
+    See Also
+    --------
+    paired_query_test : Compares two systems, which is not to see whether their intervals overlap.
+
+    Notes
+    -----
+    Queries where the measure is undefined count as its ``undefined`` says: left out, or a value.
+    Limits beyond the range of the measure, as [0, 1] for NDCG, are set to its ends, which loses
+    no coverage; functions from elsewhere have no known range.
+
+    ``"t"`` is exact for normal values and right in the limit; it needs more queries the more
+    skewed the values are. So do the bootstraps, of which the percentile method is narrower than
+    ``"t"`` for few queries by a factor of about ``sqrt((n - 1) / n)`` and more.
+
+    Equal values have no spread, and the width is not 0 for that: with ``q = 1 - (1 -
+    level)^(1/n)``, the largest share of other values that n queries miss with probability
+    ``1 - level``, the limits are the value moved by q of the way to either end of the range. The
+    method is then called ``"constant values"``.
+
+    What is random is the choice of the queries; labels and scores within a query are part of it.
+    Rows of one query may depend on each other, queries may not. Beyond the measure the cost is
+    O(n) for ``"t"``, else O(n_resamples n) in time and O(n_resamples + n) in memory.
+
+    References
+    ----------
+    .. [1] Efron (1987), *Better bootstrap confidence intervals*, Journal of the American
+       Statistical Association 82.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.inference import metric_interval
+    >>> rng = np.random.default_rng(0)
+    >>> qid = np.repeat(np.arange(50), 10)
+    >>> grade = rng.integers(0, 3, size=500)
+    >>> score = grade + rng.normal(size=500)
+    >>> print(metric_interval("ndcg@5", grade, score, qid=qid))
+    0.8284 [0.7866, 0.8702] (mean ndcg@5 over queries, 95 %, t)
+
+    The labels as scores are perfect on each query, which does not prove that they always are:
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", UserWarning)
+    ...     print(metric_interval("ndcg@5", grade, grade, qid=qid))
+    1.0000 [0.9418, 1.0000] (mean ndcg@5 over queries, 95 %, constant values)
+    """
+    options = IntervalOptions(method, level, n_resamples)
+    rng = generator_of(random_state)
+    return sample_interval(query_values(metric, y_true, y_score, qid, metric_params), options, rng)
+
+
+def paired_query_test(
+    metric: Metric,
+    y_true: Any,
+    y_score_a: Any,
+    y_score_b: Any,
+    *,
+    qid: Any,
+    method: Literal["randomization", "t", "wilcoxon"] = "randomization",
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    random_state: Any = None,
+    **metric_params: Any,
+) -> RankTestResult:
+    """Test whether one system is better than another on the same queries.
+
+    The sample is ``d_q``, the measure of system a less that of system b on query q; the estimate
+    is the mean of them.
+
+    Parameters
+    ----------
+    metric : str or callable
+        Name of a measure, as ``"ndcg@10"``, or a function of :mod:`sklearn_rank.metrics`.
+    y_true : array-like of shape (n_samples,)
+        Labels or grades, as the measure takes them; in two dimensions one query per row.
+    y_score_a : array-like of shape (n_samples,)
+        Scores of system a; higher is nearer to the top.
+    y_score_b : array-like of shape (n_samples,)
+        Scores of system b.
+    qid : array-like of shape (n_samples,) or None
+        Id of the query of each row, the rows in any order; None for two dimensions.
+    method : {"randomization", "t", "wilcoxon"}, default="randomization"
+        Exchange the two systems on random queries, which changes the sign of ``d_q``; Student's t;
+        or Wilcoxon's signed ranks, zeros ranked too (Pratt).
+    alternative : {"two-sided", "less", "greater"}, default="two-sided"
+        Whether a differs from b, is smaller, or is larger.
+    level : float, default=0.95
+        Coverage of the two-sided interval for the mean difference, in (0, 1).
+    n_resamples : int, default=10000
+        Random exchanges, at least 99. With no more than that many possible ones, as for 13
+        queries, each is taken once and the test is exact.
+    random_state : None, int, Generator or RandomState, default=None
+        Source of the exchanges; an int gives the same result each time.
+    **metric_params : dict
+        Further arguments of the measure, as ``k``, ``undefined`` or ``sample_weight``.
+
+    Returns
+    -------
+    RankTestResult
+        P-value, mean difference and its interval. The statistic is the mean difference, Student's
+        t, or the sum of signed ranks of :func:`scipy.stats.wilcoxon`.
+
+    Raises
+    ------
+    TypeError
+        If ``metric`` is no measure, or does not take a parameter.
+    ValueError
+        If an argument is not valid, fewer than two queries have a value, the measure is defined
+        on different queries for the two systems, or all differences are equal and not 0 with
+        ``method="t"``, whose p-value would be 0.
+
+    Warns
+    -----
+    UserWarning
+        If all differences are equal, so that nothing is seen of their spread.
+    UndefinedMetricWarning
+        From the measure, if it is undefined for some queries.
+
+    See Also
+    --------
+    paired_query_tests : Several systems, with p-values adjusted for the number of tests.
+    metric_interval : The value of one system.
+
+    Notes
+    -----
+    Queries where the measure is undefined count as its ``undefined`` says: left out for both, or
+    equal for both. Differences that only rounding makes count as 0.
+
+    The randomization test is exact under its hypothesis, for any number of queries, with
+    ``(1 + exceedances) / (1 + n_resamples)`` as p-value; as a test of the mean difference alone it
+    is right in the limit, as the t-test is. The two-sided p-value is twice the smaller one, at
+    most 1. Its interval holds all shifts that the same exchanges do not reject: order statistics
+    of the means of the exchanged queries [1]_, the ends of the range where queries are too few
+    for any shift to be rejected. The other methods have the t-interval of the mean difference, and
+    the Wilcoxon test may disagree with it, since its hypothesis is another one.
+
+    Without any difference the p-value is 1. O(n n_resamples / 8) time and O(n_resamples + n)
+    memory for randomization beyond the measure; the hypothesis and the interval are conditional
+    on nothing but the queries being drawn independently of each other.
+
+    References
+    ----------
+    .. [1] Hartigan (1969), *Using subsample values as typical values*, Journal of the American
+       Statistical Association 64.
+    .. [2] Smucker, Allan & Carterette (2007), *A comparison of statistical significance tests for
+       information retrieval evaluation*, CIKM.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.inference import paired_query_test
+    >>> rng = np.random.default_rng(0)
+    >>> qid = np.repeat(np.arange(50), 10)
+    >>> grade = rng.integers(0, 3, size=500)
+    >>> good, fair = grade + rng.normal(size=500), grade + 2 * rng.normal(size=500)
+    >>> result = paired_query_test("ndcg@5", grade, good, fair, qid=qid, random_state=0)
+    >>> round(result.estimate, 3)
+    0.124
+    >>> result.pvalue < 0.01
+    True
+    """
+    options = ComparisonOptions(method, alternative, level, n_resamples)
+    rng = generator_of(random_state)
+    samples = query_values_of(metric, y_true, {"a": y_score_a, "b": y_score_b}, qid, metric_params)
+    return sample_test(query_differences(samples["a"], samples["b"]), options, rng)
+
+
+@dataclass(frozen=True)
+class SystemComparison:
+    """Paired tests between several systems, with adjusted p-values; prints as tables.
+
+    Parameters
+    ----------
+    measure : str
+        Name of the measure.
+    n_queries : int
+        Queries that have a value.
+    means : dict of str to float
+        Mean over the queries of each system.
+    pairs : tuple of (str, str)
+        Systems of each comparison; the difference is the first less the second.
+    results : tuple of RankTestResult
+        Test of each comparison, its p-value and interval for this one alone.
+    adjusted_pvalues : tuple of float
+        P-values adjusted for the number of comparisons by Holm's method.
+
+    See Also
+    --------
+    paired_query_tests : Makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.inference import paired_query_tests
+    >>> rng = np.random.default_rng(0)
+    >>> qid = np.repeat(np.arange(40), 8)
+    >>> y = rng.integers(0, 2, size=320)
+    >>> scores = {"sharp": y + rng.normal(size=320), "blunt": y + 4 * rng.normal(size=320)}
+    >>> result = paired_query_tests("ndcg@5", y, scores, qid=qid, method="t")
+    >>> result.pairs
+    (('sharp', 'blunt'),)
+    """
+
+    measure: str
+    n_queries: int
+    means: dict[str, float]
+    pairs: tuple[tuple[str, str], ...]
+    results: tuple[RankTestResult, ...]
+    adjusted_pvalues: tuple[float, ...]
+
+    def __str__(self) -> str:
+        first = self.results[0]
+        intervals = [result.interval for result in self.results if result.interval is not None]
+        level = f"{100 * intervals[0].level:.4g} % interval" if intervals else "interval"
+        means = [("system", "mean")]
+        for name, mean in sorted(self.means.items(), key=lambda item: -item[1]):
+            means.append((name, f"{mean:.4f}"))
+        tests = [("comparison", "difference", level, "p", "adjusted p")]
+        rows = zip(self.pairs, self.results, self.adjusted_pvalues, strict=True)
+        for (a, b), result, adjusted in rows:
+            limits = ""
+            if result.interval is not None:
+                limits = f"[{result.interval.low:+.4f}, {result.interval.high:+.4f}]"
+            tests.append(
+                (
+                    f"{a} - {b}",
+                    f"{result.estimate:+.4f}",
+                    limits,
+                    f"{result.pvalue:.4g}",
+                    f"{adjusted:.4g}",
+                )
+            )
+        title = (
+            f"{self.measure} over {self.n_queries} queries; {first.method} ({first.alternative}),"
+            f" p adjusted by Holm for {len(self.pairs)}, intervals not adjusted"
+        )
+        return "\n".join([title, "", *_aligned(means), "", *_aligned(tests)])
+
+
+def paired_query_tests(
+    metric: Metric,
+    y_true: Any,
+    scores: Mapping[str, Any],
+    *,
+    qid: Any,
+    baseline: str | None = None,
+    method: Literal["randomization", "t", "wilcoxon"] = "randomization",
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+    level: float = 0.95,
+    n_resamples: int = 10_000,
+    random_state: Any = None,
+    **metric_params: Any,
+) -> SystemComparison:
+    """Compare several systems on the same queries, with p-values adjusted by Holm's method.
+
+    Each comparison is a :func:`paired_query_test`; the adjusted p-values bound the probability
+    that any of them rejects falsely.
+
+    Parameters
+    ----------
+    metric : str or callable
+        Name of a measure, as ``"ndcg@10"``, or a function of :mod:`sklearn_rank.metrics`.
+    y_true : array-like of shape (n_samples,)
+        Labels or grades, as the measure takes them; in two dimensions one query per row.
+    scores : dict of str to array-like of shape (n_samples,)
+        Scores of two or more systems by name.
+    qid : array-like of shape (n_samples,) or None
+        Id of the query of each row, the rows in any order; None for two dimensions.
+    baseline : str or None, default=None
+        System that each other one is compared with, ``other - baseline``; None compares all pairs,
+        which needs more from each.
+    method : {"randomization", "t", "wilcoxon"}, default="randomization"
+        As in :func:`paired_query_test`.
+    alternative : {"two-sided", "less", "greater"}, default="two-sided"
+        Whether the first of a pair differs from the second, is smaller, or is larger.
+    level : float, default=0.95
+        Coverage, in (0, 1), of the interval of each comparison alone.
+    n_resamples : int, default=10000
+        Random exchanges of each comparison, at least 99. No two-sided p-value is below
+        ``2 / (n_resamples + 1)``, and adjusted ones are larger still.
+    random_state : None, int, Generator or RandomState, default=None
+        Source of the exchanges; an int gives the same result each time.
+    **metric_params : dict
+        Further arguments of the measure, as ``k``, ``undefined`` or ``sample_weight``.
+
+    Returns
+    -------
+    SystemComparison
+        Means, tests and adjusted p-values; print it for tables.
+
+    Raises
+    ------
+    TypeError
+        If ``metric`` is no measure, or ``scores`` is no dict.
+    ValueError
+        If there are fewer than two systems, the baseline is none of them, or as in
+        :func:`paired_query_test`.
+
+    Warns
+    -----
+    UserWarning
+        If two systems differ by the same amount on each query.
+    UndefinedMetricWarning
+        From the measure, if it is undefined for some queries.
+
+    See Also
+    --------
+    paired_query_test : Two systems.
+    holm_adjust : The adjustment alone.
+
+    Notes
+    -----
+    Time and memory of the tests one after the other; each system is evaluated once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.inference import paired_query_tests
+    >>> rng = np.random.default_rng(0)
+    >>> qid = np.repeat(np.arange(100), 10)
+    >>> grade = rng.integers(0, 3, size=1000)
+    >>> scores = {name: grade + s * rng.normal(size=1000) for name, s in zip("abc", (1, 1, 2))}
+    >>> print(paired_query_tests("ndcg@5", grade, scores, qid=qid, baseline="c", method="t"))
+    ndcg@5 over 100 queries; t (two-sided), p adjusted by Holm for 2, intervals not adjusted
+    <BLANKLINE>
+    system    mean
+    a       0.8687
+    b       0.8502
+    c       0.7107
+    <BLANKLINE>
+    comparison  difference       95 % interval          p  adjusted p
+    a - c          +0.1580  [+0.1140, +0.2020]  1.665e-10   3.331e-10
+    b - c          +0.1395  [+0.0993, +0.1797]  5.365e-10   5.365e-10
+    """
+    options = ComparisonOptions(method, alternative, level, n_resamples)
+    if not isinstance(scores, Mapping):
+        raise TypeError(
+            f"scores is a {type(scores).__name__}, but must be a dict from the names of the"
+            " systems to their scores."
+        )
+    if len(scores) < 2:
+        raise ValueError(f"scores has {len(scores)} system(s): pass two or more to compare.")
+    if baseline is not None and baseline not in scores:
+        raise ValueError(f"baseline={baseline!r} is none of the systems {list(scores)}.")
+    rng = generator_of(random_state)
+    samples = query_values_of(metric, y_true, dict(scores), qid, metric_params)
+    if baseline is None:
+        pairs = tuple(combinations(samples, 2))
+    else:
+        pairs = tuple((name, baseline) for name in samples if name != baseline)
+    results = tuple(
+        sample_test(query_differences(samples[a], samples[b]), options, rng) for a, b in pairs
+    )
+    adjusted = holm_adjust([result.pvalue for result in results])
+    one = next(iter(samples.values()))
+    return SystemComparison(
+        measure=one.measure,
+        n_queries=len(one.values),
+        means={name: float(sample.values.mean()) for name, sample in samples.items()},
+        pairs=pairs,
+        results=results,
+        adjusted_pvalues=tuple(adjusted.tolist()),
+    )
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Rows of text, the first column set left and the others right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]

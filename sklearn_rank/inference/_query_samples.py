@@ -1,0 +1,217 @@
+"""A sample of values of queries, and what follows from it: an interval for its mean, a test."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from ._arguments import check_choice, check_level, check_resamples
+from ._query_values import QueryValues
+from ._resampling import bca_levels, flipped_subsets, resampled_means
+from ._results import Interval, RankTestResult
+
+__all__ = ["ComparisonOptions", "IntervalOptions", "sample_interval", "sample_test"]
+
+_INTERVALS = ("t", "bootstrap", "bca")
+_TESTS = {
+    "randomization": "the two systems are exchangeable within each query",
+    "t": "the mean difference over queries is 0",
+    "wilcoxon": "the differences are symmetric about 0",
+}
+_ALTERNATIVES = ("two-sided", "less", "greater")
+
+
+@dataclass(frozen=True)
+class IntervalOptions:
+    """How to make an interval, checked.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    level : float
+        Nominal coverage, in (0, 1).
+    n_resamples : int
+        Resamples of the bootstraps.
+    """
+
+    method: str
+    level: float
+    n_resamples: int
+
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, _INTERVALS)
+        check_level(self.level)
+        check_resamples(self.n_resamples)
+        if self.method != "t" and self.n_resamples * (1 - self.level) < 2:
+            raise ValueError(
+                f"n_resamples={self.n_resamples} has no quantiles at level={self.level}: take at"
+                f" least {int(np.ceil(2 / (1 - self.level)))}."
+            )
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """How to test, checked.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    alternative : str
+        What counts as extreme.
+    level : float
+        Nominal coverage of the interval, in (0, 1).
+    n_resamples : int
+        Random exchanges.
+    """
+
+    method: str
+    alternative: str
+    level: float
+    n_resamples: int
+
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, tuple(_TESTS))
+        check_choice("alternative", self.alternative, _ALTERNATIVES)
+        check_level(self.level)
+        check_resamples(self.n_resamples)
+
+
+def sample_interval(
+    sample: QueryValues, options: IntervalOptions, rng: np.random.Generator
+) -> Interval:
+    """Interval for the mean of a sample of values of queries.
+
+    Parameters
+    ----------
+    sample : QueryValues
+        The values.
+    options : IntervalOptions
+        How to make it.
+    rng : numpy.random.Generator
+        Source of the resamples.
+
+    Returns
+    -------
+    Interval
+        The mean with its limits.
+    """
+    level = options.level
+    target = f"mean {sample.measure} over queries"
+    if options.method == "t" or sample.constant:
+        return _t_interval(sample, level, target)
+    means = resampled_means(sample.values, int(options.n_resamples), rng)
+    levels = ((1 - level) / 2, (1 + level) / 2)
+    if options.method == "bca":
+        levels = bca_levels(sample.values, means, level)
+    low, high = np.quantile(means, levels)
+    return _interval(sample, (low, high), level, options.method, target)
+
+
+def sample_test(
+    sample: QueryValues, options: ComparisonOptions, rng: np.random.Generator
+) -> RankTestResult:
+    """Test a sample of differences of queries.
+
+    Parameters
+    ----------
+    sample : QueryValues
+        The differences.
+    options : ComparisonOptions
+        How to test.
+    rng : numpy.random.Generator
+        Source of the exchanges.
+
+    Returns
+    -------
+    RankTestResult
+        P-value, mean difference and its interval.
+    """
+    values, level, alternative = sample.values, options.level, options.alternative
+    target = f"mean {sample.measure} over queries"
+    estimate = float(values.mean())
+    interval = None
+    if options.method == "randomization":
+        flips = flipped_subsets(values, int(options.n_resamples), rng)
+        greater, less = flips.pvalues
+        both = min(1.0, 2 * min(greater, less))
+        pvalue = {"greater": greater, "less": less, "two-sided": both}[alternative]
+        statistic, method = estimate, "exact randomization" if flips.exact else "randomization"
+        if not sample.constant:
+            limits = flips.limits(level)
+            interval = _interval(sample, limits, level, options.method, target)
+    elif not values.any():
+        statistic, pvalue, method = 0.0, 1.0, options.method
+    elif options.method == "t":
+        if sample.constant:
+            raise ValueError(
+                f"All differences of the {len(values)} queries are {estimate:.4g}, so that the t"
+                " statistic is infinite: use method='randomization' or 'wilcoxon'."
+            )
+        found = stats.ttest_1samp(values, 0.0, alternative=alternative)
+        statistic, pvalue, method = found.statistic, found.pvalue, "t"
+    else:
+        found = stats.wilcoxon(values, zero_method="pratt", alternative=alternative)
+        statistic, pvalue, method = found.statistic, found.pvalue, "wilcoxon"
+    if interval is None:
+        interval = _t_interval(sample, level, target)
+    return RankTestResult(
+        statistic=float(statistic),
+        pvalue=float(pvalue),
+        estimate=estimate,
+        alternative=alternative,
+        method=method,
+        hypothesis=_TESTS[options.method],
+        interval=interval,
+    )
+
+
+def _t_interval(sample: QueryValues, level: float, target: str) -> Interval:
+    if sample.constant:
+        return _constant_interval(sample, level, target)
+    n, mean = len(sample.values), sample.values.mean()
+    half = stats.t.ppf((1 + level) / 2, n - 1) * sample.values.std(ddof=1) / np.sqrt(n)
+    return _interval(sample, (mean - half, mean + half), level, "t", target)
+
+
+def _interval(
+    sample: QueryValues, limits: tuple[float, float], level: float, method: str, target: str
+) -> Interval:
+    low, high = np.clip(limits, *sample.limits)
+    if low == high:
+        warnings.warn(
+            f"The interval at level {level:g} has no width: the values of most queries are equal;"
+            " raise the level or take method='t'.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return Interval(
+        estimate=float(sample.values.mean()),
+        low=float(low),
+        high=float(high),
+        level=float(level),
+        method=method,
+        target=target,
+        standard_error=float(sample.values.std(ddof=1) / np.sqrt(len(sample.values))),
+    )
+
+
+def _constant_interval(sample: QueryValues, level: float, target: str) -> Interval:
+    """Limits for the mean where nothing is seen but one value."""
+    value, n = float(sample.values[0]), len(sample.values)
+    lowest, highest = sample.limits
+    missed = -np.expm1(np.log1p(-level) / n)
+    low = value - missed * (value - lowest)
+    high = value + missed * (highest - value)
+    ends = "the range of the measure" if np.isfinite([low, high]).all() else "no known range"
+    warnings.warn(
+        f"The {sample.measure} is {value:.4g} for all {n} queries, which shows no spread: the"
+        f" interval comes from {ends} and from how many other values {n} queries may miss.",
+        UserWarning,
+        stacklevel=5,
+    )
+    return Interval(value, low, high, float(level), "constant values", target)

@@ -1,0 +1,227 @@
+"""Resampling of a mean: sign flips, bootstrap, and the limits that follow from them.
+
+Arrays in, arrays out; values come one for each independent unit, as the queries of a test set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from .._typing import FloatArray, IntArray
+
+__all__ = [
+    "FlippedSubsets",
+    "bca_levels",
+    "flipped_subsets",
+    "generator_of",
+    "resampled_means",
+]
+
+# Entries of a temporary array: what the cache of a core holds.
+BLOCK = 2**16
+
+# Signs are drawn eight at a time: a byte picks the sum of its subset of eight values.
+BITS = 8
+PATTERNS = (np.arange(2**BITS)[:, None] >> np.arange(BITS)) & 1
+GROUPS = 2**10
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    """Make the source of random numbers that an argument names.
+
+    Parameters
+    ----------
+    random_state : None, int, Generator or RandomState
+        None is fresh; a generator is used, and so moved on, itself.
+
+    Returns
+    -------
+    numpy.random.Generator
+        The source.
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state={random_state!r} must be None, a non-negative int, a Generator or a"
+            " RandomState."
+        ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class FlippedSubsets:
+    """Sums of the values whose sign is flipped, one for each assignment of signs.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_assignments,)
+        Sum of the flipped values.
+    counts : ndarray of shape (n_assignments,)
+        Their number.
+    slack : float
+        Sums this near to 0 are 0 up to rounding.
+    exact : bool
+        Whether these are all assignments but that without a flip; else random ones.
+    """
+
+    sums: FloatArray
+    counts: IntArray
+    slack: float
+    exact: bool
+
+    @property
+    def pvalues(self) -> tuple[float, float]:
+        """P-values for a mean that is too large, and for one that is too small.
+
+        The flipped mean is at least the observed one if and only if the flipped values sum to at
+        most 0. The observed assignment counts as one of them.
+        """
+        total = len(self.sums) + 1
+        greater = 1 + np.count_nonzero(self.sums <= self.slack)
+        less = 1 + np.count_nonzero(self.sums >= -self.slack)
+        return greater / total, less / total
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Limits of all shifts that the test in both directions does not reject.
+
+        Parameters
+        ----------
+        level : float
+            Probability in (0, 1).
+
+        Returns
+        -------
+        low, high : float
+            Order statistics of the means of the flipped values; infinite if there are too few.
+        """
+        rejected = floor((1 - level) / 2 * (len(self.sums) + 1) * (1 + 1e-12)) - 1
+        if rejected < 0:
+            return -np.inf, np.inf
+        empty = self.counts == 0
+        means = self.sums / np.maximum(self.counts, 1)
+        low = np.partition(np.where(empty, -np.inf, means), rejected)[rejected]
+        high = -np.partition(np.where(empty, -np.inf, -means), rejected)[rejected]
+        return float(low), float(high)
+
+
+def flipped_subsets(
+    values: FloatArray, n_resamples: int, rng: np.random.Generator
+) -> FlippedSubsets:
+    """Flip the signs of values, in all ways or in random ones.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Values.
+    n_resamples : int
+        Assignments of signs to draw; all of them are taken if there are no more than that.
+    rng : numpy.random.Generator
+        Source of random signs.
+
+    Returns
+    -------
+    FlippedSubsets
+        Sum and number of the flipped values of each assignment.
+
+    Notes
+    -----
+    O(n_resamples n / 8) time, O(n_resamples) memory.
+    """
+    n = len(values)
+    slack = 64 * np.finfo(np.float64).eps * float(np.abs(values).sum())
+    if n < 63 and 2**n <= n_resamples:
+        sums, counts = np.zeros(1), np.zeros(1, dtype=np.intp)
+        for value in values:
+            sums = np.concatenate([sums, sums + value])
+            counts = np.concatenate([counts, counts + 1])
+        return FlippedSubsets(sums[1:], counts[1:], slack, exact=True)
+    sums, counts = np.zeros(n_resamples), np.zeros(n_resamples, dtype=np.intp)
+    for start in range(0, n, BITS * GROUPS):
+        part = values[start : start + BITS * GROUPS]
+        groups = ceil(len(part) / BITS)
+        padded = np.zeros(groups * BITS)
+        padded[: len(part)] = part
+        table = (padded.reshape(groups, BITS) @ PATTERNS.T).ravel()
+        shift = 2**BITS * np.arange(groups)
+        last = 2 ** (len(part) - BITS * (groups - 1)) - 1
+        rows = max(1, BLOCK // groups)
+        for first in range(0, n_resamples, rows):
+            here = slice(first, min(first + rows, n_resamples))
+            drawn = rng.integers(0, 2**BITS, size=(here.stop - here.start, groups), dtype=np.uint8)
+            drawn[:, -1] &= last
+            sums[here] += table.take(drawn + shift).sum(axis=1)
+            counts[here] += np.bitwise_count(drawn).sum(axis=1, dtype=np.intp)
+    return FlippedSubsets(sums, counts, slack, exact=False)
+
+
+def resampled_means(values: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Draw samples with replacement and take their means.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Values.
+    n_resamples : int
+        Samples to draw, each of size n.
+    rng : numpy.random.Generator
+        Source of random numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_resamples,)
+        Their means.
+
+    Notes
+    -----
+    O(n_resamples n) time, O(n_resamples + n) memory.
+    """
+    n = len(values)
+    means = np.empty(n_resamples)
+    rows = max(1, BLOCK // n)
+    for first in range(0, n_resamples, rows):
+        here = slice(first, min(first + rows, n_resamples))
+        drawn = rng.integers(0, n, size=(here.stop - here.start, n))
+        means[here] = values.take(drawn).mean(axis=1)
+    return means
+
+
+def bca_levels(values: FloatArray, means: FloatArray, level: float) -> tuple[float, float]:
+    """Find the levels of bootstrap quantiles that correct for bias and skewness.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Values that are not all equal.
+    means : ndarray of shape (n_resamples,)
+        Means of samples of them, from :func:`resampled_means`.
+    level : float
+        Probability in (0, 1).
+
+    Returns
+    -------
+    low, high : float
+        Levels in [0, 1], ``(1 - level)/2`` and ``(1 + level)/2`` without bias and skewness.
+
+    Notes
+    -----
+    The jackknife value without value i is the mean less ``(values[i] - mean)/(n - 1)``, so that
+    the acceleration is ``sum of d^3 / (6 (sum of d^2)^(3/2))``, d the deviations from the mean.
+    Resampled means that equal the mean count one half.
+    """
+    mean = values.mean()
+    below = (np.count_nonzero(means < mean) + np.count_nonzero(means <= mean)) / 2
+    # No sample on one side of the mean: the share is less than one in all, but not 0.
+    share = np.clip(below, 0.5, len(means) - 0.5) / len(means)
+    bias = ndtri(share)
+    deviation = values - mean
+    acceleration = (deviation**3).sum() / (6 * (deviation**2).sum() ** 1.5)
+    normal = bias + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
+    low, high = ndtr(bias + normal / (1 - acceleration * normal))
+    return float(low), float(high)

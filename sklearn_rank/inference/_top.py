@@ -1,0 +1,157 @@
+"""Interval for the precision at the top of the list."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import betaincinv
+from scipy.stats import binom
+
+from .._order import tied_blocks, top_mass
+from .._typing import IntArray
+from ..metrics import precision_at_top_score
+from ._arguments import check_choice, check_level
+from ._influence import check_two_classes, share_at
+from ._proportion import wilson_limits
+from ._results import Interval
+
+__all__ = ["precision_at_top_interval"]
+
+# Part of the error that "exact" spends on where the top of the population ends in the sample.
+PLACE_SHARE = 0.2
+
+
+def precision_at_top_interval(
+    y_true: Any,
+    y_score: Any,
+    *,
+    tau: float = 0.05,
+    level: float = 0.95,
+    method: Literal["influence", "exact"] = "influence",
+    pos_label: Any = None,
+) -> Interval:
+    """Interval for the precision among the top ``tau`` of the population.
+
+    For ``pi = P(positive | F(s) > 1 - tau)``, labels random, with the variance
+    ``(pi (1 - pi) + (1 - tau) (pi - eta)**2) / (tau n)``, eta the probability that an item just
+    at the threshold is positive: the threshold is a quantile of the sample and varies too.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes, both present.
+    y_score : array-like of shape (n_samples,)
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    tau : float, default=0.05
+        Share of the items that make the top, in (0, 1).
+    level : float, default=0.95
+        Nominal probability, in (0, 1), that the interval covers its target.
+    method : {"influence", "exact"}, default="influence"
+        That variance in Wilson's interval; or free of distribution and valid for every n.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+
+    Returns
+    -------
+    Interval
+        The interval, of positive width and within [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If ``tau`` is outside (0, 1), another argument is not valid, or one class is absent.
+    TypeError
+        If ``tau`` is not a number.
+
+    Warns
+    -----
+    SmallTopWarning
+        If ``tau * n`` rounds to 0: the top is then one item.
+
+    See Also
+    --------
+    linear_rank_interval : Measures that fade out instead of ending at a threshold.
+    sklearn_rank.metrics.precision_at_top_score : The estimate.
+
+    Notes
+    -----
+    Wilson's interval has the sample size ``j pi (1 - pi) / (pi (1 - pi) + (1 - tau)(pi -
+    eta)**2)`` for j items in the top, where half an item of either class is added to estimate pi
+    and eta, the latter from sqrt(n) ranks on either side of the threshold.
+
+    "exact": the number M of items above the threshold of the population is binomial, and given M
+    so is the number of positives among them. A fifth of the error is spent on the range of M,
+    the rest on Clopper and Pearson's interval, the widest over that range and over the orders of
+    tied items. O(n log n) time, O(n) memory.
+
+    References
+    ----------
+    .. [1] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, Section 5.2.
+    .. [2] Clopper & Pearson (1934), *The use of confidence or fiducial limits*, Biometrika 26.
+
+    Examples
+    --------
+    >>> from sklearn_rank.inference import precision_at_top_interval
+    >>> y_true, y_score = [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> print(precision_at_top_interval(y_true, y_score, tau=0.5))
+    0.7500 [0.2864, 0.9573] (precision in the top 0.5 of the population, 95 %, influence)
+    """
+    level = check_level(level)
+    check_choice("method", method, ("influence", "exact"))
+    positive, score = check_two_classes(y_true, y_score, pos_label)
+    estimate = float(precision_at_top_score(positive, score, tau=tau))
+    n = len(score)
+    blocks = tied_blocks(score)
+    held = np.add.reduceat(positive[blocks.order], blocks.starts, dtype=np.intp)
+    size = blocks.lengths()
+    error = None
+    if method == "exact":
+        low, high = _exact(held, size, float(tau), level)
+    else:
+        top = int(top_mass(np.ones(n), float(tau))[0])
+        below = (n - blocks.starts - size).astype(np.float64)
+        eta = float(positive.mean())
+        if top < n:
+            eta = share_at(n - top, below, size.astype(np.float64), held.astype(np.float64))
+        shrunken = (top * estimate + 0.5) / (top + 1.0)
+        binomial = shrunken * (1.0 - shrunken)
+        spread = binomial + (1.0 - tau) * (shrunken - eta) ** 2
+        low, high = wilson_limits(estimate, top * binomial / spread, level)
+        error = float(np.sqrt(spread / top))
+    return Interval(
+        estimate=estimate,
+        low=low,
+        high=high,
+        level=level,
+        method=method,
+        target=f"precision in the top {tau:g} of the population",
+        standard_error=error,
+    )
+
+
+def _exact(held: IntArray, size: IntArray, tau: float, level: float) -> tuple[float, float]:
+    """Limits from every number of items that may lie above the threshold of the population."""
+    n = int(size.sum())
+    delta = 1.0 - level
+    first = int(binom.ppf(delta * PLACE_SHARE / 2.0, n, tau))
+    last = int(binom.isf(delta * PLACE_SHARE / 2.0, n, tau))
+    if first == 0:
+        return 0.0, 1.0
+    count = np.arange(first, last + 1)
+    upto, positives = np.cumsum(size), np.cumsum(held)
+    block = np.searchsorted(upto, count, "left")
+    above, inside = upto[block] - size[block], held[block]
+    before, cut = positives[block] - inside, count - above
+    # Within the block that the end cuts, negatives first or positives first.
+    fewest = before + np.maximum(cut - (size[block] - inside), 0)
+    most = before + np.minimum(cut, inside)
+    alpha = delta * (1.0 - PLACE_SHARE) / 2.0
+    with np.errstate(invalid="ignore"):
+        low = np.where(
+            fewest > 0, betaincinv(np.maximum(fewest, 1), count - fewest + 1, alpha), 0.0
+        )
+        high = np.where(
+            most < count, betaincinv(most + 1, np.maximum(count - most, 1), 1.0 - alpha), 1.0
+        )
+    return float(low.min()), float(high.max())

@@ -1,0 +1,249 @@
+"""How many of the positives the first part of the list holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..metrics import precision_at_top_curve
+from ._common import GREY, axes_of, binary_response, line_style
+
+__all__ = ["CumulativeGainDisplay"]
+
+
+class CumulativeGainDisplay:
+    """Share of the positives found, or the lift over a random order, by the share looked at.
+
+    ``gain(t)`` is the share of all positives among the first share t of the list, ``lift(t) =
+    gain(t) / t``. Make one by :meth:`from_estimator` or :meth:`from_predictions`.
+
+    Parameters
+    ----------
+    share : ndarray of shape (n_positions,)
+        Shares of the list, ascending, the last 1.
+    gain : ndarray of shape (n_positions,)
+        Share of the positives among them, in [0, 1].
+    base_rate : float
+        Share of positives in the list.
+    estimator_name : str or None, default=None
+        Name in the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        The curve.
+    perfect_ : matplotlib Line2D
+        The curve of an order with all positives first.
+    random_ : matplotlib Line2D
+        The expected curve of a random order.
+    ax_ : matplotlib Axes
+        Axes that it is drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    TopOfListDisplay : The precision instead, on a scale that shows the first items.
+    RocBandDisplay : Against the share of negatives, which does not depend on the base rate.
+
+    Notes
+    -----
+    Ties count by the mean over all their orders: a straight piece of the gain.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from sklearn_rank.plotting import CumulativeGainDisplay
+    >>> display = CumulativeGainDisplay.from_predictions([1, 1, 0, 0], [4.0, 2.0, 3.0, 1.0])
+    >>> display.gain
+    array([0.5, 0.5, 1. , 1. ])
+    """
+
+    def __init__(
+        self, share: Any, gain: Any, base_rate: float, *, estimator_name: str | None = None
+    ) -> None:
+        self.share = np.asarray(share)
+        self.gain = np.asarray(gain)
+        self.base_rate = base_rate
+        self.estimator_name = estimator_name
+
+    @property
+    def lift(self) -> Any:
+        """Gain by the share looked at."""
+        return self.gain / self.share
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        kind: str = "gain",
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> CumulativeGainDisplay:
+        """Rank rows by a fitted estimator and draw the gain or the lift.
+
+        Parameters
+        ----------
+        estimator : object
+            Fitted; ranks by ``decision_function``, else by ``predict_proba`` of the second
+            class, else, if it is no classifier, by ``predict``.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights.
+        kind : {"gain", "lift"}, default="gain"
+            What is drawn.
+        name : str or None, default=None
+            Name in the legend; None is the class of the estimator.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes new ones.
+        **kwargs : dict
+            Handed to matplotlib's ``plot``.
+
+        Returns
+        -------
+        CumulativeGainDisplay
+            The display, drawn.
+        """
+        y_score, pos_label, name = binary_response(estimator, X, name)
+        return cls.from_predictions(
+            y,
+            y_score,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            kind=kind,
+            name=name,
+            ax=ax,
+            **kwargs,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        kind: str = "gain",
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> CumulativeGainDisplay:
+        """Draw the gain or the lift of given scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels of two classes.
+        y_score : array-like of shape (n_samples,)
+            Scores; higher is nearer to the top.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights.
+        pos_label : int, float, bool or str, default=None
+            The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        kind : {"gain", "lift"}, default="gain"
+            What is drawn.
+        name : str or None, default=None
+            Name in the legend.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes new ones.
+        **kwargs : dict
+            Handed to matplotlib's ``plot``.
+
+        Returns
+        -------
+        CumulativeGainDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If there are no positives.
+        """
+        position, precision = precision_at_top_curve(
+            y_true, y_score, sample_weight=sample_weight, pos_label=pos_label
+        )
+        base_rate = float(precision[-1])
+        if base_rate == 0:
+            raise ValueError(
+                "y_true has no positives, of which a share could be found: check the labels and"
+                " pos_label."
+            )
+        share = position / position[-1]
+        display = cls(share, precision * share / base_rate, base_rate, estimator_name=name)
+        return display.plot(ax=ax, kind=kind, **kwargs)
+
+    def plot(
+        self, ax: Any = None, *, kind: str = "gain", name: str | None = None, **kwargs: Any
+    ) -> CumulativeGainDisplay:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes new ones.
+        kind : {"gain", "lift"}, default="gain"
+            What is drawn.
+        name : str or None, default=None
+            Name in the legend; None is ``estimator_name``.
+        **kwargs : dict
+            Handed to matplotlib's ``plot``.
+
+        Returns
+        -------
+        CumulativeGainDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If ``kind`` is neither.
+        """
+        if kind not in ("gain", "lift"):
+            raise ValueError(f"kind={kind!r} must be 'gain' or 'lift'.")
+        ax = axes_of(ax)
+        first = not ax.get_xlabel()
+        label = self.estimator_name if name is None else name
+        x, y = self.share, self.lift
+        perfect = np.array([[0.0, self.base_rate, 1.0], [0.0, 1.0, 1.0]])
+        if kind == "gain":
+            x, y = np.append(0.0, self.share), np.append(0.0, self.gain)
+        else:
+            shares = np.linspace(self.base_rate, 1.0, 200)
+            perfect = np.array([np.append(0.0, shares), np.append(shares[0], shares)])
+            perfect[1] = 1 / perfect[1]
+        style = {**line_style(ax), "label": label, "linewidth": 1.5, **kwargs}
+        (self.line_,) = ax.plot(x, y, **style)
+        quiet = {"color": GREY, "linewidth": 1, "zorder": 1}
+        (self.perfect_,) = ax.plot(
+            *perfect, **quiet, linestyle="--", label="all positives first" if first else None
+        )
+        (self.random_,) = ax.plot(
+            [0, 1],
+            [0, 1] if kind == "gain" else [1, 1],
+            **quiet,
+            linestyle=":",
+            label="random order" if first else None,
+        )
+        ax.set(
+            xlabel="Share of the list, from the top",
+            ylabel="Share of the positives found" if kind == "gain" else "Lift over random order",
+            xlim=(0, 1),
+        )
+        ax.set_ylim(bottom=0)
+        ax.legend(loc="lower right" if kind == "gain" else "upper right", fontsize="small")
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self

@@ -1,0 +1,299 @@
+"""Two rankers query by query: wins, ties, losses, and whether chance explains them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..inference import RankTestResult
+from ..inference._query_samples import ComparisonOptions, sample_test
+from ..inference._query_values import query_differences, query_values_of
+from ..inference._resampling import generator_of
+from ._common import COLORS, GREY, axes_of, query_response
+
+__all__ = ["QueryDifferenceDisplay"]
+
+
+class QueryDifferenceDisplay:
+    """Difference of a measure between two rankers on each query, sorted, with a test.
+
+    Make one by :meth:`from_estimators` or :meth:`from_predictions`.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n_queries,)
+        Measure of the first ranker less that of the second.
+    result : RankTestResult
+        Paired test of them.
+    measure : str
+        Name of the measure.
+    names : tuple of (str, str), default=("A", "B")
+        Names of the rankers.
+
+    Attributes
+    ----------
+    wins_ : matplotlib StepPatch
+        Queries on which the first is better.
+    losses_ : matplotlib StepPatch
+        Queries on which the second is better.
+    mean_ : matplotlib Line2D
+        The mean difference.
+    ax_ : matplotlib Axes
+        Axes that it is drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    QueryScoresDisplay : The values of each ranker.
+    sklearn_rank.inference.paired_query_test : The test.
+
+    Notes
+    -----
+    Differences that only rounding makes are ties.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> import numpy as np
+    >>> matplotlib.use("agg")
+    >>> from sklearn_rank.plotting import QueryDifferenceDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> qid = np.repeat(np.arange(50), 10)
+    >>> grade = rng.integers(0, 3, size=500)
+    >>> display = QueryDifferenceDisplay.from_predictions(
+    ...     grade, grade + rng.normal(size=500), rng.normal(size=500), qid=qid, random_state=0
+    ... )
+    >>> display.wins, display.ties, display.losses
+    (44, 0, 6)
+    """
+
+    def __init__(
+        self,
+        differences: Any,
+        result: RankTestResult,
+        measure: str,
+        *,
+        names: tuple[str, str] = ("A", "B"),
+    ) -> None:
+        self.differences = np.sort(np.asarray(differences, dtype=np.float64))[::-1]
+        self.result = result
+        self.measure = measure
+        self.names = names
+
+    @property
+    def wins(self) -> int:
+        """Queries on which the first ranker is better."""
+        return int(np.count_nonzero(self.differences > 0))
+
+    @property
+    def ties(self) -> int:
+        """Queries on which both are equal."""
+        return int(np.count_nonzero(self.differences == 0))
+
+    @property
+    def losses(self) -> int:
+        """Queries on which the second ranker is better."""
+        return int(np.count_nonzero(self.differences < 0))
+
+    @classmethod
+    def from_estimators(
+        cls,
+        estimator_a: Any,
+        estimator_b: Any,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any,
+        metric: Any = "ndcg",
+        metric_params: dict[str, Any] | None = None,
+        method: str = "randomization",
+        alternative: str = "two-sided",
+        level: float = 0.95,
+        n_resamples: int = 10_000,
+        random_state: Any = None,
+        names: tuple[str, str] | None = None,
+        ax: Any = None,
+    ) -> QueryDifferenceDisplay:
+        """Rank rows by two fitted estimators and draw how they differ.
+
+        Parameters
+        ----------
+        estimator_a : object
+            Fitted; ranks by ``decision_function``, else by ``predict_proba`` of the second
+            class, else, if it is no classifier, by ``predict``.
+        estimator_b : object
+            The other one.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels or grades, as the measure takes them.
+        qid : array-like of shape (n_samples,)
+            Id of the query of each row.
+        metric : str or callable, default="ndcg"
+            Name of a measure, or a function of :mod:`sklearn_rank.metrics`.
+        metric_params : dict or None, default=None
+            Further arguments of the measure.
+        method : {"randomization", "t", "wilcoxon"}, default="randomization"
+            Test, see :func:`sklearn_rank.inference.paired_query_test`.
+        alternative : {"two-sided", "less", "greater"}, default="two-sided"
+            What counts as extreme.
+        level : float, default=0.95
+            Coverage of the interval for the mean difference, in (0, 1).
+        n_resamples : int, default=10000
+            Random exchanges.
+        random_state : None, int, Generator or RandomState, default=None
+            Source of the exchanges.
+        names : tuple of (str, str) or None, default=None
+            Names of the rankers; None is their classes.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        QueryDifferenceDisplay
+            The display, drawn.
+        """
+        a, name_a = query_response(estimator_a, X, None)
+        b, name_b = query_response(estimator_b, X, None)
+        return cls.from_predictions(
+            y,
+            a,
+            b,
+            qid=qid,
+            metric=metric,
+            metric_params=metric_params,
+            method=method,
+            alternative=alternative,
+            level=level,
+            n_resamples=n_resamples,
+            random_state=random_state,
+            names=(name_a, name_b) if names is None else names,
+            ax=ax,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score_a: Any,
+        y_score_b: Any,
+        *,
+        qid: Any,
+        metric: Any = "ndcg",
+        metric_params: dict[str, Any] | None = None,
+        method: str = "randomization",
+        alternative: str = "two-sided",
+        level: float = 0.95,
+        n_resamples: int = 10_000,
+        random_state: Any = None,
+        names: tuple[str, str] = ("A", "B"),
+        ax: Any = None,
+    ) -> QueryDifferenceDisplay:
+        """Draw how two rankers differ by given scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels or grades, as the measure takes them.
+        y_score_a : array-like of shape (n_samples,)
+            Scores of the first ranker; higher is nearer to the top.
+        y_score_b : array-like of shape (n_samples,)
+            Scores of the second ranker.
+        qid : array-like of shape (n_samples,)
+            Id of the query of each row.
+        metric : str or callable, default="ndcg"
+            Name of a measure, or a function of :mod:`sklearn_rank.metrics`.
+        metric_params : dict or None, default=None
+            Further arguments of the measure.
+        method : {"randomization", "t", "wilcoxon"}, default="randomization"
+            Test, see :func:`sklearn_rank.inference.paired_query_test`.
+        alternative : {"two-sided", "less", "greater"}, default="two-sided"
+            What counts as extreme.
+        level : float, default=0.95
+            Coverage of the interval for the mean difference, in (0, 1).
+        n_resamples : int, default=10000
+            Random exchanges.
+        random_state : None, int, Generator or RandomState, default=None
+            Source of the exchanges.
+        names : tuple of (str, str), default=("A", "B")
+            Names of the rankers.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        QueryDifferenceDisplay
+            The display, drawn.
+        """
+        options = ComparisonOptions(method, alternative, level, n_resamples)
+        rng = generator_of(random_state)
+        samples = query_values_of(
+            metric, y_true, {"a": y_score_a, "b": y_score_b}, qid, dict(metric_params or {})
+        )
+        sample = query_differences(samples["a"], samples["b"])
+        result = sample_test(sample, options, rng)
+        display = cls(sample.values, result, samples["a"].measure, names=names)
+        return display.plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> QueryDifferenceDisplay:
+        """Draw the differences.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        QueryDifferenceDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        ax = axes_of(ax, layout="constrained")
+        d, (a, b) = self.differences, self.names
+        n = len(d)
+        edges = np.arange(n + 1)
+        self.wins_ = ax.stairs(np.maximum(d, 0), edges, fill=True, color=COLORS[0])
+        self.losses_ = ax.stairs(np.minimum(d, 0), edges, fill=True, color=COLORS[1])
+        ax.axhline(0, color="black", linewidth=0.8)
+        estimate, interval = self.result.estimate, self.result.interval
+        label = f"mean {estimate:+.3f}"
+        largest = np.abs(d).max() or 1.0
+        if interval is not None:
+            low, high = np.clip([interval.low, interval.high], -2 * largest, 2 * largest)
+            ax.axhspan(low, high, color=GREY, alpha=0.3, linewidth=0)
+            label += f", {100 * interval.level:.4g} % [{interval.low:+.3f}, {interval.high:+.3f}]"
+        self.mean_ = ax.axhline(estimate, color="black", linestyle="--", linewidth=1, label=label)
+        for name, count, x, y, side, color in (
+            (a, self.wins, 0.02, 0.97, "left", COLORS[0]),
+            (b, self.losses, 0.98, 0.03, "right", COLORS[1]),
+        ):
+            ax.text(
+                x,
+                y,
+                f"{name} better: {count}",
+                transform=ax.transAxes,
+                ha=side,
+                va="top" if y > 0.5 else "bottom",
+                color=color,
+                weight="bold",
+            )
+        ax.set(
+            xlim=(0, n),
+            ylim=(-1.25 * largest, 1.25 * largest),
+            xlabel=f"Queries, sorted ({n}; equal on {self.ties})",
+            ylabel=f"{self.measure}: {a} less {b}",
+        )
+        ax.set_title(
+            f"p = {self.result.pvalue:.3g} ({self.result.method}, {self.result.alternative})"
+        )
+        ax.legend(loc="upper right", fontsize="small")
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self

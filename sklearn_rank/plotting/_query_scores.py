@@ -1,0 +1,292 @@
+"""The values of a measure on all queries, with their mean and its interval."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..inference import Interval
+from ..inference._query_samples import IntervalOptions, sample_interval
+from ..inference._query_values import QueryValues, query_values_of
+from ..inference._resampling import generator_of
+from ._common import COLORS, axes_of, query_response, systems_of
+
+__all__ = ["QueryScoresDisplay"]
+
+BINS = 25
+HALF_HEIGHT = 0.36
+
+
+class QueryScoresDisplay:
+    """Distribution over queries of a measure, for one or several rankers.
+
+    One row for each ranker: a histogram of its values about a line, with the mean and the
+    interval for it. Make one by :meth:`from_estimator` or :meth:`from_predictions`.
+
+    Parameters
+    ----------
+    values : dict of str to ndarray of shape (n_queries,)
+        Values on the queries by the name of the ranker.
+    intervals : dict of str to Interval
+        Interval for the mean of each.
+    measure : str
+        Name of the measure.
+    limits : tuple of (float, float), default=(-inf, inf)
+        Smallest and largest value that a query can have; infinite where there is no such value.
+
+    Attributes
+    ----------
+    shapes_ : list of matplotlib PolyCollection
+        The histograms.
+    bars_ : list of matplotlib ErrorbarContainer
+        The means and their intervals.
+    ax_ : matplotlib Axes
+        Axes that it is drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    QueryDifferenceDisplay : Two rankers query by query, which tells more than two rows here.
+    IntervalsDisplay : The means alone.
+    sklearn_rank.inference.metric_interval : The interval.
+
+    Notes
+    -----
+    The height of a histogram is relative to the highest bar of its ranker.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> import numpy as np
+    >>> matplotlib.use("agg")
+    >>> from sklearn_rank.plotting import QueryScoresDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> qid = np.repeat(np.arange(50), 10)
+    >>> grade = rng.integers(0, 3, size=500)
+    >>> scores = {"sharp": grade + rng.normal(size=500), "random": rng.normal(size=500)}
+    >>> display = QueryScoresDisplay.from_predictions(grade, scores, qid=qid, metric="ndcg@5")
+    >>> print(display.intervals["random"])
+    0.5380 [0.4822, 0.5938] (mean ndcg@5 over queries, 95 %, t)
+    """
+
+    def __init__(
+        self,
+        values: dict[str, Any],
+        intervals: dict[str, Interval],
+        measure: str,
+        *,
+        limits: tuple[float, float] = (-np.inf, np.inf),
+    ) -> None:
+        self.values = values
+        self.intervals = intervals
+        self.measure = measure
+        self.limits = limits
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any,
+        metric: Any = "ndcg",
+        metric_params: dict[str, Any] | None = None,
+        level: float = 0.95,
+        method: str = "t",
+        n_resamples: int = 10_000,
+        random_state: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> QueryScoresDisplay:
+        """Rank rows by a fitted estimator and draw the values of a measure on the queries.
+
+        Parameters
+        ----------
+        estimator : object
+            Fitted; ranks by ``decision_function``, else by ``predict_proba`` of the second
+            class, else, if it is no classifier, by ``predict``.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels or grades, as the measure takes them.
+        qid : array-like of shape (n_samples,)
+            Id of the query of each row.
+        metric : str or callable, default="ndcg"
+            Name of a measure, or a function of :mod:`sklearn_rank.metrics`.
+        metric_params : dict or None, default=None
+            Further arguments of the measure.
+        level : float, default=0.95
+            Coverage of the intervals, in (0, 1).
+        method : {"t", "bootstrap", "bca"}, default="t"
+            Method of the intervals, see :func:`sklearn_rank.inference.metric_interval`.
+        n_resamples : int, default=10000
+            Resamples of the bootstraps.
+        random_state : None, int, Generator or RandomState, default=None
+            Source of the resamples.
+        name : str or None, default=None
+            Name of the row; None is the class of the estimator.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes new ones.
+        **kwargs : dict
+            Handed to matplotlib's ``fill_between``.
+
+        Returns
+        -------
+        QueryScoresDisplay
+            The display, drawn.
+        """
+        y_score, name = query_response(estimator, X, name)
+        return cls.from_predictions(
+            y,
+            y_score,
+            qid=qid,
+            metric=metric,
+            metric_params=metric_params,
+            level=level,
+            method=method,
+            n_resamples=n_resamples,
+            random_state=random_state,
+            name=name,
+            ax=ax,
+            **kwargs,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        qid: Any,
+        metric: Any = "ndcg",
+        metric_params: dict[str, Any] | None = None,
+        level: float = 0.95,
+        method: str = "t",
+        n_resamples: int = 10_000,
+        random_state: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> QueryScoresDisplay:
+        """Draw the values of a measure on the queries for given scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels or grades, as the measure takes them.
+        y_score : array-like of shape (n_samples,) or dict of str to array-like
+            Scores of one ranker, or of several by name; higher is nearer to the top.
+        qid : array-like of shape (n_samples,)
+            Id of the query of each row.
+        metric : str or callable, default="ndcg"
+            Name of a measure, or a function of :mod:`sklearn_rank.metrics`.
+        metric_params : dict or None, default=None
+            Further arguments of the measure.
+        level : float, default=0.95
+            Coverage of the intervals, in (0, 1).
+        method : {"t", "bootstrap", "bca"}, default="t"
+            Method of the intervals, see :func:`sklearn_rank.inference.metric_interval`.
+        n_resamples : int, default=10000
+            Resamples of the bootstraps.
+        random_state : None, int, Generator or RandomState, default=None
+            Source of the resamples.
+        name : str or None, default=None
+            Name of the row of one ranker.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes new ones.
+        **kwargs : dict
+            Handed to matplotlib's ``fill_between``.
+
+        Returns
+        -------
+        QueryScoresDisplay
+            The display, drawn.
+        """
+        options = IntervalOptions(method, level, n_resamples)
+        rng = generator_of(random_state)
+        systems = systems_of(y_score, name)
+        samples = query_values_of(metric, y_true, systems, qid, dict(metric_params or {}))
+        intervals = {key: sample_interval(one, options, rng) for key, one in samples.items()}
+        one: QueryValues = next(iter(samples.values()))
+        values = {key: sample.values for key, sample in samples.items()}
+        return cls(values, intervals, one.measure, limits=one.limits).plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> QueryScoresDisplay:
+        """Draw the rows.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Axes to draw on; None makes new ones.
+        **kwargs : dict
+            Handed to matplotlib's ``fill_between``.
+
+        Returns
+        -------
+        QueryScoresDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        ax = axes_of(ax, figsize=(6.4, 1.1 + 0.8 * len(self.values)), layout="constrained")
+        together = np.concatenate([*self.values.values()])
+        finite = np.isfinite(self.limits)
+        start, stop = np.where(finite, self.limits, [together.min(), together.max()])
+        if start == stop:
+            start, stop = start - 0.5, stop + 0.5
+        edges = np.linspace(start, stop, BINS + 1)
+        self.shapes_, self.bars_ = [], []
+        for row, (name, values) in enumerate(self.values.items()):
+            counts, _ = np.histogram(values, edges)
+            height = np.append(counts, counts[-1]) / counts.max() * HALF_HEIGHT
+            color = COLORS[row % len(COLORS)]
+            style = {"color": color, "alpha": 0.45, "linewidth": 0, **kwargs}
+            shape = ax.fill_between(edges, row - height, row + height, step="post", **style)
+            self.shapes_.append(shape)
+            known = self.intervals[name]
+            low, high = np.clip([known.low, known.high], start, stop)
+            bar = ax.errorbar(
+                known.estimate,
+                row,
+                xerr=[[known.estimate - low], [high - known.estimate]],
+                fmt="o",
+                color="black",
+                markersize=5,
+                capsize=4,
+                linewidth=1.8,
+                label=f"mean, {100 * known.level:.4g} % interval" if row == 0 else None,
+            )
+            self.bars_.append(bar)
+            ax.text(
+                1.02,
+                row,
+                f"{known.estimate:.3f}\n[{known.low:.3f}, {known.high:.3f}]",
+                transform=ax.get_yaxis_transform(),
+                va="center",
+                fontsize="small",
+            )
+        n_queries = len(next(iter(self.values.values())))
+        ax.set_yticks(range(len(self.values)), list(self.values))
+        ax.set(
+            xlabel=f"{self.measure} of a query ({n_queries} queries)",
+            ylim=(len(self.values) - 0.5, -0.5),
+        )
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        ax.tick_params(axis="y", length=0)
+        ax.grid(axis="x", alpha=0.3)
+        known = next(iter(self.intervals.values()))
+        ax.set_title(
+            f"Queries (shaded), mean and its {100 * known.level:.4g} % interval (black)",
+            fontsize="small",
+            loc="left",
+        )
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self

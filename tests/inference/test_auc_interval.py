@@ -1,0 +1,455 @@
+"""Interval for the AUC: its variance pair by pair, its edges, its symmetries, its coverage."""
+
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+from sklearn.exceptions import UndefinedMetricWarning
+
+from sklearn_rank.bounds import auc_test_bound
+from sklearn_rank.inference import auc_interval
+from sklearn_rank.inference._auc_limits import METHODS, WITH_GROUPS
+from sklearn_rank.inference._auc_moments import (
+    binormal_pairs,
+    hanley_mcneil_pairs,
+    lehmann_variance,
+    sample_moments,
+)
+from sklearn_rank.metrics import roc_auc_score
+from tests.oracles import auc_variance as oracle
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "rank_compare_2indep.json"
+ESTIMATED = ("delong", "logit-delong", "hanley-mcneil", "normal", "chebyshev")
+SAFE = tuple(method for method in METHODS if method not in ESTIMATED)
+GUARANTEED = ("mcdiarmid", "hoeffding", "kl", "chebyshev-worst")
+Z = norm.ppf(0.975)
+
+
+def samples(n_samples=40, seed=0):
+    """Small samples of few values, with at least two items of each class."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n_samples):
+        n_pos, n_neg = rng.integers(2, 8, 2)
+        levels = int(rng.integers(2, 9))
+        yield rng.integers(0, levels, n_pos) + rng.integers(0, 3), rng.integers(0, levels, n_neg)
+
+
+def joined(pos, neg):
+    return np.repeat([1, 0], [len(pos), len(neg)]), np.concatenate([pos, neg])
+
+
+def interval(pos, neg, **arguments):
+    return auc_interval(*joined(pos, neg), **arguments)
+
+
+# --------------------------------------------------------------------------------- the variance
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_moments(seed):
+    for pos, neg in samples(seed=seed):
+        y, score = joined(pos, neg)
+        found = sample_moments(score.astype(float), y == 1, None)
+        of_pos, of_neg = oracle.placements(pos, neg)
+        assert found.auc == pytest.approx(oracle.auc(pos, neg))
+        assert found.var_pos == pytest.approx(oracle.sample_variance(of_pos))
+        assert found.var_neg == pytest.approx(oracle.sample_variance(of_neg))
+        assert found.tied == pytest.approx(oracle.tied(pos, neg))
+        assert found.variance == pytest.approx(oracle.delong(pos, neg))
+        assert found.unbiased_variance() == pytest.approx(oracle.unbiased(pos, neg), abs=1e-14)
+
+
+@pytest.mark.parametrize("of_pos", [(0.2, 0.3, 0.5), (0.5, 0.0, 0.5), (0.0, 0.4, 0.6)])
+def test_lehmanns_variance_with_ties(of_pos):
+    of_neg = (0.4, 0.5, 0.1)
+    expected = oracle.moments_of_distribution(of_pos, of_neg)
+    found = lehmann_variance(
+        expected["auc"], expected["p1"], expected["p2"], 3, 2, expected["tied"]
+    )
+    assert found == pytest.approx(oracle.variance_over_samples(of_pos, of_neg, 3, 2))
+
+
+@pytest.mark.parametrize("auc", [0.5, 0.8, 0.99])
+def test_pairs_of_exponential_and_of_normal_scores(auc):
+    # Placements of positives are F_neg(x); p2 is the mean of their squares, p1 likewise.
+    u = (np.arange(400_000) + 0.5) / 400_000
+    scale = auc / (1 - auc)
+    first, second = hanley_mcneil_pairs(auc)
+    assert np.mean((1 - (1 - u) ** scale) ** 2) == pytest.approx(second, abs=2e-5)
+    assert np.mean((1 - u) ** (2 / scale)) == pytest.approx(first, abs=2e-5)
+    for ratio in (1.0, 2.5):
+        shift = np.sqrt(1 + ratio**2) * norm.ppf(auc)
+        first, second = binormal_pairs(auc, ratio)
+        quantile = norm.ppf(u)
+        assert np.mean(norm.cdf(shift + ratio * quantile) ** 2) == pytest.approx(second, abs=2e-5)
+        above = norm.cdf((shift - quantile) / ratio)
+        assert np.mean(above**2) == pytest.approx(first, abs=2e-5)
+
+
+def test_against_statsmodels():
+    for case in json.loads(GOLDEN.read_text())["cases"]:
+        found = interval(case["pos"], case["neg"], method="delong")
+        assert found.estimate == pytest.approx(case["auc"])
+        assert found.standard_error == pytest.approx(case["standard_error"])
+        assert found.low == pytest.approx(max(case["low"], 0))
+        assert found.high == pytest.approx(min(case["high"], 1))
+
+
+def test_large_sample_is_that_of_definition():
+    rng = np.random.default_rng(1)
+    for share in (0.1, 0.8):
+        y = rng.random(400) < share
+        score = np.round(rng.normal(size=400) + y, 1)
+        found = auc_interval(y, score, method="delong")
+        assert found.estimate == pytest.approx(roc_auc_score(y, score))
+        assert found.standard_error**2 == pytest.approx(oracle.delong(score[y], score[~y]))
+
+
+# ----------------------------------------------------------------------------------- the limits
+
+
+def test_limits_by_definition():
+    for pos, neg in samples():
+        value, variance = oracle.auc(pos, neg), oracle.delong(pos, neg)
+        fewer, n = min(len(pos), len(neg)), len(pos) + len(neg)
+        lehmann = oracle.unbiased(pos, neg)
+        if not 0 < value < 1 or min(variance, lehmann) <= 1e-12:
+            continue
+        reaches = {
+            "delong": Z * np.sqrt(variance),
+            "normal": Z * np.sqrt(lehmann),
+            "chebyshev": np.sqrt(lehmann / 0.05),
+            "hoeffding": np.sqrt(np.log(40) / (2 * fewer)),
+            "mcdiarmid": np.sqrt(np.log(40) * n / (2 * len(pos) * len(neg))),
+        }
+        for method, reach in reaches.items():
+            found = interval(pos, neg, method=method)
+            assert found.low == pytest.approx(max(value - reach, 0.0), abs=1e-14)
+            assert found.high == pytest.approx(min(value + reach, 1.0), abs=1e-14)
+        for method, share in (("normal-worst", Z**2 / fewer), ("chebyshev-worst", 20 / fewer)):
+            found = interval(pos, neg, method=method)
+            assert (found.low, found.high) == pytest.approx(oracle.wilson(value, share, 1.0))
+
+
+@pytest.mark.parametrize("method", ["kl", "hoeffding", "mcdiarmid"])
+def test_the_bounds_from_counts_agree(method):
+    for pos, neg in samples(20, seed=9):
+        found = interval(pos, neg, level=0.9, method=method)
+        bound = auc_test_bound(len(pos), len(neg), 0.1, method=method, auc=found.estimate).value
+        farther = max(found.estimate - found.low, found.high - found.estimate)
+        if found.low > 0 or found.high < 1:
+            assert farther == pytest.approx(min(bound, max(found.estimate, 1 - found.estimate)))
+
+
+def test_kl_of_a_perfect_sample():
+    # A^3 = delta / 2.
+    found = interval([4, 5, 6], [1, 2, 3], method="kl")
+    assert (found.low, found.high) == pytest.approx((0.025 ** (1 / 3), 1.0))
+
+
+def test_default_by_definition():
+    for pos, neg in samples(seed=3):
+        value, share = oracle.auc(pos, neg), 0.0
+        for placed in oracle.placements(pos, neg):
+            n = len(placed)
+            seen = sum((v - value) ** 2 for v in placed)
+            largest = (n - 1) * value * (1 - value)
+            share += (seen + (1 + 1 / n) / 4) / (largest + 1 / 2) / n
+        found = interval(pos, neg)
+        assert (found.low, found.high) == pytest.approx(oracle.wilson(value, share, Z), abs=1e-12)
+
+
+def test_newcombe_by_definition():
+    def fits(a):
+        n = (len(pos) + len(neg)) / 2 - 1
+        factor = 1 + n * (1 - a) / (2 - a) + n * a / (1 + a)
+        return (value - a) ** 2 <= Z**2 * a * (1 - a) * factor / (len(pos) * len(neg))
+
+    for pos, neg in samples(seed=4, n_samples=10):
+        value = oracle.auc(pos, neg)
+        found = interval(pos, neg, method="newcombe")
+        assert found.low == pytest.approx(oracle.farthest(fits, value, 0.0), abs=1e-12)
+        assert found.high == pytest.approx(oracle.farthest(fits, value, 1.0), abs=1e-12)
+
+
+def test_logit_is_symmetric_on_its_scale():
+    found = interval([3, 5, 2], [1, 4, 0, 2], method="logit-delong")
+    logit = [np.log(v / (1 - v)) for v in (found.low, found.estimate, found.high)]
+    assert logit[1] - logit[0] == pytest.approx(logit[2] - logit[1])
+    slope = 1 / (found.estimate * (1 - found.estimate))
+    assert logit[1] - logit[0] == pytest.approx(Z * found.standard_error * slope)
+
+
+# ---------------------------------------------------------------------------------- properties
+
+
+@pytest.mark.parametrize("method", SAFE)
+def test_safe_everywhere(method):
+    """Width, no NaN, inside [0, 1], around the AUC: one item of a class, perfect, all tied."""
+    edges = [([1], [0]), ([0], [1]), ([1], [1]), ([5], [1, 2, 3]), ([2], [1, 2, 3])]
+    edges += [([4, 5, 6], [1, 2, 3]), ([1, 1, 1], [1, 1]), ([9] * 50, [1]), (range(90), [200])]
+    for pos, neg in [*edges, *samples(20, seed=7)]:
+        for level in (0.5, 0.95, 0.9999):
+            found = interval(pos, neg, level=level, method=method)
+            assert 0 <= found.low <= found.estimate <= found.high <= 1
+            assert found.width > 0
+            assert found.high == 1 or found.estimate < 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_turned_round(method):
+    # Newcombe's variance is symmetric because both counts enter by their mean.
+    for pos, neg in samples(15, seed=5):
+        pos, neg = np.append(pos, [0, 5]), np.append(neg, [0, 5])
+        if oracle.unbiased(pos, neg) <= 1e-12:
+            continue
+        found = interval(pos, neg, method=method)
+        turned = interval(neg, pos, method=method)
+        assert turned.estimate == pytest.approx(1 - found.estimate)
+        if method != "hanley-mcneil":
+            assert turned.low == pytest.approx(1 - found.high, abs=1e-12)
+            assert turned.high == pytest.approx(1 - found.low, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_order_and_scale_of_scores_do_not_matter(method):
+    rng = np.random.default_rng(0)
+    y, score = joined([3, 1, 4, 5, 9], [2, 6, 5, 3, 0, 1])
+    found = auc_interval(y, score, method=method)
+    order = rng.permutation(len(y))
+    assert auc_interval(y[order], np.exp(score[order] / 3.0), method=method) == found
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_repeat_rows(method):
+    rng = np.random.default_rng(2)
+    y, score = joined([3, 1, 4, 5, 9, 2], [2, 6, 5, 3, 0, 1])
+    weight = rng.integers(0, 4, len(y))
+    weight[[0, 1, 6, 7]] = [2, 1, 3, 1]
+    found = auc_interval(y, score, sample_weight=weight, method=method)
+    again = auc_interval(np.repeat(y, weight), np.repeat(score, weight), method=method)
+    for name in ("estimate", "low", "high"):
+        assert getattr(found, name) == pytest.approx(getattr(again, name))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_higher_level_is_wider(method):
+    widths = [
+        interval([3, 1, 4, 5, 9], [2, 6, 5, 3, 0], level=level, method=method).width
+        for level in (0.5, 0.8, 0.95, 0.999)
+    ]
+    assert all(np.diff(widths) >= 0)
+    assert widths[0] < widths[1]
+
+
+def test_order_of_the_distribution_free_ones():
+    for pos, neg in samples(20, seed=8):
+        kl, hoeffding, mcdiarmid = (
+            interval(pos, neg, method=method) for method in ("kl", "hoeffding", "mcdiarmid")
+        )
+        assert hoeffding.low - 1e-12 <= kl.low <= kl.high <= hoeffding.high + 1e-12
+        assert mcdiarmid.low <= hoeffding.low <= hoeffding.high <= mcdiarmid.high
+
+
+def test_default_limits_rise_with_the_auc():
+    # Moving one positive up past one negative, all else equal.
+    neg = np.arange(10)
+    pos = np.array([-0.5, 3.5, 6.5, 8.5, 9.5])
+    found = [interval(np.append(pos[1:], pos[0] + step), neg) for step in range(11)]
+    assert np.all(np.diff([one.estimate for one in found]) > 0)
+    assert np.all(np.diff([one.low for one in found]) > 0)
+
+
+# -------------------------------------------------------------------------------------- groups
+
+
+def grouped(rng, n_groups=8):
+    sizes = rng.integers(1, 6, n_groups)
+    groups = np.repeat(np.arange(n_groups), sizes)
+    y = rng.integers(0, 2, len(groups))
+    y[:2], y[-2:] = [0, 1], [0, 1]
+    return y, rng.integers(0, 6, len(y)) + y, groups
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_groups_by_definition(seed):
+    y, score, groups = grouped(np.random.default_rng(seed))
+    expected = oracle.obuchowski(score[y == 1], score[y == 0], groups[y == 1], groups[y == 0])
+    names = np.array(["p", "q", "b", "a", "z", "k", "c", "x"])[groups]
+    found = auc_interval(y, score, groups=names, method="delong")
+    assert found.standard_error**2 == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("method", ["delong", "logit-delong"])
+def test_a_group_for_each_row_is_none(method):
+    y, score, _ = grouped(np.random.default_rng(3))
+    alone = auc_interval(y, score, groups=np.arange(len(y)), method=method)
+    none = auc_interval(y, score, method=method)
+    assert (alone.low, alone.high) == pytest.approx((none.low, none.high))
+
+
+@pytest.mark.parametrize("method", WITH_GROUPS)
+def test_weights_of_groups(method):
+    """Their scale is nothing; twice the weight is the row twice within its group."""
+    rng = np.random.default_rng(4)
+    y, score, groups = grouped(rng)
+    weight = rng.integers(1, 4, len(y))
+    found = auc_interval(y, score, groups=groups, sample_weight=weight, method=method)
+    repeat = np.repeat(np.arange(len(y)), weight)
+    for other in (
+        auc_interval(y, score, groups=groups, sample_weight=weight / 7, method=method),
+        auc_interval(y[repeat], score[repeat], groups=groups[repeat], method=method),
+    ):
+        assert (other.low, other.high) == pytest.approx((found.low, found.high))
+
+
+def test_repeated_rows_in_groups_add_no_certainty():
+    y, score, _ = grouped(np.random.default_rng(5), n_groups=30)
+    groups = np.arange(len(y))
+    once = auc_interval(y, score, groups=groups)
+    copies = np.tile(np.arange(len(y)), 50)
+    copied = auc_interval(y[copies], score[copies], groups=groups[copies])
+    ignored = auc_interval(y[copies], score[copies])
+    assert copied.width == pytest.approx(once.width)
+    assert ignored.width < once.width / 5
+
+
+def test_one_group_of_a_class():
+    # All positives depend on each other: one draw.
+    y, score, groups = [1, 1, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], [0, 0, 0, 1, 2, 3]
+    found = auc_interval(y, score, groups=groups)
+    assert found.low == pytest.approx(1 / (1 + Z**2))
+    with pytest.raises(ValueError, match="one group with items of a class: choose"):
+        auc_interval(y, score, groups=groups, method="delong")
+
+
+# ------------------------------------------------------------------------------------ refusals
+
+
+@pytest.mark.parametrize("method", ESTIMATED)
+def test_no_certainty_from_no_spread(method):
+    with pytest.raises(ValueError, match="variance of 0 at an AUC of 1, which is no certainty"):
+        interval([4, 5, 6], [1, 2, 3], method=method)
+    if method != "hanley-mcneil":
+        with pytest.raises(ValueError, match="there is one item of a class"):
+            interval([4], [1, 5, 3], method=method)
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - set(WITH_GROUPS)))
+def test_groups_are_refused_where_items_must_be_independent(method):
+    with pytest.raises(ValueError, match="needs independent items and takes no groups"):
+        auc_interval([0, 1, 0, 1], [1, 2, 3, 4], groups=[1, 1, 2, 2], method=method)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"level": 1.0}, "level=1.0 must be a number between 0 and 1"),
+        ({"method": "bootstrap"}, "method='bootstrap' must be one of 'wilson'"),
+        ({"sample_weight": [1, 0.5, 1, 1]}, "sample_weight is 0.5 at row 1, which is no number"),
+        ({"groups": [1, 1, 1, 1]}, "groups has one group only"),
+        ({"groups": [2, 2]}, "groups has 2 entries for 4 rows.*pass groups=np.repeat"),
+        ({"groups": [1, None, 2, 3]}, "groups is missing at row 1"),
+        ({"pos_label": 3}, "pos_label=3 is not among"),
+    ],
+)
+def test_refusals(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        auc_interval([0, 1, 0, 1], [1, 2, 3, 4], **arguments)
+
+
+@pytest.mark.parametrize("groups", [None, [[1, 2], [1, 2]]])
+def test_two_dimensions_are_refused(groups):
+    with pytest.raises(ValueError, match=r"one list: pass y_true.ravel\(\)"):
+        auc_interval([[0, 1], [0, 1]], [[1, 2], [3, 4]], groups=groups)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_knows_nothing(label):
+    with pytest.warns(UndefinedMetricWarning, match="items of one class only"):
+        found = auc_interval([label, label], [1, 2])
+    assert np.isnan(found.estimate)
+    assert (found.low, found.high) == (0, 1)
+
+
+# ------------------------------------------------------------------------------------ coverage
+
+
+@pytest.mark.parametrize("method", GUARANTEED)
+def test_distribution_free_at_the_largest_variance(method):
+    # Positives wholly above or below the negatives: every AUC is a number of successes.
+    n_pos, n_neg, level = 7, 9, 0.9
+    for expected in (0.5, 0.8, 0.97):
+        missed = 0.0
+        for hit in range(n_pos + 1):
+            pos = np.where(np.arange(n_pos) < hit, 20, -20)
+            found = interval(pos, np.arange(n_neg), level=level, method=method)
+            missed += binom.pmf(hit, n_pos, expected) * (expected not in found)
+        assert missed <= 1 - level
+
+
+def draws(shape, n_pos, n_neg, auc, rng):
+    if shape == "exponential":
+        return rng.exponential(auc / (1 - auc), n_pos), rng.exponential(1.0, n_neg)
+    spread = {"normal": 1.0, "wide": 2.0}[shape]
+    shift = np.sqrt(1 + spread**2) * norm.ppf(auc)
+    return shift + spread * rng.normal(size=n_pos), rng.normal(size=n_neg)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["normal", "wide", "exponential"])
+def test_coverage(shape):
+    """The default within 1.5 % below nominal, the guarantees above it, DeLong seen to fail."""
+    rng = np.random.default_rng([6, len(shape)])
+    n_samples = 1000
+    for (n_pos, n_neg), auc in product([(10, 90), (40, 40), (100, 500)], (0.7, 0.95)):
+        covered = dict.fromkeys(("wilson", "kl", "hoeffding", "mcdiarmid", "chebyshev-worst"), 0)
+        for _ in range(n_samples):
+            pos, neg = draws(shape, n_pos, n_neg, auc, rng)
+            for method in covered:
+                covered[method] += auc in interval(pos, neg, method=method)
+        error = np.sqrt(0.05 / n_samples)
+        for method, count in covered.items():
+            least = 0.935 if method == "wilson" else 0.95
+            assert count / n_samples >= least - 3 * error, (method, n_pos, n_neg, auc)
+        if shape == "normal" and n_pos > 10:
+            assert covered["wilson"] / n_samples <= 0.975 + 3 * error
+
+
+@pytest.mark.slow
+def test_coverage_of_importance_weights():
+    """Items drawn too often are weighted down: the target is that of all items."""
+    rng = np.random.default_rng(12)
+    n_samples, covered = 600, 0
+    expected = norm.cdf(1.2 / np.sqrt(2))
+    for _ in range(n_samples):
+        y = rng.random(2000) < 0.3
+        score = rng.normal(size=2000) + 1.2 * y
+        kept = rng.random(2000) < 1 / (1 + np.exp(-score))
+        weight = 1 + np.exp(-score[kept])
+        found = auc_interval(
+            y[kept], score[kept], sample_weight=weight, groups=np.arange(np.sum(kept))
+        )
+        covered += expected in found
+    assert 0.92 <= covered / n_samples <= 0.98
+
+
+@pytest.mark.slow
+def test_coverage_of_groups():
+    """A share of the score that is the group's own: ignoring it covers too seldom."""
+    rng = np.random.default_rng(11)
+    n_samples, covered, ignored = 600, 0, 0
+    for _ in range(n_samples):
+        n_groups, size = 60, 8
+        y = np.repeat(rng.random(n_groups) < 0.4, size)
+        y = y ^ (rng.random(len(y)) < 0.1)
+        groups = np.repeat(np.arange(n_groups), size)
+        score = 1.2 * y + 0.8 * rng.normal(size=n_groups)[groups] + 0.6 * rng.normal(size=len(y))
+        expected = norm.cdf(1.2 / np.sqrt(2))
+        covered += expected in auc_interval(y, score, groups=groups)
+        ignored += expected in auc_interval(y, score)
+    assert 0.92 <= covered / n_samples <= 0.98
+    assert ignored / n_samples < 0.8

@@ -1,0 +1,263 @@
+"""Influence values against their definition, pair by pair, and against brute-force variances."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank.inference import linear_rank_influence, partial_auc_influence
+from sklearn_rank.inference._influence import linear_rank_influence_of, rank_bias
+from sklearn_rank.metrics import (
+    Exponential,
+    LocalAUC,
+    Power,
+    ScoreGeneratingFunction,
+    TopDCG,
+    VanDerWaerden,
+    Wilcoxon,
+    linear_rank_score,
+)
+from tests.oracles import rank_inference as oracle
+
+SMOOTH = {
+    "wilcoxon": (Wilcoxon(), lambda u: u, lambda u: 1.0),
+    "power": (Power(3), *oracle.power(3)),
+    "exponential": (Exponential(8.0), *oracle.exponential(8.0)),
+}
+
+
+def random_list(rng, n, levels):
+    y_true = rng.integers(0, 2, n)
+    y_true[:4] = [0, 1, 0, 1]
+    return y_true, rng.integers(0, levels, n)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("levels", [2, 5, 1000])
+def test_smooth_phi_by_its_definition(name, levels):
+    phi, function, derivative = SMOOTH[name]
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        y_true, y_score = random_list(rng, 13, levels)
+        expected = oracle.influence(y_true.tolist(), y_score.tolist(), function, derivative)
+        found = linear_rank_influence(y_true, y_score, phi=phi)
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
+
+
+def test_wilcoxon_is_delongs_structural_components():
+    rng = np.random.default_rng(1)
+    for levels in (3, 1000):
+        y_true, y_score = random_list(rng, 20, levels)
+        v10, v01 = oracle.structural_components(y_true.tolist(), y_score.tolist())
+        found = linear_rank_influence(y_true, y_score, phi="wilcoxon", normalize="minmax")
+        expected = np.empty(20)
+        expected[y_true == 1], expected[y_true == 0] = v10, v01
+        expected = oracle.centred(expected.tolist(), y_true.tolist())
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
+
+
+def test_random_labels_do_not_move_the_auc():
+    # Its target is the same at every share of positives.
+    rng = np.random.default_rng(2)
+    y_true, y_score = random_list(rng, 50, 12)
+    fixed, random = (
+        linear_rank_influence(y_true, y_score, normalize="minmax", conditional=conditional)
+        for conditional in (True, False)
+    )
+    np.testing.assert_allclose(random, fixed, atol=0.03)
+    mean = linear_rank_influence(y_true, y_score, conditional=False)
+    assert np.abs(mean - linear_rank_influence(y_true, y_score)).max() > 0.01
+    assert abs(mean.mean()) < 1e-12
+
+
+@pytest.mark.parametrize("phi", [Power(2), Exponential(5.0), LocalAUC(0.7)], ids=repr)
+@pytest.mark.parametrize("normalize", ["mean", "minmax"])
+def test_random_labels_follow_the_target_to_another_share(phi, normalize):
+    # The influence on k is the derivative of the target by the share of positives.
+    quantile = (np.arange(4000) + 0.5) / 4000
+    y_score = np.r_[quantile ** (1 / 3), quantile]
+    targets = []
+    for n_pos in (990, 1010):
+        n_neg = 2000 - n_pos
+        positive, negative = ((np.arange(k) + 0.5) / k for k in (n_pos, n_neg))
+        y_true = np.r_[np.ones(n_pos), np.zeros(n_neg)]
+        scores = np.r_[positive ** (1 / 3), negative]
+        targets.append(linear_rank_score(y_true, scores, phi=phi, normalize=normalize))
+    slope = (targets[1] - targets[0]) / (20 / 2000)
+    y_true = np.r_[np.ones(4000), np.zeros(4000)]
+    fixed, random = (
+        linear_rank_influence(y_true, y_score, phi=phi, normalize=normalize, conditional=one)
+        for one in (True, False)
+    )
+    np.testing.assert_allclose((random - fixed)[0] / 0.5, slope, rtol=0.05, atol=0.01)
+
+
+class NoDerivative(ScoreGeneratingFunction):
+    lipschitz = np.inf
+
+    def __call__(self, u):
+        return np.asarray(u) ** 2
+
+
+def test_without_a_derivative_a_difference_quotient():
+    rng = np.random.default_rng(4)
+    y_true, y_score = random_list(rng, 3000, 10**6)
+    expected = linear_rank_influence(y_true, y_score, phi=Power(2))
+    for phi in (lambda u: u**2, NoDerivative()):
+        found = linear_rank_influence(y_true, y_score, phi=phi)
+        np.testing.assert_allclose(found, expected, atol=2e-3)
+    known = linear_rank_influence(y_true, y_score, phi=LocalAUC(0.8))
+    unknown = linear_rank_influence(y_true, y_score, phi=lambda u: u * (u >= 0.8))
+    # The unknown jump is spread over its window.
+    assert np.quantile(np.abs(known - unknown), 0.95) < 0.2
+    assert unknown.var() == pytest.approx(known.var(), rel=0.15)
+
+
+def test_a_jump_within_a_tied_block_has_the_share_of_the_block():
+    y_true = np.repeat([1, 0, 1, 0, 1, 0], [5, 5, 30, 10, 5, 45])
+    y_score = np.repeat([3, 3, 2, 2, 1, 1], [5, 5, 30, 10, 5, 45])
+    # Ranks 51 to 90 are tied, three quarters positive; the jump is between 70 and 71.
+    found = linear_rank_influence_of(y_true == 1, y_score * 1.0, LocalAUC(70.5 / 101))
+    smooth = linear_rank_influence_of(y_true == 1, y_score * 1.0, _Bent(70.5 / 101))
+    gain = found.values - smooth.values
+    height = 70.5 / 101
+    negative = ~found.positive
+    scale = 60 / 40
+    np.testing.assert_allclose(gain[negative & (y_score == 1)], height * 0.75 * scale)
+    np.testing.assert_allclose(gain[negative & (y_score == 2)], height * 0.75 * scale / 2)
+    np.testing.assert_allclose(gain[negative & (y_score == 3)], 0.0)
+
+
+class _Bent(ScoreGeneratingFunction):
+    """The continuous part of the local AUC's function."""
+
+    lipschitz = 1.0
+
+    def __init__(self, u0):
+        self.u0 = u0
+
+    def __call__(self, u):
+        return np.maximum(np.asarray(u) - self.u0, 0.0)
+
+    def derivative(self, u):
+        return np.where(np.asarray(u) >= self.u0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_variance_is_near_the_jackknife(name):
+    phi = SMOOTH[name][0]
+    rng = np.random.default_rng(5)
+    y_true = np.repeat([1, 0], [40, 80])
+    y_score = rng.normal(size=120) + y_true
+
+    def place(labels, scores):
+        return linear_rank_score(labels, scores, phi=phi, normalize="minmax")
+
+    by_item = linear_rank_influence(y_true, y_score, phi=phi, normalize="minmax") / 120
+    ours = sum(
+        np.sum(by_item[y_true == one] ** 2) * (size / (size - 1))
+        for one, size in ((1, 40), (0, 80))
+    )
+    jackknife = oracle.jackknife_variance(y_true.tolist(), y_score.tolist(), place)
+    assert ours == pytest.approx(jackknife, rel=0.12)
+
+
+def test_variance_with_a_jump_counts_its_own_variation():
+    # Without the jump of phi in T the variance would be several times too large.
+    rng = np.random.default_rng(6)
+    phi, estimates, variances, without = LocalAUC(0.8), [], [], []
+    for _ in range(300):
+        positive = np.arange(600) < 200
+        y_score = rng.normal(size=600) + 1.2 * positive
+        found = linear_rank_influence_of(positive, y_score, phi)
+        estimates.append(found.estimate)
+        variances.append(found.variance())
+        bent = linear_rank_influence_of(positive, y_score, _Bent(0.8))
+        jumped = bent.values + 0.8 * np.where(
+            positive, np.argsort(np.argsort(y_score)) >= 480, 0.0
+        )
+        without.append(jumped[positive].var() / 200 + jumped[~positive].var() / 400)
+    assert np.mean(variances) == pytest.approx(np.var(estimates), rel=0.25)
+    assert np.mean(without) > 1.3 * np.var(estimates)
+
+
+def test_partial_area_by_the_derivative_of_its_weights():
+    rng = np.random.default_rng(7)
+    for levels in (4, 1000):
+        for max_fpr, min_tpr in ((1.0, 0.0), (0.37, 0.0), (0.613, 0.229), (0.9, 0.4)):
+            y_true, y_score = random_list(rng, 15, levels)
+
+            def area(weight, y_true=y_true, y_score=y_score, limits=(max_fpr, min_tpr)):
+                return oracle.partial_area(y_true, y_score, weight, *limits)
+
+            expected = oracle.derivative_by_weights(area, y_true.tolist())
+            found = partial_auc_influence(y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr)
+            np.testing.assert_allclose(found, expected, atol=2e-5)
+
+
+def test_the_whole_area_is_the_auc():
+    rng = np.random.default_rng(8)
+    y_true, y_score = random_list(rng, 40, 9)
+    found = partial_auc_influence(y_true, y_score)
+    expected = linear_rank_influence(y_true, y_score, normalize="minmax")
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_bias_of_a_peaked_phi():
+    # About -0.3 standard deviations for exp(-20 (1 - u)) at 100 positives of 1,000.
+    rng = np.random.default_rng(9)
+    estimates, biases = [], []
+    positive = np.arange(1000) < 100
+    for _ in range(400):
+        y_score = rng.normal(size=1000) + 2.326 * positive
+        estimates.append(linear_rank_influence_of(positive, y_score, Exponential(20.0)).estimate)
+        biases.append(rank_bias(positive, y_score, Exponential(20.0)))
+    big = np.arange(10**6) < 10**5
+    target = linear_rank_influence_of(
+        big, rng.normal(size=10**6) + 2.326 * big, Exponential(20.0)
+    ).estimate
+    spread = np.std(estimates)
+    assert np.mean(biases) / spread == pytest.approx(-0.3, abs=0.1)
+    assert (np.mean(estimates) - np.mean(biases) - target) / spread == pytest.approx(0, abs=0.2)
+
+
+def test_bias_of_wilcoxon_is_exact():
+    rng = np.random.default_rng(10)
+    y_true, y_score = random_list(rng, 30, 1000)
+    n, m = 30, 30 - y_true.sum()
+    auc = linear_rank_score(y_true, y_score, phi="wilcoxon", normalize="minmax")
+    found = rank_bias(y_true == 1, y_score * 1.0, Wilcoxon())
+    assert found == pytest.approx(m * (0.5 - auc) / (n * (n + 1)), rel=1e-9)
+
+
+def test_order_of_rows_and_increasing_maps_change_nothing():
+    rng = np.random.default_rng(11)
+    y_true, y_score = random_list(rng, 60, 20)
+    shuffled = rng.permutation(60)
+    for phi in (Power(2), LocalAUC(0.6), VanDerWaerden(), lambda u: u**3):
+        found = linear_rank_influence(y_true, y_score, phi=phi)
+        again = linear_rank_influence(y_true[shuffled], np.exp(y_score[shuffled] / 9), phi=phi)
+        np.testing.assert_allclose(again, found[shuffled], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"phi": TopDCG(3)}, "no limit"),
+        ({"normalize": None}, "normalize=None"),
+        ({"phi": "wilcox"}, "phi='wilcox'"),
+    ],
+)
+def test_refusals(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        linear_rank_influence([1, 0, 1, 0], [4, 3, 2, 1], **arguments)
+
+
+def test_one_class_and_two_dimensions_are_refused():
+    with pytest.raises(ValueError, match="one class only, with no negative among 2"):
+        linear_rank_influence([1, 1], [1, 2])
+    with pytest.raises(ValueError, match="one class only, with no positive"):
+        partial_auc_influence([0, 0], [1, 2])
+    with pytest.raises(ValueError, match="2 dimensions"):
+        linear_rank_influence([[1, 0]], [[1, 2]])
+    for name, value in (("max_fpr", 0.0), ("max_fpr", "a"), ("min_tpr", 1.0), ("min_tpr", True)):
+        with pytest.raises(ValueError, match=name):
+            partial_auc_influence([1, 0], [1, 2], **{name: value})

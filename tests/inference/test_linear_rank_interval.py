@@ -1,0 +1,473 @@
+"""Intervals for rank statistics: definitions, edges, refusals, and coverage by simulation."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+from sklearn_rank.inference import (
+    Interval,
+    RankInterval,
+    linear_rank_influence,
+    linear_rank_interval,
+    partial_auc_interval,
+    precision_at_top_interval,
+)
+from sklearn_rank.inference._proportion import wilson_limits
+from sklearn_rank.metrics import (
+    Exponential,
+    LocalAUC,
+    Power,
+    TopDCG,
+    VanDerWaerden,
+    Wilcoxon,
+    linear_rank_score,
+    partial_auc_score,
+    precision_at_top_score,
+)
+from tests.oracles import rank_inference as oracle
+
+BOUNDED = [Wilcoxon(), Power(3), Exponential(5.0), LocalAUC(0.5), lambda u: u**2]
+PHIS = [*BOUNDED, VanDerWaerden()]
+
+
+def random_list(rng, n, levels):
+    y_true = rng.integers(0, 2, n)
+    y_true[:4] = [0, 1, 0, 1]
+    return y_true, rng.integers(0, levels, n)
+
+
+# ------------------------------------------------------------------------------------- proportions
+
+
+def test_wilson_limits_solve_their_equation():
+    for place in (0.0, 0.2, 0.5, 1.0):
+        low, high = wilson_limits(place, 17.0, 0.9)
+        for x in (low, high):
+            if 0 < x < 1:
+                z = (place - x) / np.sqrt(x * (1 - x) / 17.0)
+                assert abs(z) == pytest.approx(norm.ppf(0.95))
+    assert wilson_limits(0.0, 17.0, 0.9)[0] == 0.0
+    assert wilson_limits(1.0, 17.0, 0.9)[1] == 1.0
+
+
+# ------------------------------------------------------------------------------------ by influence
+
+
+@pytest.mark.parametrize("phi", PHIS, ids=str)
+@pytest.mark.parametrize("normalize", ["mean", "minmax"])
+@pytest.mark.parametrize("conditional", [True, False])
+def test_the_estimate_is_the_score_and_the_width_the_influence(phi, normalize, conditional):
+    rng = np.random.default_rng(0)
+    y_true = (np.arange(4000) < 1500).astype(int)
+    y_score = rng.normal(size=4000) + y_true
+    found = linear_rank_interval(
+        y_true, y_score, phi=phi, normalize=normalize, conditional=conditional
+    )
+    assert isinstance(found, RankInterval)
+    expected = linear_rank_score(y_true, y_score, phi=phi, normalize=normalize)
+    assert found.estimate == pytest.approx(expected)
+    assert found.method == "influence"
+    influence = linear_rank_influence(
+        y_true, y_score, phi=phi, normalize=normalize, conditional=conditional
+    )
+    error = np.sqrt(np.sum(influence**2)) / 4000
+    assert found.standard_error == pytest.approx(error, rel=0.02)
+    assert found.width == pytest.approx(2 * 1.96 * error, rel=0.04)
+    assert abs(found.bias) < error
+    assert (found.low + found.high) / 2 == pytest.approx(
+        found.estimate - found.bias, abs=error / 5
+    )
+
+
+def test_perfect_order():
+    # About the rule of three for the smaller effective number, and no bias at either end.
+    y_true, y_score = [1] * 20 + [0] * 20, np.arange(40)[::-1]
+    found = linear_rank_interval(y_true, y_score, normalize="minmax")
+    assert (found.estimate, found.high, found.bias) == (1.0, 1.0, 0.0)
+    assert 0.75 < found.low < 0.9
+    for phi in PHIS:
+        found = linear_rank_interval(y_true, y_score, phi=phi, normalize="minmax")
+        assert found.high == 1.0
+        assert found.bias == pytest.approx(0.0, abs=1e-12)
+        assert 0.6 < found.low < 0.95
+
+
+def test_the_auc_has_no_bias():
+    y_true, y_score = random_list(np.random.default_rng(14), 60, 1000)
+    found = linear_rank_interval(y_true, y_score, normalize="minmax")
+    assert found.bias == pytest.approx(0.0, abs=1e-12)
+    assert abs(linear_rank_interval(y_true, y_score).bias) > 1e-6
+
+
+def test_targets_are_named():
+    y_true, y_score = [1, 0, 1, 0], [4, 3, 2, 1]
+    texts = {
+        linear_rank_interval(y_true, y_score, normalize=normalize, conditional=conditional).target
+        for normalize in ("mean", "minmax")
+        for conditional in (True, False)
+    }
+    assert texts == {
+        "W_phi at 2 positives of 4",
+        "W_phi at 2 positives of 4, from worst to best",
+        "W_phi, random labels",
+        "W_phi, random labels, from worst to best",
+    }
+    assert "bias" in str(linear_rank_interval(y_true, y_score))
+    assert "bias" not in str(linear_rank_interval(y_true, y_score, method="dkw"))
+
+
+@pytest.mark.parametrize("method", ["influence", "dkw", "bootstrap"])
+@pytest.mark.parametrize("phi", [*PHIS, TopDCG(3)], ids=str)
+@pytest.mark.parametrize("conditional", [True, False])
+def test_never_of_zero_width_never_outside(method, phi, conditional):
+    if (isinstance(phi, TopDCG) and method != "bootstrap") or (
+        isinstance(phi, VanDerWaerden) and method == "dkw"
+    ):
+        pytest.skip("refused")
+    lists = [
+        ([1, 0], [2, 1]),
+        ([1, 0], [1, 2]),
+        ([1, 0], [1, 1]),
+        ([1] + [0] * 30, np.arange(31)[::-1]),
+        ([1] * 30 + [0], np.arange(31)[::-1]),
+        ([1] * 20 + [0] * 20, np.arange(40)[::-1]),
+        ([1] * 20 + [0] * 20, np.arange(40)),
+        ([1] * 20 + [0] * 20, np.zeros(40)),
+    ]
+    for normalize in ("mean", "minmax"):
+        if normalize == "minmax" and method == "dkw" and not conditional:
+            continue
+        for y_true, y_score in lists:
+            found = linear_rank_interval(
+                y_true,
+                y_score,
+                phi=phi,
+                method=method,
+                normalize=normalize,
+                conditional=conditional,
+                n_resamples=99,
+                random_state=0,
+            )
+            assert np.isfinite([found.low, found.high, found.estimate]).all()
+            assert found.width > 1e-3
+            if normalize == "minmax":
+                assert 0 <= found.low < found.high <= 1
+
+
+def test_a_higher_level_is_wider():
+    rng = np.random.default_rng(1)
+    y_true, y_score = random_list(rng, 50, 20)
+    for method in ("influence", "dkw", "bootstrap"):
+        narrow, wide = (
+            linear_rank_interval(y_true, y_score, method=method, level=level, random_state=0)
+            for level in (0.8, 0.99)
+        )
+        assert wide.low < narrow.low < narrow.high < wide.high
+
+
+# ------------------------------------------------------------------------------- distribution free
+
+
+def test_dkw_by_its_definition():
+    rng = np.random.default_rng(2)
+    n = 500
+    y_true, y_score = random_list(rng, n, 10**9)
+    k = y_true.sum()
+    rank = (y_score <= y_score[:, None]).sum(axis=1)[y_true == 1]
+    for conditional in (True, False):
+        found = linear_rank_interval(
+            y_true, y_score, phi=Power(2), method="dkw", conditional=conditional
+        )
+        eps = np.sqrt((np.log(2 / 0.025) + conditional) / (2 * n))
+        upper = np.mean(np.minimum(rank / n + eps, 1) ** 2)
+        lower = np.mean(np.maximum((rank - 1) / n - eps, 0) ** 2)
+        assert found.high == pytest.approx(oracle.kl_limit(upper, k, 0.0125, True), abs=1e-9)
+        assert found.low == pytest.approx(oracle.kl_limit(lower, k, 0.0125, False), abs=1e-9)
+
+
+def test_dkw_needs_no_lipschitz_constant():
+    # 4,000 items: about .2 wide for a peaked phi and for the local AUC, where the bound by the
+    # Lipschitz constant is .66 and vacuous.
+    rng = np.random.default_rng(3)
+    y_true = (np.arange(4000) < 1000).astype(int)
+    y_score = rng.normal(size=4000) + 1.5 * y_true
+    for phi in (Exponential(20.0), LocalAUC(0.8)):
+        found = linear_rank_interval(y_true, y_score, phi=phi, method="dkw", conditional=False)
+        assert 0.05 < found.width < 0.25
+
+
+# -------------------------------------------------------------------------------------- resampling
+
+
+@pytest.mark.parametrize("phi", [Wilcoxon(), Exponential(5.0)], ids=str)
+def test_bootstrap_is_near_the_influence(phi):
+    rng = np.random.default_rng(4)
+    y_true = (np.arange(400) < 150).astype(int)
+    y_score = (rng.normal(size=400) + y_true).round(1)
+    for conditional in (True, False):
+        for normalize in ("mean", "minmax"):
+            one, other = (
+                linear_rank_interval(
+                    y_true,
+                    y_score,
+                    phi=phi,
+                    method=method,
+                    conditional=conditional,
+                    normalize=normalize,
+                    n_resamples=500,
+                    random_state=0,
+                )
+                for method in ("influence", "bootstrap")
+            )
+            assert other.estimate == pytest.approx(one.estimate)
+            assert other.standard_error == pytest.approx(one.standard_error, rel=0.12)
+
+
+def test_bootstrap_is_reproducible():
+    y_true, y_score = random_list(np.random.default_rng(5), 60, 9)
+    one, again, other = (
+        linear_rank_interval(
+            y_true, y_score, phi=TopDCG(5), method="bootstrap", random_state=state
+        )
+        for state in (0, 0, 1)
+    )
+    assert one == again != other
+    assert "expected statistic" in one.target
+
+
+# -------------------------------------------------------------------------- parts of the ROC curve
+
+
+@pytest.mark.parametrize("scale", ["raw", "mcclish", "normalized"])
+@pytest.mark.parametrize("limits", [(1.0, 0.0), (0.3, 0.0), (0.6, 0.5), (0.2, 0.9)])
+def test_partial_auc_interval_has_the_scale_of_the_score(scale, limits):
+    max_fpr, min_tpr = limits
+    rng = np.random.default_rng(6)
+    for levels in (4, 1000):
+        y_true, y_score = random_list(rng, 60, levels)
+        y_score = y_score + levels // 3 * y_true
+        found, raw = (
+            partial_auc_interval(y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr, scale=one)
+            for one in (scale, "raw")
+        )
+        value = partial_auc_score(y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr, scale=scale)
+        assert isinstance(found, Interval)
+        assert found.estimate == pytest.approx(value)
+        assert found.low <= found.estimate <= found.high
+        area = partial_auc_score(y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr)
+        share = (raw.high - area) / raw.width
+        assert (found.high - value) / found.width == pytest.approx(share)
+
+
+def test_partial_auc_interval_at_the_edges():
+    for y_true, y_score in (
+        ([1, 0], [2, 1]),
+        ([1, 0], [1, 2]),
+        ([1] * 9 + [0] * 9, np.arange(18)[::-1]),
+        ([1] * 9 + [0] * 9, np.arange(18)),
+        ([1] * 9 + [0] * 9, np.zeros(18)),
+    ):
+        for limits in ({}, {"max_fpr": 0.2}, {"max_fpr": 0.2, "min_tpr": 0.8}):
+            found = partial_auc_interval(y_true, y_score, scale="normalized", **limits)
+            assert 0 <= found.low < found.high <= 1
+            assert found.width > 0.05
+
+
+# ---------------------------------------------------------------------------- precision at the top
+
+
+def test_precision_interval_has_the_variance_of_a_random_threshold():
+    rng = np.random.default_rng(7)
+    y_true = (np.arange(2000) < 200).astype(int)
+    y_score = rng.normal(size=2000) + 4.0 * y_true
+    found = precision_at_top_interval(y_true, y_score, tau=0.1)
+    assert found.estimate == precision_at_top_score(y_true, y_score, tau=0.1)
+    order = np.argsort(-y_score)
+    eta = y_true[order[155:245]].mean()
+    pi = found.estimate
+    error = np.sqrt((pi * (1 - pi) + 0.9 * (pi - eta) ** 2) / 200)
+    assert error > 1.2 * np.sqrt(pi * (1 - pi) / 200)
+    assert found.standard_error == pytest.approx(error, rel=0.05)
+    assert found.width == pytest.approx(2 * 1.96 * error, rel=0.1)
+
+
+def test_exact_precision_by_all_counts():
+    rng = np.random.default_rng(8)
+    y_true = (rng.random(60) < 0.4).astype(int)
+    y_score = rng.permutation(60)
+    found = precision_at_top_interval(y_true, y_score, tau=0.3, method="exact", level=0.9)
+    labels = y_true[np.argsort(-y_score)]
+    low, high = 1.0, 0.0
+    counts = np.arange(61)
+    cdf = binom.cdf(counts, 60, 0.3)
+    for count in counts[(cdf >= 0.01) & (binom.sf(counts - 1, 60, 0.3) > 0.01)]:
+        hits = labels[:count].sum()
+        grid = np.linspace(0, 1, 20001)
+        inside = grid[
+            (binom.sf(hits - 1, count, grid) >= 0.04) & (binom.cdf(hits, count, grid) >= 0.04)
+        ]
+        low, high = min(low, inside[0]), max(high, inside[-1])
+    assert found.low == pytest.approx(low, abs=1e-4)
+    assert found.high == pytest.approx(high, abs=1e-4)
+
+
+def test_exact_precision_with_ties_is_the_widest_over_the_orders():
+    y_true, y_score = [1] * 20 + [0] * 20, np.zeros(40)
+    found = precision_at_top_interval(y_true, y_score, tau=0.3, method="exact")
+    assert found.low == 0.0
+    assert found.high == 1.0
+    wilson = precision_at_top_interval(y_true, y_score, tau=0.3)
+    assert 0.1 < wilson.low < 0.5 < wilson.high < 0.9
+
+
+def test_precision_interval_at_the_edges():
+    for method in ("influence", "exact"):
+        for y_true, tau in (([1] * 20 + [0] * 80, 0.1), ([0] * 80 + [1] * 20, 0.1)):
+            found = precision_at_top_interval(y_true, np.arange(100)[::-1], tau=tau, method=method)
+            assert 0 <= found.low < found.high <= 1
+            assert found.width > 0.1
+    found = precision_at_top_interval([1, 0], [2, 1], tau=0.9)
+    assert found.width > 0.3
+
+
+# ---------------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"phi": TopDCG(3)}, "no limit.*bootstrap"),
+        ({"phi": TopDCG(3), "method": "dkw"}, "no limit.*bootstrap"),
+        ({"phi": VanDerWaerden(), "method": "dkw"}, "not finite on \\[0, 1\\]"),
+        ({"phi": np.log, "method": "dkw"}, "not finite on \\[0, 1\\]"),
+        ({"method": "dkw", "conditional": False, "normalize": "minmax"}, "share of positives"),
+        ({"method": "delta"}, "method='delta'"),
+        ({"normalize": None}, "normalize=None"),
+        ({"level": 95}, "level=95"),
+        ({"level": True}, "level=True"),
+        ({"method": "bootstrap", "n_resamples": 10}, "n_resamples=10"),
+        ({"phi": LocalAUC(0.99)}, "no place counts"),
+        ({"phi": LocalAUC(0.99), "method": "bootstrap"}, "no place counts"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_refusals(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        linear_rank_interval([1, 0, 1, 0], [4, 3, 2, 1], **arguments)
+
+
+def test_other_refusals():
+    with pytest.raises(ValueError, match="one class only"):
+        linear_rank_interval([1, 1], [4, 3])
+    with pytest.raises(ValueError, match="scale='sum'"):
+        partial_auc_interval([1, 0], [4, 3], scale="sum")
+    with pytest.raises(ValueError, match="method='dkw'"):
+        precision_at_top_interval([1, 0], [4, 3], method="dkw")
+    with pytest.raises(ValueError, match=r"tau=2\.0"):
+        precision_at_top_interval([1, 0], [4, 3], tau=2.0)
+
+
+# ------------------------------------------------------------------------------------- Monte Carlo
+
+
+def functional(phi, share, shift):
+    """E[phi(F) | positive] for normal scores."""
+    x = np.linspace(-9, 9 + shift, 100_001)
+    cdf = share * norm.cdf(x - shift) + (1 - share) * norm.cdf(x)
+    return np.trapezoid(phi(np.clip(cdf, 1e-12, 1 - 1e-12)) * norm.pdf(x - shift), x)
+
+
+SETTINGS = [(10, 90, 1.2), (30, 300, 2.0), (50, 50, 0.5), (100, 900, 1.2)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("conditional", [True, False])
+@pytest.mark.parametrize(
+    "phi", [Wilcoxon(), Power(3), Exponential(5.0), LocalAUC(0.8), VanDerWaerden()], ids=str
+)
+def test_coverage_by_influence(phi, conditional):
+    rng = np.random.default_rng(9)
+    for n_pos, n_neg, shift in SETTINGS:
+        n = n_pos + n_neg
+        target, covered = functional(phi, n_pos / n, shift), 0
+        for _ in range(600):
+            k = n_pos if conditional else int(np.clip(rng.binomial(n, n_pos / n), 1, n - 1))
+            y_true = np.arange(n) < k
+            y_score = rng.normal(size=n) + shift * y_true
+            covered += target in linear_rank_interval(
+                y_true, y_score, phi=phi, conditional=conditional
+            )
+        assert 0.92 <= covered / 600 <= 0.995
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("conditional", [True, False])
+@pytest.mark.parametrize("phi", [Power(3), Exponential(20.0), LocalAUC(0.8)], ids=str)
+def test_dkw_is_violated_at_most_delta(phi, conditional):
+    rng = np.random.default_rng(10)
+    for n_pos, n_neg, shift in SETTINGS:
+        n = n_pos + n_neg
+        target, missed = functional(phi, n_pos / n, shift), 0
+        for _ in range(400):
+            k = n_pos if conditional else int(np.clip(rng.binomial(n, n_pos / n), 1, n - 1))
+            y_true = np.arange(n) < k
+            y_score = rng.normal(size=n) + shift * y_true
+            missed += target not in linear_rank_interval(
+                y_true, y_score, phi=phi, conditional=conditional, method="dkw", level=0.8
+            )
+        assert missed / 400 <= 0.2
+
+
+@pytest.mark.slow
+def test_coverage_of_the_bootstrap_for_dcg():
+    rng = np.random.default_rng(11)
+
+    def draw():
+        positive = np.arange(300) < 60
+        return positive, rng.normal(size=300) + 1.2 * positive
+
+    target = np.mean([linear_rank_score(*draw(), phi=TopDCG(20)) for _ in range(4000)])
+    covered = sum(
+        target
+        in linear_rank_interval(
+            *draw(), phi=TopDCG(20), method="bootstrap", n_resamples=199, random_state=rng
+        )
+        for _ in range(300)
+    )
+    assert covered / 300 >= 0.91
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limits", [(0.2, 0.0), (0.5, 0.5), (1.0, 0.0)])
+def test_coverage_of_the_partial_auc(limits):
+    rng = np.random.default_rng(12)
+    max_fpr, min_tpr = limits
+    for n_pos, n_neg, shift in SETTINGS:
+        fpr = np.linspace(0, max_fpr, 100_001)
+        height = np.maximum(norm.sf(norm.isf(np.clip(fpr, 1e-15, 1 - 1e-15)) - shift) - min_tpr, 0)
+        target, covered = np.trapezoid(height, fpr), 0
+        for _ in range(600):
+            y_true = np.arange(n_pos + n_neg) < n_pos
+            y_score = rng.normal(size=len(y_true)) + shift * y_true
+            covered += target in partial_auc_interval(
+                y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr
+            )
+        assert 0.92 <= covered / 600 <= 0.995
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["influence", "exact"])
+def test_coverage_of_the_precision_at_the_top(method):
+    rng = np.random.default_rng(13)
+    for n, tau, shift in ((200, 0.1, 1.0), (1000, 0.05, 1.0), (1000, 0.3, 1.0)):
+        grid = np.linspace(-6, 9, 300_001)
+        sf = 0.3 * norm.sf(grid - shift) + 0.7 * norm.sf(grid)
+        at = grid[np.argmax(sf <= tau)]
+        target, covered = 0.3 * norm.sf(at - shift) / tau, 0
+        for _ in range(800):
+            y_true = rng.random(n) < 0.3
+            y_score = rng.normal(size=n) + shift * y_true
+            covered += target in precision_at_top_interval(y_true, y_score, tau=tau, method=method)
+        assert covered / 800 >= 0.93
+        if method == "influence":
+            assert covered / 800 <= 0.985

@@ -1,0 +1,611 @@
+"""Inference over queries: sign flips and bootstrap against enumeration and scipy, and errors."""
+
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
+
+from sklearn_rank.inference import (
+    SystemComparison,
+    holm_adjust,
+    metric_interval,
+    paired_query_test,
+    paired_query_tests,
+)
+from sklearn_rank.inference._resampling import (
+    FlippedSubsets,
+    bca_levels,
+    flipped_subsets,
+    resampled_means,
+)
+from sklearn_rank.metrics import (
+    average_precision_score,
+    dcg_score,
+    ndcg_score,
+    roc_auc_score,
+)
+from tests.oracles import resampling as oracle
+
+METHODS = ["randomization", "t", "wilcoxon"]
+
+
+def identity(y_true, y_score, *, qid=None, average=None, return_qid=True):
+    """A measure whose value is the first score of each query."""
+    ids, first = np.unique(qid, return_index=True)
+    return np.asarray(y_score, dtype=float)[first], ids
+
+
+def interval_of(values, **options):
+    values = np.asarray(values, dtype=float)
+    return metric_interval(identity, values, values, qid=np.arange(len(values)), **options)
+
+
+def test_of(differences, **options):
+    d = np.asarray(differences, dtype=float)
+    return paired_query_test(identity, d, d, np.zeros(len(d)), qid=np.arange(len(d)), **options)
+
+
+test_of.__test__ = False
+
+
+def graded(n_queries=40, noise=(1.0, 2.0), seed=0):
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n_queries), 8)
+    y = rng.integers(0, 3, size=len(qid))
+    return y, [y + s * rng.normal(size=len(y)) for s in noise], qid
+
+
+# ------------------------------------------------------------------------------------ sign flips
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_exact_flips_are_the_enumeration(seed):
+    rng = np.random.default_rng(seed)
+    d = rng.integers(-3, 4, size=rng.integers(1, 9))
+    flips = flipped_subsets(d / 1.0, 2**8, rng)
+    assert flips.exact
+    expected = oracle.sign_flip_pvalues(d.tolist())
+    assert flips.pvalues == tuple(map(float, expected))
+
+
+@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("level", [0.5, 0.75, 0.9, 0.95])
+def test_exact_limits_hold_what_enumeration_does_not_reject(seed, level):
+    rng = np.random.default_rng(seed)
+    d = rng.integers(-3, 4, size=rng.integers(3, 8))
+    low, high = flipped_subsets(d / 1.0, 2**8, rng).limits(level)
+    if low == -np.inf:
+        assert high == np.inf
+        assert 2 * 0.5 ** len(d) > 1 - level + 1e-9
+        return
+    for edge, outward in ((low, -1), (high, 1)):
+        assert oracle.is_rejected(d.tolist(), edge + outward * 1e-6, level)
+        assert not oracle.is_rejected(d.tolist(), edge - outward * 1e-6, level) or low == high
+
+
+def test_random_flips_have_the_mean_and_variance_of_all():
+    rng = np.random.default_rng(0)
+    for n in (7, 8, 9, 64, 1000, 8195):
+        d = rng.normal(size=n)
+        flips = flipped_subsets(d, 20_000, rng) if n > 14 else flipped_subsets(d, 100, rng)
+        assert not flips.exact
+        error = 6 / np.sqrt(len(flips.sums))
+        scale = np.sqrt((d**2).sum() / 4)
+        assert abs(flips.sums.mean() - d.sum() / 2) < error * scale
+        assert flips.sums.var() == pytest.approx(scale**2, rel=max(0.1, 2.2 * error))
+        assert abs(flips.counts.mean() - n / 2) < error * np.sqrt(n) / 2
+        covariance = np.cov(flips.sums, flips.counts)[0, 1]
+        assert abs(covariance - d.sum() / 4) < 2 * error * scale * np.sqrt(n) / 2
+
+
+def test_an_exchange_of_no_query_rejects_no_shift():
+    counts = np.repeat([0, 1], [3, 96])
+    sums = np.append(np.zeros(3), np.arange(1.0, 97.0))
+    flips = FlippedSubsets(sums, counts, slack=0.0, exact=False)
+    # At 90 % a p-value of five in a hundred rejects: that of a shift below the second mean, the
+    # observed assignment and three without an exchange being extreme for every shift.
+    assert flips.limits(0.9) == (2.0, 95.0)
+    assert flips.limits(0.92) == (1.0, 96.0)
+    assert flips.limits(0.94) == (-np.inf, np.inf)
+
+
+def test_random_flips_sum_single_values():
+    values = 2.0 ** np.arange(20)
+    flips = flipped_subsets(values, 1000, np.random.default_rng(0))
+    whole = flips.sums.astype(int)
+    np.testing.assert_array_equal(whole, flips.sums)
+    np.testing.assert_array_equal([int(s).bit_count() for s in whole], flips.counts)
+    shares = ((whole[:, None] >> np.arange(20)) & 1).mean(axis=0)
+    assert np.all(np.abs(shares - 0.5) < 0.08)
+
+
+def test_blocks_do_not_change_the_sums(monkeypatch):
+    import sklearn_rank.inference._resampling as module
+
+    d = np.random.default_rng(1).normal(size=100)
+    monkeypatch.setattr(module, "BLOCK", 40)
+    flips = flipped_subsets(2.0 ** np.arange(40), 300, np.random.default_rng(3))
+    np.testing.assert_array_equal(
+        [int(s).bit_count() for s in flips.sums.astype(np.int64)], flips.counts
+    )
+    monkeypatch.setattr(module, "GROUPS", 2)
+    flips = flipped_subsets(2.0 ** np.arange(40), 300, np.random.default_rng(3))
+    np.testing.assert_array_equal(
+        [int(s).bit_count() for s in flips.sums.astype(np.int64)], flips.counts
+    )
+    assert len(resampled_means(d, 301, np.random.default_rng(0))) == 301
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+def test_exact_test_is_scipys(alternative):
+    rng = np.random.default_rng(4)
+    d = rng.normal(size=10) + 0.4
+    expected = stats.permutation_test(
+        (d, np.zeros(10)),
+        lambda a, b, axis: np.mean(a - b, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=2000,
+        alternative=alternative,
+    )
+    found = test_of(d, alternative=alternative, n_resamples=2000)
+    assert found.method == "exact randomization"
+    assert found.pvalue == expected.pvalue
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-14)
+
+
+def test_random_test_is_near_scipys():
+    d = np.random.default_rng(5).exponential(size=40) - 0.7
+    found = test_of(d, n_resamples=50_000, random_state=0)
+    expected = stats.permutation_test(
+        (d, np.zeros(40)),
+        lambda a, b, axis: np.mean(a - b, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=20_000,
+        rng=np.random.default_rng(1),
+    )
+    assert 0.02 < expected.pvalue < 0.5
+    assert found.pvalue == pytest.approx(expected.pvalue, abs=0.015)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("n", [9, 30])
+def test_interval_agrees_with_the_test(seed, n):
+    rng = np.random.default_rng(seed)
+    found = test_of(rng.normal(size=n) + 0.5, n_resamples=999, random_state=seed)
+    assert (0 in found.interval) == (found.pvalue > 0.05)
+    assert found.estimate in found.interval
+
+
+# ------------------------------------------------------------------------------------- bootstrap
+
+
+@pytest.mark.parametrize("method", ["percentile", "BCa"])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_bootstraps_are_scipys_on_the_same_numbers(method, level):
+    values = np.random.default_rng(0).exponential(size=300)
+    expected = stats.bootstrap(
+        (values,),
+        np.mean,
+        confidence_level=level,
+        n_resamples=2000,
+        method=method,
+        rng=np.random.default_rng(7),
+    )
+    found = interval_of(
+        values,
+        level=level,
+        n_resamples=2000,
+        random_state=7,
+        method={"percentile": "bootstrap", "BCa": "bca"}[method],
+    )
+    np.testing.assert_allclose([found.low, found.high], expected.confidence_interval, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "values", [[0.0, 1.0, 1.0, 4.0], [0.0, 0.0, 1.0], [3.0, 1.0, 2.0, 2.0, 9.0]]
+)
+def test_bca_levels_are_the_enumeration(values):
+    means = np.array(oracle.bootstrap_means(values))
+    mean = np.mean(values)
+    means[np.abs(means - mean) < 1e-12] = mean
+    for level in (0.8, 0.95):
+        found = bca_levels(np.array(values), means, level)
+        np.testing.assert_allclose(found, oracle.bca_levels(values, level), rtol=1e-10)
+
+
+def test_resampled_means_are_the_enumeration():
+    values = [0.0, 1.0, 5.0]
+    drawn = resampled_means(np.array(values), 60_000, np.random.default_rng(0))
+    listed, counts = np.unique(np.round(oracle.bootstrap_means(values), 9), return_counts=True)
+    found, frequency = np.unique(np.round(drawn, 9), return_counts=True)
+    np.testing.assert_array_equal(found, listed)
+    np.testing.assert_allclose(frequency / 60_000, counts / 27, atol=0.008)
+
+
+def test_bca_moves_towards_the_long_tail():
+    values = np.random.default_rng(0).exponential(size=60)
+    plain = interval_of(values, method="bootstrap", random_state=0)
+    moved = interval_of(values, method="bca", random_state=0)
+    assert moved.low > plain.low
+    assert moved.high > plain.high
+
+
+# --------------------------------------------------------------------------------------------- t
+
+
+def test_t_interval_is_scipys():
+    values = np.random.default_rng(0).normal(size=25)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+    found = interval_of(values, level=0.9)
+    np.testing.assert_allclose([found.low, found.high], expected, rtol=1e-12)
+    assert found.standard_error == pytest.approx(stats.sem(values), rel=1e-12)
+    assert found.method == "t"
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+def test_t_and_wilcoxon_are_scipys(alternative):
+    d = np.random.default_rng(1).integers(-3, 6, size=30).astype(float)
+    found = test_of(d, method="t", alternative=alternative)
+    expected = stats.ttest_1samp(d, 0, alternative=alternative)
+    assert (found.statistic, found.pvalue) == pytest.approx(tuple(expected), rel=1e-12)
+    found = test_of(d, method="wilcoxon", alternative=alternative)
+    expected = stats.wilcoxon(d, zero_method="pratt", alternative=alternative)
+    assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
+    assert found.estimate == d.mean()
+
+
+# ----------------------------------------------------------------------------------- the measures
+
+
+def test_sample_is_the_measure_of_each_query():
+    y, (good, _), qid = graded()
+    values = ndcg_score(y, good, qid=qid, k=3, average=None)
+    for metric, params in [
+        ("ndcg@3", {}),
+        ("ndcg", {"k": 3}),
+        (ndcg_score, {"k": 3}),
+        (partial(ndcg_score, k=3), {}),
+    ]:
+        found = metric_interval(metric, y, good, qid=qid, **params)
+        assert found.estimate == pytest.approx(ndcg_score(y, good, qid=qid, k=3), rel=1e-14)
+        assert found.standard_error == pytest.approx(stats.sem(values), rel=1e-12)
+    assert metric_interval("ndcg@3", y, good, qid=qid).target == "mean ndcg@3 over queries"
+    assert "ndcg_score(k=3)" in metric_interval(ndcg_score, y, good, qid=qid, k=3).target
+    assert found.target == "mean ndcg_score(k=3) over queries"
+
+
+def test_rows_in_any_order_and_words_as_ids():
+    y, (good, fair), qid = graded()
+    order = np.random.default_rng(0).permutation(len(y))
+    words = np.array([f"query {q:03d}" for q in qid])
+    expected = paired_query_test("ap", y > 1, good, fair, qid=qid, random_state=0)
+    found = paired_query_test(
+        "ap", (y > 1)[order], good[order], fair[order], qid=words[order], random_state=0
+    )
+    assert found.pvalue == expected.pvalue
+    assert found.estimate == pytest.approx(expected.estimate, rel=1e-12)
+
+
+def test_one_query_per_row_of_two_dimensions():
+    y, (good, _), qid = graded()
+    options = {"gain": "linear"}
+    expected = metric_interval("ndcg@3", y, good, qid=qid, **options)
+    found = metric_interval("ndcg@3", y.reshape(40, 8), good.reshape(40, 8), qid=None, **options)
+    assert found == expected
+
+
+def test_undefined_queries_count_as_the_measure_says():
+    y, (good, fair), qid = graded()
+    y = (y > 1).astype(int)
+    y[qid == 3] = 0
+    defined = qid != 3
+    values = roc_auc_score(y[defined], good[defined], qid=qid[defined], average=None)
+    for undefined, sample in (("skip", values), (0.0, np.append(values, 0.0))):
+        with pytest.warns(UndefinedMetricWarning) as caught:
+            found = metric_interval("auc", y, good, qid=qid, undefined=undefined)
+        assert len(caught) == 1
+        assert found.estimate == pytest.approx(sample.mean(), rel=1e-14)
+        assert found.standard_error == pytest.approx(stats.sem(sample), rel=1e-12)
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        found = paired_query_test("auc", y, good, fair, qid=qid, random_state=0)
+    assert len(caught) == 1
+    kept = paired_query_test(
+        "auc", y[defined], good[defined], fair[defined], qid=qid[defined], random_state=0
+    )
+    assert found == kept
+
+
+def test_limits_stay_in_the_range_of_the_measure():
+    rng = np.random.default_rng(0)
+    y = np.ones((4, 10), dtype=int)
+    y[:, 5:] = 0
+    near = y + 0.3 * rng.normal(size=y.shape)
+    found = metric_interval("ndcg", y, near, qid=None, level=0.999)
+    assert found.high == 1.0
+    assert found.low < found.estimate < 1.0
+    assert metric_interval(dcg_score, y, near, qid=None, level=0.999).high > 1.0
+
+
+def test_few_queries_have_no_shift_to_reject():
+    found = paired_query_test(
+        "ndcg", np.eye(4), np.eye(4), np.arange(4.0) * np.ones((4, 1)), qid=None
+    )
+    assert (found.interval.low, found.interval.high) == (-1.0, 1.0)
+
+
+# --------------------------------------------------------------------------------- no spread
+
+
+@pytest.mark.parametrize("method", ["t", "bootstrap", "bca"])
+def test_equal_values_do_not_make_width_zero(method):
+    y, _, qid = graded()
+    with pytest.warns(UserWarning, match="shows no spread"):
+        found = metric_interval("ndcg", y, y, qid=qid, method=method)
+    assert (found.estimate, found.high) == (1.0, 1.0)
+    # A share of 1 - low of queries worth 0 is missed by all 40 with probability 5 %.
+    assert found.low**40 == pytest.approx(0.05)
+    assert found.method == "constant values"
+
+
+def test_equal_values_up_to_rounding_are_equal():
+    values = 0.1 + np.array([0.0, 1e-17, 3e-17, 2e-17] * 5)
+    values[3] = np.nextafter(0.1, 1)
+    with pytest.warns(UserWarning, match="no known range"):
+        found = interval_of(values)
+    assert (found.low, found.high) == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_system_twice(method):
+    y, (good, _), qid = graded()
+    with pytest.warns(UserWarning, match="shows no spread"):
+        found = paired_query_test("ndcg@3", y, good, good, qid=qid, method=method)
+    assert (found.pvalue, found.estimate) == (1.0, 0.0)
+    assert found.interval.low == -found.interval.high < 0
+
+
+def test_differences_by_rounding_are_none():
+    y, (good, _), qid = graded()
+
+    def shaken(y_true, y_score, *, qid, average, return_qid):
+        values, ids = ndcg_score(y_true, y_score, qid=qid, average=None, return_qid=True)
+        return values + 1e-15 * np.sign(y_score[0]) * np.arange(len(values)), ids
+
+    with pytest.warns(UserWarning, match="shows no spread"):
+        found = paired_query_test(shaken, y, good, good - 100, qid=qid, method="wilcoxon")
+    assert found.pvalue == 1.0
+
+
+def test_a_constant_difference_has_no_t():
+    with pytest.raises(ValueError, match="t statistic is infinite"):
+        test_of([0.5] * 8, method="t")
+    with pytest.warns(UserWarning, match="shows no spread"):
+        assert test_of([0.5] * 8).pvalue == 2 / 2**8
+
+
+def test_a_narrow_level_of_few_other_values_is_said():
+    values = np.zeros(100)
+    values[0] = 1.0
+    with pytest.warns(UserWarning, match="no width"):
+        interval_of(values, method="bootstrap", level=0.01, random_state=0)
+
+
+# -------------------------------------------------------------------------------- several systems
+
+
+@pytest.mark.parametrize(
+    ("pvalues", "expected"),
+    [
+        ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
+        ([0.2], [0.2]),
+        ([0.5, 0.6], [1.0, 1.0]),
+        ([0.02, 0.02, 0.02], [0.06, 0.06, 0.06]),
+        ([0.04, 0.01], [0.04, 0.02]),
+    ],
+)
+def test_holm_by_hand(pvalues, expected):
+    np.testing.assert_allclose(holm_adjust(pvalues), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_holm_rejects_what_the_steps_reject(seed):
+    rng = np.random.default_rng(seed)
+    pvalues = rng.integers(0, 21, size=rng.integers(1, 9)) / 200
+    for alpha in (0.0123, 0.0511, 0.1017, 0.2501):
+        found = holm_adjust(pvalues) <= alpha
+        assert found.tolist() == oracle.holm_rejects(pvalues.tolist(), alpha)
+
+
+@pytest.mark.parametrize("bad", [[], [[0.1]], [0.1, 1.1], [-0.1], [0.2, float("nan")]])
+def test_holm_refuses_what_is_no_probability(bad):
+    with pytest.raises(ValueError, match="pvalues"):
+        holm_adjust(bad)
+
+
+@pytest.mark.parametrize("method", ["t", "wilcoxon"])
+def test_many_are_the_pairs_with_holm(method):
+    y, scores, qid = graded(noise=(1.0, 1.2, 3.0))
+    systems = dict(zip("abc", scores, strict=True))
+    found = paired_query_tests("ndcg@5", y, systems, qid=qid, method=method)
+    assert isinstance(found, SystemComparison)
+    assert found.pairs == (("a", "b"), ("a", "c"), ("b", "c"))
+    for (a, b), result in zip(found.pairs, found.results, strict=True):
+        alone = paired_query_test("ndcg@5", y, systems[a], systems[b], qid=qid, method=method)
+        assert result == alone
+        assert result.estimate == pytest.approx(found.means[a] - found.means[b], abs=1e-14)
+    expected = holm_adjust([result.pvalue for result in found.results])
+    assert found.adjusted_pvalues == tuple(expected)
+    assert found.n_queries == 40
+
+
+def test_baseline_and_table():
+    y, scores, qid = graded(noise=(1.0, 1.2, 3.0))
+    systems = dict(zip(["one", "other", "base"], scores, strict=True))
+    found = paired_query_tests("ndcg@5", y, systems, qid=qid, baseline="base", random_state=0)
+    assert found.pairs == (("one", "base"), ("other", "base"))
+    text = str(found)
+    assert text.splitlines()[0].startswith("ndcg@5 over 40 queries; randomization (two-sided)")
+    for part in ("one - base", f"{found.means['other']:.4f}", "adjusted p", "95 % interval"):
+        assert part in text
+    assert f"{found.results[0].estimate:+.4f}" in text
+
+
+def test_seeds():
+    y, (good, fair), qid = graded()
+    for seed in (3, np.int64(3)):
+        first = paired_query_test("ndcg", y, good, fair, qid=qid, random_state=seed)
+        assert first == paired_query_test("ndcg", y, good, fair, qid=qid, random_state=3)
+    first = interval_of([1.0, 2.0, 5.0], method="bca", random_state=np.random.RandomState(0))
+    again = interval_of([1.0, 2.0, 5.0], method="bca", random_state=np.random.RandomState(0))
+    assert first == again
+    rng = np.random.default_rng(0)
+    values = np.random.default_rng(0).normal(size=30)
+    assert interval_of(values, method="bca", random_state=rng) != interval_of(
+        values, method="bca", random_state=rng
+    )
+
+
+# ---------------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"level": 1.0}, ValueError, "level=1.0 must be a number between 0 and 1"),
+        ({"level": True}, ValueError, "level=True"),
+        ({"method": "normal"}, ValueError, "must be one of 't', 'bootstrap', 'bca'"),
+        ({"n_resamples": 10}, ValueError, "at least 99"),
+        ({"n_resamples": 1e4}, ValueError, "whole number"),
+        ({"method": "bca", "level": 0.999}, ValueError, "take at least 2000"),
+        ({"random_state": "seed"}, ValueError, "random_state='seed'"),
+        ({"k": 3}, TypeError, "said already by the name 'ndcg@5'"),
+        ({"average": "mean"}, TypeError, "average is no parameter here"),
+        ({"query_weight": [1]}, TypeError, "query_weight is no parameter here"),
+        ({"tau": 0.1}, TypeError, "does not take tau"),
+        ({"qid": None}, ValueError, "qid is missing"),
+        ({"metric": 3}, TypeError, "metric=3"),
+        ({"metric": "ndgc"}, ValueError, "did you mean"),
+        ({"metric": np.mean}, TypeError, "does not take average, qid, return_qid"),
+    ],
+)
+def test_intervals_refuse(options, error, words):
+    y, (good, _), qid = graded()
+    arguments = {"metric": "ndcg@5", "qid": qid, "n_resamples": 1000, **options}
+    with pytest.raises(error, match=words):
+        metric_interval(arguments.pop("metric"), y, good, **arguments)
+
+
+def test_fewer_than_two_queries_are_refused():
+    with pytest.raises(ValueError, match="1 of 1 queries"):
+        metric_interval("ndcg", [1, 0], [2.0, 1.0], qid=[1, 1])
+    with (
+        pytest.warns(UndefinedMetricWarning),
+        pytest.raises(ValueError, match="has a value for 1 of 2 queries"),
+    ):
+        metric_interval("auc", [1, 0, 1, 1], [2.0, 1.0, 0.0, 1.0], qid=[1, 1, 2, 2])
+
+
+def test_infinite_values_are_refused():
+    with pytest.raises(ValueError, match="infinite for the query 1"):
+        interval_of([0.0, np.inf, 1.0])
+
+
+def test_systems_defined_on_different_queries_are_refused():
+    with pytest.raises(ValueError, match="defined for the query 1 with the scores of one"):
+        paired_query_test(identity, [0, 0, 0], [1, 2, 3], [1, np.nan, 2], qid=[0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"scores": [[1, 2]]}, TypeError, "must be a dict"),
+        ({"scores": {"a": [1, 2]}}, ValueError, "pass two or more"),
+        ({"baseline": "x"}, ValueError, "none of the systems"),
+        ({"alternative": "bigger"}, ValueError, "alternative='bigger' must be one of"),
+        ({"method": "sign"}, ValueError, "method='sign' must be one of"),
+    ],
+)
+def test_comparisons_refuse(options, error, words):
+    y, (good, fair), qid = graded()
+    arguments = {"scores": {"a": good, "b": fair}, "qid": qid, **options}
+    with pytest.raises(error, match=words):
+        paired_query_tests("ndcg", y, arguments.pop("scores"), **arguments)
+
+
+def test_average_precision_keeps_whole_weights():
+    y, (good, fair), qid = graded()
+    weight = np.random.default_rng(0).integers(1, 3, size=len(y))
+    rows = np.repeat(np.arange(len(y)), weight)
+    found = paired_query_test(
+        average_precision_score, y > 0, good, fair, qid=qid, sample_weight=weight, random_state=0
+    )
+    again = paired_query_test(
+        "ap", (y > 0)[rows], good[rows], fair[rows], qid=qid[rows], random_state=0
+    )
+    assert found.estimate == pytest.approx(again.estimate, rel=1e-9)
+
+
+# ------------------------------------------------------------------------------------ Monte Carlo
+
+
+def skewed(rng, n, repetitions):
+    """Differences of mean 0 of which most are small losses and few are large wins."""
+    return rng.exponential(size=(repetitions, n)) - 1.0
+
+
+def symmetric(rng, n, repetitions):
+    """Symmetric differences of which one third are 0, on a grid."""
+    return rng.integers(-1, 2, size=(repetitions, n)) * rng.integers(1, 4, (repetitions, n))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [8, 12, 30])
+def test_randomization_keeps_its_size_under_symmetry(n):
+    rng = np.random.default_rng(n)
+    samples = symmetric(rng, n, 2000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        results = [test_of(d, n_resamples=1000, random_state=rng) for d in samples]
+    for alpha in (0.05, 0.2):
+        rejected = np.mean([result.pvalue <= alpha for result in results])
+        assert rejected < alpha + 4 * np.sqrt(alpha * (1 - alpha) / 2000)
+        assert rejected > alpha / 3
+    covered = np.mean([0 in result.interval for result in results])
+    assert covered > 0.95 - 4 * np.sqrt(0.05 * 0.95 / 2000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["randomization", "t"])
+def test_size_for_skewed_differences_is_right_in_the_limit(method):
+    rng = np.random.default_rng(0)
+    for n, slack in ((30, 0.045), (200, 0.02)):
+        results = [
+            test_of(d, method=method, n_resamples=500, random_state=rng)
+            for d in skewed(rng, n, 2000)
+        ]
+        assert abs(np.mean([r.pvalue <= 0.05 for r in results]) - 0.05) < slack
+
+
+@pytest.mark.slow
+def test_wilcoxon_rejects_a_mean_of_zero_that_is_skewed():
+    rng = np.random.default_rng(0)
+    pvalues = [test_of(d, method="wilcoxon").pvalue for d in skewed(rng, 200, 300)]
+    assert np.mean(np.array(pvalues) <= 0.05) > 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["t", "bootstrap", "bca"])
+def test_coverage(method):
+    rng = np.random.default_rng(1)
+    for n, least, most in ((20, 0.91, 0.985), (100, 0.925, 0.97)):
+        samples = rng.beta(2, 2, size=(1500, n))
+        covered = [
+            0.5 in interval_of(v, method=method, n_resamples=1000, random_state=rng)
+            for v in samples
+        ]
+        assert least < np.mean(covered) < most
