@@ -23,6 +23,7 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
+from ..bounds import Bound, accuracy_at_top_margin_bound
 from ..exceptions import SmallTopWarning
 from ..solvers import PivotProblem, solve_accuracy_at_top
 from ._base import BipartiteRanker, restored_on_error
@@ -500,3 +501,97 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         else:
             scores = kernel.values(X, self.X_fit_) @ self.dual_coef_[0]
         return np.asarray(scores) - self.threshold_
+
+    def margin_bound(
+        self, X: Any, y: Any, *, radius: float, rho: float | None = None, delta: float = 0.05
+    ) -> Bound:
+        """Bound the risk at the learned threshold by the margins of the training rows.
+
+        ``R(h, t) = 1/2 (P(h > t | negative) + P(h < t | positive))``, t the threshold in the units
+        of h. It holds for functions and thresholds of this norm at once, and so for what was
+        learned from the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The training rows, or any others of their distribution; for ``kernel="precomputed"``
+            the square kernel matrix of the training rows.
+        y : array-like of shape (n_samples,)
+            Their classes, each row counting once.
+        radius : float
+            Number that no row's norm (its image's under a kernel, 1 for "rbf") can exceed, known
+            beforehand; the largest norm among the rows is no such number.
+        rho : float or None, default=None
+            Margin in units of the scores, positive; None takes the one that makes the bound
+            smallest. More makes the margin loss larger and the rest smaller.
+        delta : float, default=0.05
+            Probability with which the bound may fail, in (0, 1).
+
+        Returns
+        -------
+        Bound
+            Of R(h, t); 1/2 or more says nothing, since thresholds beyond all scores have 1/2.
+
+        Raises
+        ------
+        ValueError
+            If a row is longer than ``radius``, ``y`` has not the two classes, or the weights are
+            all 0.
+
+        See Also
+        --------
+        sklearn_rank.bounds.accuracy_at_top_margin_bound : From margins; what is guaranteed.
+
+        Notes
+        -----
+        The rows have to be drawn independently given their classes, and their features not to
+        depend on them: a scaler that was fitted to the same rows breaks the guarantee. ``tau``
+        plays no part: the bound is at the threshold that was learned, not at the quantile in the
+        population. Sizes are discussed in the user guide: for a few hundred rows it says nothing.
+        """
+        check_is_fitted(self)
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, accept_sparse=self._sparse(), reset=False
+        )
+        kernel = self._kernel_map()
+        if kernel is None:
+            squares = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).sum(axis=1)).ravel()
+            square = float(self.coef_[0] @ self.coef_[0])
+        elif self.kernel == "precomputed":
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f"X of shape {X.shape} is not the kernel matrix of the training rows, which"
+                    " has their norms on its diagonal: pass the matrix that was fitted."
+                )
+            squares = np.diag(X)
+            values = X[np.ix_(self.support_, self.support_)]
+            square = float(self.dual_coef_[0] @ values @ self.dual_coef_[0])
+        else:
+            if callable(self.kernel):
+                rows = (X[i : i + 1] for i in range(X.shape[0]))
+                squares = np.array([kernel.values(row, row)[0, 0] for row in rows])
+            else:
+                squares = kernel._diagonal(X)
+            values = kernel.values(self.X_fit_, self.X_fit_)
+            square = float(self.dual_coef_[0] @ values @ self.dual_coef_[0])
+        longest = int(np.argmax(squares))
+        if squares[longest] > radius**2 * (1 + 1e-12):
+            raise ValueError(
+                f"radius={radius!r} is no bound of the norms: row {longest} has"
+                f" {np.sqrt(squares[longest]):.6g}; pass a number that no row can exceed."
+            )
+        classes, positive = self._encode_binary(y, np.ones(len(y)))
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"y has the classes {classes.tolist()}, and fit saw {self.classes_.tolist()}: pass"
+                " labels of the same two."
+            )
+        margins = self.decision_function(X)
+        return accuracy_at_top_margin_bound(
+            -margins[~positive],
+            margins[positive],
+            delta,
+            radius=radius,
+            norm=float(np.sqrt(max(square, 0.0))),
+            rho=rho,
+        )

@@ -1,0 +1,486 @@
+"""How far a linear rank statistic may be from its functional, whatever the distribution.
+
+For n items, k of them positive, ``W_n/k`` is the mean over the positives of ``phi(R/(n+1))``, R
+their ascending ranks among all, and ``W_phi = E[phi(F(s)) | positive]`` with F the distribution of
+all scores, phi nondecreasing. With labels held fixed, F is the mixture that has k/n positives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf, log, sqrt
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp
+
+from .._typing import FloatArray
+from ._bound import Bound
+from ._kl import kl_limits
+from ._shatter import OURS, _log_binomials
+from ._test_set import (
+    FIXED_FUNCTION,
+    INDEPENDENT,
+    Labels,
+    Side,
+    _check_choice,
+    _check_inside,
+    _is_count,
+    _of_side,
+)
+
+__all__ = [
+    "linear_rank_bound",
+    "linear_rank_sandwich_bound",
+    "linear_rank_selection_bound",
+    "plug_in_rank_bound",
+    "pooled_distribution_bound",
+]
+
+PAPER = "Clémençon & Vayatis (2009)"
+DKW = "Dvoretzky, Kiefer & Wolfowitz (1956), constant of Massart (1990)"
+BRETAGNOLLE = "Bretagnolle (1980), in Shorack & Wellner (1986), Inequality 25.1.2"
+TARGETS = {"both": "|W_n/k - W_phi|", "lower": "W_n/k - W_phi", "upper": "W_phi - W_n/k"}
+DRAWN = "items and labels are drawn together, independently"
+
+
+def pooled_distribution_bound(n: int, delta: float, *, labels: Labels = "fixed") -> Bound:
+    """Bound how far the distribution function of a pooled sample is from its expectation.
+
+    ``sup |F_n - F| <= sqrt(ln(2/delta) / (2 n))`` for random labels, and
+    ``sqrt((1 + ln(2/delta)) / (2 n))`` for fixed ones.
+
+    Parameters
+    ----------
+    n : int
+        Number of items, at least 1.
+    delta : float
+        Probability with which the bound may fail, in (0, 1); less makes it larger.
+    labels : {"fixed", "random"}, default="fixed"
+        With random labels the scores are a sample of F. With fixed ones they are not identically
+        distributed, and F is the mean of their distributions.
+
+    Returns
+    -------
+    Bound
+        Of the largest difference, at most 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    See Also
+    --------
+    linear_rank_bound : What it is for.
+
+    Notes
+    -----
+    For one fixed scoring function; ties do not matter.
+
+    References
+    ----------
+    .. [1] Massart (1990), *The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality*,
+       Annals of Probability 18.
+    .. [2] Shorack & Wellner (1986), *Empirical Processes with Applications to Statistics*, 25.1.
+
+    Examples
+    --------
+    >>> from sklearn_rank.bounds import pooled_distribution_bound
+    >>> round(pooled_distribution_bound(1000, 0.05, labels="random").value, 4)
+    0.0429
+    >>> round(pooled_distribution_bound(1000, 0.05).value, 4)
+    0.0484
+    """
+    _check_size(n, "n")
+    _check_inside(delta, "delta", "the probability of failure")
+    _check_choice(labels, "labels", ("fixed", "random"))
+    return Bound(
+        value=min(_pooled(n, delta, labels), 1.0),
+        theorem=DKW if labels == "random" else BRETAGNOLLE,
+        target="sup |F_n - F|",
+        delta=delta,
+        conditioned_on="the labels" if labels == "fixed" else "",
+        assumptions=_assumptions(labels),
+    )
+
+
+def linear_rank_bound(
+    n: int,
+    n_pos: int,
+    delta: float,
+    *,
+    lipschitz: float,
+    height: float = 1.0,
+    labels: Labels = "fixed",
+) -> Bound:
+    """Bound how far a linear rank statistic is from its functional, for a Lipschitz phi.
+
+    ``lipschitz (1/(n+1) + eps) + height sqrt(ln(4/delta) / (2 n_pos))``, eps the bound of the
+    pooled distribution at ``delta / 2``.
+
+    Parameters
+    ----------
+    n : int
+        Number of items, at least 1.
+    n_pos : int
+        Number of positives among them, at least 1.
+    delta : float
+        Probability with which the bound may fail, in (0, 1); each of its two parts has half.
+    lipschitz : float
+        Least L with ``|phi(u) - phi(v)| <= L |u - v|``, finite and at least 0.
+    height : float, default=1.0
+        ``phi(1) - phi(0)``, at least 0.
+    labels : {"fixed", "random"}, default="fixed"
+        Whether the labels are held fixed, W_phi being at the share of positives ``n_pos / n``; or
+        drawn with the items, W_phi being at their share in the population.
+
+    Returns
+    -------
+    Bound
+        Of ``|W_n/k - W_phi|``, at most ``height``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, as an infinite Lipschitz constant is.
+
+    See Also
+    --------
+    linear_rank_sandwich_bound : Much smaller for a peaked phi, and without a Lipschitz constant.
+    linear_rank_selection_bound : The best of a class.
+
+    Notes
+    -----
+    The scoring function does not depend on the items, and W_n has ranks without ties, or the
+    largest rank for all items of a tied block as in the paper's Definition 1.
+
+    References
+    ----------
+    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21, proof of Proposition 5.
+
+    Examples
+    --------
+    >>> from sklearn_rank.bounds import linear_rank_bound
+    >>> print(linear_rank_bound(4000, 1000, 0.05, lipschitz=1.0))
+    |W_n/k - W_phi| <= 0.073 with probability 0.95 given the labels [Clémençon & Vayatis (2009), \
+proof of Proposition 5, with constants]
+      where the ranking function does not depend on the test set
+      where items are independent given their labels
+    """
+    _check_sizes(n, n_pos)
+    _check_inside(delta, "delta", "the probability of failure")
+    _check_choice(labels, "labels", ("fixed", "random"))
+    _check_phi(lipschitz, height)
+    value = lipschitz * (1.0 / (n + 1.0) + _pooled(n, delta / 2.0, labels))
+    value += height * sqrt(log(4.0 / delta) / (2.0 * n_pos))
+    return Bound(
+        value=min(value, height),
+        theorem=f"{PAPER}, proof of Proposition 5, with constants",
+        target=TARGETS["both"],
+        delta=delta,
+        conditioned_on="the labels" if labels == "fixed" else "",
+        assumptions=_assumptions(labels),
+    )
+
+
+def linear_rank_sandwich_bound(
+    rank_pos: ArrayLike,
+    n: int,
+    delta: float,
+    phi: Callable[[FloatArray], Any],
+    *,
+    method: Literal["kl", "hoeffding"] = "kl",
+    side: Side = "both",
+    labels: Labels = "fixed",
+) -> Bound:
+    """Bound how far a linear rank statistic is from its functional, between two shifted ones.
+
+    ``mean phi((R-1)/n - eps) - h <= W_phi <= mean phi(R/n + eps) + h`` over the positives, eps the
+    bound of the pooled distribution, h that of a mean of independent values ("hoeffding", or
+    the limits of "kl"), both at ``delta / 2``.
+
+    Parameters
+    ----------
+    rank_pos : array-like of shape (n_pos,)
+        Ascending ranks of the positives among all n items, in [1, n]. Items of a tied block have
+        the ranks of the block in random order, W_phi being the mean over such orders; or all of
+        them its largest rank, as in the paper's Definition 1.
+    n : int
+        Number of items, at least 1.
+    delta : float
+        Probability with which the bound may fail, in (0, 1); less makes it larger.
+    phi : callable
+        Nondecreasing function on [0, 1], bounded, of arrays. It may jump, and need have no
+        Lipschitz constant.
+    method : {"kl", "hoeffding"}, default="kl"
+        Bound of the mean; "kl" is never larger.
+    side : {"both", "lower", "upper"}, default="both"
+        Both sides at once; that W_phi is not far below ``W_n/k`` (a lower limit for it); or not
+        far above it. One side has half the failures of the mean, its eps stays.
+    labels : {"fixed", "random"}, default="fixed"
+        As in :func:`linear_rank_bound`.
+
+    Returns
+    -------
+    Bound
+        Of the deviation from ``mean phi(R/(n+1))`` over the positives.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or phi decreases or is infinite where it is needed.
+
+    See Also
+    --------
+    linear_rank_bound : From counts alone.
+    sklearn_rank.inference.linear_rank_interval : From labels and scores; method "dkw".
+
+    Notes
+    -----
+    If ``|F_n - F| <= eps`` everywhere then ``phi(F)`` of each positive lies between its two
+    shifted values, and the mean of the independent ``phi(F)`` is near its expectation. Nothing is
+    lost where phi is flat, as it is but near the top for the measures that look there. It is ours;
+    the theory pages have the proof.
+
+    References
+    ----------
+    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21, Proposition 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.bounds import linear_rank_bound, linear_rank_sandwich_bound
+    >>> def phi(u):
+    ...     return np.exp(-20 * (1 - u))
+    >>> rank_pos = np.arange(1, 4001)[np.arange(4000) % 4 == 0]
+    >>> round(linear_rank_sandwich_bound(rank_pos, 4000, 0.05, phi).value, 3)
+    0.053
+    >>> round(linear_rank_bound(4000, 1000, 0.05, lipschitz=20.0).value, 3)
+    0.571
+    """
+    _check_size(n, "n")
+    rank = np.asarray(rank_pos, dtype=np.float64)
+    if rank.ndim != 1 or not len(rank) or not np.all((rank >= 1) & (rank <= n)):
+        raise ValueError(f"rank_pos must be ranks in [1, n={n}], at least one.")
+    _check_sizes(n, len(rank))
+    _check_inside(delta, "delta", "the probability of failure")
+    _check_choice(method, "method", ("kl", "hoeffding"))
+    _check_choice(side, "side", tuple(TARGETS))
+    _check_choice(labels, "labels", ("fixed", "random"))
+    eps = _pooled(n, delta / 2.0, labels)
+    points = (np.maximum((rank - 1.0) / n - eps, 0.0), np.minimum(rank / n + eps, 1.0))
+    floor, *means, ceiling = (
+        float(np.mean(np.asarray(phi(at), dtype=np.float64)))
+        for at in (np.zeros(1), points[0], rank / (n + 1.0), points[1], np.ones(1))
+    )
+    if not np.isfinite([floor, *means, ceiling]).all():
+        raise ValueError("phi must be finite on [0, 1]: an unbounded phi has no such bound.")
+    # Means of equal values differ from them by a rounding.
+    slack = 1e-9 * max(abs(floor), abs(ceiling))
+    if min(np.diff([floor, *means, ceiling])) < -slack:
+        raise ValueError("phi must not decrease: the shifted means are out of order.")
+    each = log((4.0 if side == "both" else 2.0) / delta)
+    height = ceiling - floor
+    if height == 0.0:
+        low = high = floor
+    elif method == "hoeffding":
+        spread = height * sqrt(each / (2.0 * len(rank)))
+        low, high = max(means[0] - spread, floor), min(means[2] + spread, ceiling)
+    else:
+        scaled = np.clip((np.array([means[0], means[2]]) - floor) / height, 0.0, 1.0)
+        least, most = kl_limits(scaled, each / len(rank))
+        low, high = floor + height * float(least[0]), floor + height * float(most[1])
+    return Bound(
+        value=max(_of_side(side, means[1] - low, high - means[1]), 0.0),
+        theorem=f"{OURS}, Theorem 8",
+        target=TARGETS[side],
+        delta=delta,
+        conditioned_on="the labels" if labels == "fixed" else "",
+        assumptions=_assumptions(labels),
+    )
+
+
+def linear_rank_selection_bound(
+    n: int,
+    n_pos: int,
+    delta: float,
+    *,
+    vc_dimension: int,
+    lipschitz: float,
+    height: float = 1.0,
+    labels: Labels = "fixed",
+) -> Bound:
+    """Bound what the scoring function of the largest linear rank statistic loses.
+
+    ``2 (lipschitz (1/(n+1) + u(n)) + height u(n_pos))`` with
+    ``u(N) = sqrt(2 (ln S(N) + ln(4/delta)) / N)``, ``S(N) = sum_{i<=V} binom(N, i)``.
+
+    Parameters
+    ----------
+    n : int
+        Number of items, at least 1.
+    n_pos : int
+        Number of positives among them, at least 1.
+    delta : float
+        Probability with which the bound may fail, in (0, 1); less makes it larger.
+    vc_dimension : int
+        Vapnik-Chervonenkis dimension V of the sets ``{x : s(x) <= t}``, for all scoring functions
+        s of the class and all t; at least 1. Linear functions of d features have d + 1.
+    lipschitz : float
+        Least L with ``|phi(u) - phi(v)| <= L |u - v|``, finite and at least 0.
+    height : float, default=1.0
+        ``phi(1) - phi(0)``, at least 0.
+    labels : {"fixed", "random"}, default="fixed"
+        As in :func:`linear_rank_bound`; the number is the same.
+
+    Returns
+    -------
+    Bound
+        Of the best W_phi of the class minus that of the empirical maximiser. It is not cut off
+        at ``height``, from where on it says nothing; half of it bounds ``|W_n/k - W_phi|`` over
+        the class.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    See Also
+    --------
+    linear_rank_bound : One function.
+    auc_uniform_bound : For the AUC, much smaller.
+
+    Notes
+    -----
+    It is the paper's Theorem 8, which leaves its constants open, with constants; the proof needs
+    no second derivative of phi.
+
+    References
+    ----------
+    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21, Theorem 8.
+
+    Examples
+    --------
+    >>> from sklearn_rank.bounds import linear_rank_selection_bound
+    >>> for n in (1_000, 100_000, 10_000_000):
+    ...     found = linear_rank_selection_bound(n, n // 2, 0.05, vc_dimension=3, lipschitz=1.0)
+    ...     print(n, round(found.value, 3))
+    1000 1.017
+    100000 0.129
+    10000000 0.015
+    """
+    _check_sizes(n, n_pos)
+    _check_inside(delta, "delta", "the probability of failure")
+    _check_size(vc_dimension, "vc_dimension")
+    _check_choice(labels, "labels", ("fixed", "random"))
+    _check_phi(lipschitz, height)
+
+    def uniform(size: int) -> float:
+        sets = float(logsumexp(_log_binomials(size, min(vc_dimension, size) + 1)))
+        return sqrt(2.0 * (sets + log(4.0 / delta)) / size)
+
+    value = 2.0 * (lipschitz * (1.0 / (n + 1.0) + uniform(n)) + height * uniform(n_pos))
+    return Bound(
+        value=value,
+        theorem=f"{PAPER}, Theorem 8, with constants of {OURS}, Theorem 9",
+        target="best W_phi of the class - W_phi of the largest W_n",
+        delta=delta,
+        conditioned_on="the labels" if labels == "fixed" else "",
+        assumptions=(
+            "the class of functions does not depend on the sample",
+            _assumptions(labels)[1],
+        ),
+    )
+
+
+def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float = 1.0) -> Bound:
+    """Bound what ranking by an estimate of the probability of a positive loses.
+
+    ``W_phi(eta) - W_phi(eta_hat) <= height E|eta_hat - eta| / p``.
+
+    Parameters
+    ----------
+    error : float
+        ``E|eta_hat(X) - eta(X)|``, the mean error of the estimate, in [0, 1].
+    positive_fraction : float
+        Share p of positives, in (0, 1).
+    height : float, default=1.0
+        ``phi(1) - phi(0)``, at least 0.
+
+    Returns
+    -------
+    Bound
+        Of the loss, at most ``height``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    See Also
+    --------
+    linear_rank_selection_bound : The largest statistic instead of an estimate.
+
+    Notes
+    -----
+    The bound that is printed, ``(1 - p) sup|phi'| E|eta_hat - eta|``, is false: for two halves of
+    the items with eta = 2 p and 0 and an estimate that is near to both, in the wrong order, W_phi
+    loses 1/2 with phi(u) = u, and p (1 - p) is less. The error is not known; an
+    upper limit for it gives an upper limit for the loss.
+
+    References
+    ----------
+    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21, Remark 3, corrected.
+
+    Examples
+    --------
+    >>> from sklearn_rank.bounds import plug_in_rank_bound
+    >>> print(plug_in_rank_bound(0.01, 0.25))
+    W_phi(eta) - W_phi(eta_hat) <= 0.04 [Clémençon & Vayatis (2009), Remark 3, corrected]
+    """
+    if not isinstance(error, Real) or not 0 <= error <= 1:
+        raise ValueError(f"error={error!r} must be a mean of |eta_hat - eta|, in [0, 1].")
+    _check_inside(positive_fraction, "positive_fraction", "the share of positives")
+    _check_phi(0.0, height)
+    return Bound(
+        value=min(error / positive_fraction, 1.0) * height,
+        theorem=f"{PAPER}, Remark 3, corrected",
+        target="W_phi(eta) - W_phi(eta_hat)",
+    )
+
+
+def _pooled(n: int, delta: float, labels: Labels) -> float:
+    return sqrt((log(2.0 / delta) + (1.0 if labels == "fixed" else 0.0)) / (2.0 * n))
+
+
+def _assumptions(labels: Labels) -> tuple[str, str]:
+    return FIXED_FUNCTION, INDEPENDENT if labels == "fixed" else DRAWN
+
+
+def _check_size(value: int, name: str) -> None:
+    if not _is_count(value) or value < 1:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
+
+
+def _check_sizes(n: int, n_pos: int) -> None:
+    _check_size(n, "n")
+    _check_size(n_pos, "n_pos")
+    if n_pos > n:
+        raise ValueError(f"n_pos={n_pos!r} positives cannot be among n={n!r} items.")
+
+
+def _check_phi(lipschitz: float, height: float) -> None:
+    if not isinstance(lipschitz, Real) or not 0 <= lipschitz < inf:
+        raise ValueError(
+            f"lipschitz={lipschitz!r} must be finite and at least 0; a phi that jumps has no such"
+            " constant: use linear_rank_sandwich_bound."
+        )
+    if not isinstance(height, Real) or not 0 <= height < inf:
+        raise ValueError(f"height={height!r} must be phi(1) - phi(0), finite and at least 0.")

@@ -1,0 +1,365 @@
+"""Bounds for linear rank statistics: guarantees by simulation, widths, and refusals."""
+
+from itertools import product
+from math import comb, inf, log, nan, sqrt
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import binom, norm
+
+from sklearn_rank.bounds import (
+    linear_rank_bound,
+    linear_rank_sandwich_bound,
+    linear_rank_selection_bound,
+    plug_in_rank_bound,
+    pooled_distribution_bound,
+)
+from sklearn_rank.metrics import Exponential, LocalAUC, Power, Wilcoxon, linear_rank_score
+from tests.oracles import auc_variance as oracle
+
+PHIS = [Wilcoxon(), Power(4), Exponential(20), LocalAUC(0.8), lambda u: (u >= 0.9) * 1.0]
+SHARE = 0.3
+
+
+# ---------------------------------------------------------------------------------------- formulas
+
+
+def test_formulas():
+    for n, k, delta in product((10, 4000), (3, 9), (0.4, 0.01)):
+        for labels, more in (("random", 0), ("fixed", 1)):
+            eps = sqrt((log(2 / delta) + more) / (2 * n))
+            assert pooled_distribution_bound(n, delta, labels=labels).value == pytest.approx(
+                min(eps, 1)
+            )
+            eps = sqrt((log(4 / delta) + more) / (2 * n))
+            expected = 2.5 * (1 / (n + 1) + eps) + 0.5 * sqrt(log(4 / delta) / (2 * k))
+            found = linear_rank_bound(n, k, delta, lipschitz=2.5, height=0.5, labels=labels)
+            assert found.value == pytest.approx(min(expected, 0.5))
+        sets = [sum(comb(size, i) for i in range(min(4, size) + 1)) for size in (n, k)]
+        spread = [
+            sqrt(2 * (log(s) + log(4 / delta)) / size)
+            for s, size in zip(sets, (n, k), strict=True)
+        ]
+        expected = 2 * (2.5 * (1 / (n + 1) + spread[0]) + 0.5 * spread[1])
+        found = linear_rank_selection_bound(n, k, delta, vc_dimension=4, lipschitz=2.5, height=0.5)
+        assert found.value == pytest.approx(expected)
+
+
+def test_monotone():
+    bounds = {
+        "pooled": lambda n, delta: pooled_distribution_bound(n, delta),
+        "rank": lambda n, delta: linear_rank_bound(n, n // 4, delta, lipschitz=1.0, height=9.0),
+        "class": lambda n, delta: linear_rank_selection_bound(
+            n, n // 4, delta, vc_dimension=3, lipschitz=1.0
+        ),
+        "sandwich": lambda n, delta: linear_rank_sandwich_bound(
+            np.arange(4, n + 1, 4), n, delta, Power(3)
+        ),
+    }
+    for bound in bounds.values():
+        assert np.all(np.diff([bound(n, 0.1).value for n in (40, 80, 400, 4000)]) < 0)
+        assert np.all(np.diff([bound(400, delta).value for delta in (0.5, 0.1, 1e-3)]) > 0)
+
+
+@pytest.mark.parametrize("phi", PHIS, ids=repr)
+@pytest.mark.parametrize("side", ["both", "lower", "upper"])
+def test_sandwich_by_definition(phi, side):
+    rng = np.random.default_rng(0)
+    for n in (20, 300):
+        rank = rng.choice(np.arange(1, n + 1), n // 3, replace=False)
+        for labels, more in (("random", 0), ("fixed", 1)):
+            eps = sqrt((log(4 / 0.2) + more) / (2 * n))
+            height = float(phi(np.ones(1))[0] - phi(np.zeros(1))[0])
+            spread = height * sqrt(log((4 if side == "both" else 2) / 0.2) / (2 * len(rank)))
+            at = [max((r - 1) / n - eps, 0) for r in rank], [min(r / n + eps, 1) for r in rank]
+            low, high = (np.mean(phi(np.array(u))) for u in at)
+            floor = float(phi(np.zeros(1))[0])
+            low, high = max(low - spread, floor), min(high + spread, floor + height)
+            value = np.mean(phi(rank / (n + 1)))
+            expected = {"lower": value - low, "upper": high - value}
+            expected["both"] = max(expected.values())
+            found = [
+                linear_rank_sandwich_bound(
+                    rank, n, 0.2, phi, method=method, side=side, labels=labels
+                ).value
+                for method in ("hoeffding", "kl")
+            ]
+            assert found[0] == pytest.approx(expected[side])
+            assert found[1] <= found[0] * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("side", "parts"), [("lower", 2), ("upper", 2), ("both", 4)])
+def test_sandwich_by_relative_entropy(side, parts):
+    """At the limit q, the entropy of the shifted mean and q is that of the share of delta."""
+    rng = np.random.default_rng(7)
+    n, phi, delta = 300, Power(3), 0.2
+    rank = rng.choice(np.arange(1, n + 1), n // 3, replace=False)
+    eps = sqrt((log(4 / delta) + 1) / (2 * n))
+    low, high = (rank - 1) / n - eps, rank / n + eps
+    most = log(parts / delta) / len(rank)
+    limits = []
+    for at, end in ((np.maximum(low, 0), 0.0), (np.minimum(high, 1), 1.0)):
+        mean = np.mean(at**3)
+        limits.append(
+            oracle.farthest(lambda q, m=mean: oracle.binary_entropy(m, q) <= most, mean, end)
+        )
+    value = np.mean(phi(rank / (n + 1)))
+    expected = {"lower": value - limits[0], "upper": limits[1] - value}
+    expected["both"] = max(expected.values())
+    found = linear_rank_sandwich_bound(rank, n, delta, phi, side=side).value
+    assert found == pytest.approx(expected[side], abs=1e-7)
+
+
+def test_sandwich_is_smaller_where_phi_is_flat():
+    # A peaked phi, and one that jumps, at n = 4,000.
+    n = 4000
+    rng = np.random.default_rng(1)
+    y = np.arange(n) < 0.25 * n
+    rank = np.argsort(np.argsort(rng.normal(size=n) + y)) + 1.0
+    given = {"method": "hoeffding", "labels": "random"}
+    found = linear_rank_sandwich_bound(rank[y], n, 0.05, Exponential(20), **given).value
+    assert found < 0.12
+    wide = linear_rank_bound(n, n // 4, 0.05, lipschitz=20.0, labels="random").value
+    assert wide > 0.5
+    assert linear_rank_sandwich_bound(rank[y], n, 0.05, LocalAUC(0.8), **given).value < 0.12
+    with pytest.raises(ValueError, match="use linear_rank_sandwich_bound"):
+        linear_rank_bound(n, n // 4, 0.05, lipschitz=LocalAUC(0.8).lipschitz)
+
+
+# -------------------------------------------------------------------------------------- guarantees
+
+
+def functional(phi, share):
+    """W_phi of normal scores, the positives higher by 1."""
+    points = [norm.ppf(u) for u in (0.05, 0.5)]
+    jumps = {id(PHIS[3]): 0.8, id(PHIS[4]): 0.9}
+    if id(phi) in jumps:
+        points.append(
+            brentq(
+                lambda x: share * norm.cdf(x - 1) + (1 - share) * norm.cdf(x) - jumps[id(phi)],
+                -5,
+                6,
+            )
+        )
+
+    def integrand(x):
+        cdf = share * norm.cdf(x - 1) + (1 - share) * norm.cdf(x)
+        return float(phi(np.array([cdf]))[0]) * norm.pdf(x - 1)
+
+    return quad(integrand, -7, 9, points=points, limit=200)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("labels", ["fixed", "random"])
+def test_pooled_distribution_by_simulation(labels):
+    rng = np.random.default_rng(2)
+    n, delta, n_samples = 60, 0.2, 4000
+    gaps = []
+    for _ in range(n_samples):
+        y = rng.random(n) < SHARE if labels == "random" else np.arange(n) < SHARE * n
+        # Far apart, so that fixed labels make a difference.
+        score = np.sort(rng.normal(size=n) + 4 * y)
+        law = SHARE * norm.cdf(score - 4) + (1 - SHARE) * norm.cdf(score)
+        steps = np.arange(n + 1) / n
+        gaps.append(max(np.max(steps[1:] - law), np.max(law - steps[:-1])))
+    width = pooled_distribution_bound(n, delta, labels=labels).value
+    missed = np.sum(np.array(gaps) > width)
+    assert missed <= binom.ppf(0.999, n_samples, delta)
+    if labels == "random":
+        # The constant is sharp.
+        assert missed > 0.5 * delta * n_samples
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("labels", ["fixed", "random"])
+@pytest.mark.parametrize("phi", PHIS, ids=repr)
+def test_rank_statistics_by_simulation(phi, labels):
+    rng = np.random.default_rng(3)
+    n, delta, n_samples = 100, 0.5, 600
+    target = functional(phi, SHARE)
+    missed = dict.fromkeys(["rank", "hoeffding", "kl", "lower", "upper"], 0)
+    for _ in range(n_samples):
+        y = rng.random(n) < SHARE if labels == "random" else np.arange(n) < SHARE * n
+        score = rng.normal(size=n) + y
+        rank = np.argsort(np.argsort(score)) + 1.0
+        value = np.mean(phi(rank[y] / (n + 1)))
+        if np.isfinite(getattr(phi, "lipschitz", inf)):
+            bound = linear_rank_bound(
+                n, int(y.sum()), delta, lipschitz=phi.lipschitz, labels=labels
+            )
+            missed["rank"] += abs(value - target) > bound.value
+            assert value == pytest.approx(linear_rank_score(y.astype(int), score, phi=phi))
+        for method in ("hoeffding", "kl"):
+            width = linear_rank_sandwich_bound(
+                rank[y], n, delta, phi, method=method, labels=labels
+            ).value
+            missed[method] += abs(value - target) > width
+        for side, sign in (("lower", 1), ("upper", -1)):
+            width = linear_rank_sandwich_bound(
+                rank[y], n, delta, phi, side=side, labels=labels
+            ).value
+            missed[side] += sign * (value - target) > width
+    assert max(missed.values()) <= binom.ppf(0.999, n_samples, delta)
+
+
+@pytest.mark.slow
+def test_sandwich_with_ties():
+    """Scores of three values: with the largest ranks, and with ranks in random order."""
+    rng = np.random.default_rng(4)
+    of_pos, of_neg = np.array([0.2, 0.3, 0.5]), np.array([0.5, 0.3, 0.2])
+    cdf = np.cumsum(SHARE * of_pos + (1 - SHARE) * of_neg)
+    phi, n, delta = Power(6), 80, 0.5
+    below = cdf - np.diff(cdf, prepend=0.0)
+    largest = float(of_pos @ cdf**6)
+    averaged = float(of_pos @ ((cdf**7 - below**7) / 7 / (cdf - below)))
+    missed = [0, 0]
+    for _ in range(500):
+        y = np.arange(n) < SHARE * n
+        score = np.where(y, rng.choice(3, n, p=of_pos), rng.choice(3, n, p=of_neg))
+        top = (score <= score[:, None]).sum(axis=1)
+        place = np.lexsort((rng.random(n), score))
+        broken = np.empty(n)
+        broken[place] = np.arange(1, n + 1)
+        for i, (rank, target) in enumerate(((top, largest), (broken, averaged))):
+            value = np.mean(phi(rank[y] / (n + 1)))
+            width = linear_rank_sandwich_bound(rank[y], n, delta, phi).value
+            missed[i] += abs(value - target) > width
+    assert max(missed) <= binom.ppf(0.999, 500, delta)
+
+
+@pytest.mark.slow
+def test_selection_by_simulation():
+    """Directions in the plane: what the empirical maximiser loses, and its largest deviation."""
+    rng = np.random.default_rng(5)
+    n, phi = 200, Power(2)
+    angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
+    w = np.stack([np.cos(angles), np.sin(angles)])
+    x = np.linspace(-8, 9, 3001)
+    best = []
+    for shift in w[0]:
+        cdf = SHARE * norm.cdf(x - shift) + (1 - SHARE) * norm.cdf(x)
+        best.append(np.trapezoid(cdf**2 * norm.pdf(x - shift), x))
+    best = np.array(best)
+    y = np.arange(n) < SHARE * n
+    lost, gaps = [], []
+    for _ in range(200):
+        score = (rng.normal(size=(n, 2)) + np.outer(y, [1, 0])) @ w
+        rank = score.argsort(axis=0).argsort(axis=0) + 1.0
+        found = phi(rank[y] / (n + 1)).mean(axis=0)
+        lost.append(best.max() - best[np.argmax(found)])
+        gaps.append(np.abs(found - best).max())
+    width = linear_rank_selection_bound(n, int(y.sum()), 0.5, vc_dimension=3, lipschitz=2.0).value
+    assert np.max(lost) <= width
+    assert np.max(gaps) <= width / 2
+    assert np.all(np.array(lost) <= 2 * np.array(gaps) + 1e-12)
+
+
+def test_never_below_an_exact_value():
+    """Scores that say all: positives above, so that W_n and W_phi differ by what n is alone."""
+    for n, k in ((10, 3), (1000, 100)):
+        rank = np.arange(n - k + 1, n + 1.0)
+        for phi in PHIS[:3]:
+            target = quad(lambda u, f=phi: float(f(np.array([u]))[0]), 1 - k / n, 1)[0] * n / k
+            gap = abs(np.mean(phi(rank / (n + 1))) - target)
+            assert linear_rank_sandwich_bound(rank, n, 0.9, phi).value >= gap
+            assert linear_rank_bound(n, k, 0.9, lipschitz=phi.lipschitz).value >= gap
+
+
+# ----------------------------------------------------------------------------------------- plug-in
+
+
+def test_plug_in_against_every_estimate():
+    """For phi(u) = u^3, the integral over the ranks that each of four groups shares."""
+    rng = np.random.default_rng(6)
+    worst = 0.0
+    for _ in range(300):
+        eta, mass = rng.random(4) ** 3, rng.dirichlet(np.ones(4))
+        estimate = np.clip(eta + rng.normal(size=4) * rng.choice([0.05, 0.5]), 0, 1)
+        p = float(eta @ mass)
+
+        def value(score, eta=eta, mass=mass, p=p):
+            order = np.argsort(score)
+            ends = np.cumsum(mass[order])
+            starts = ends - mass[order]
+            return float(eta[order] @ (ends**4 - starts**4) / 4 / p)
+
+        loss = value(eta) - value(estimate)
+        bound = plug_in_rank_bound(min(float(np.abs(estimate - eta) @ mass), 1.0), p).value
+        assert loss <= bound + 1e-12
+        worst = max(worst, loss / bound if bound else 0)
+    assert worst > 0.2
+
+
+def test_plug_in_as_printed_is_false():
+    # eta = 2 p on one half and 0 on the other; the estimate is about p on both, reversed.
+    p = 0.1
+    lost = (0.75 - 0.25) * 1.0
+    assert (1 - p) * p < lost <= plug_in_rank_bound(p, p).value
+
+
+# ---------------------------------------------------------------------------------------- refusals
+
+
+def test_refused():
+    cases = [
+        (lambda: pooled_distribution_bound(0, 0.1), "n=0 must be"),
+        (lambda: pooled_distribution_bound(5, 1), "delta=1 must be"),
+        (lambda: pooled_distribution_bound(5, 0.1, labels="all"), "labels='all'"),
+        (lambda: linear_rank_bound(5, 6, 0.1, lipschitz=1), "n_pos=6 positives cannot be among"),
+        (lambda: linear_rank_bound(5, 0, 0.1, lipschitz=1), "n_pos=0 must be"),
+        (lambda: linear_rank_bound(5, 2, 0.1, lipschitz=inf), "lipschitz=inf must be finite"),
+        (lambda: linear_rank_bound(5, 2, 0.1, lipschitz=nan), "lipschitz=nan must be"),
+        (lambda: linear_rank_bound(5, 2, 0.1, lipschitz=1, height=-1), "height=-1 must be"),
+        (
+            lambda: linear_rank_selection_bound(5, 2, 0.1, vc_dimension=0, lipschitz=1),
+            "vc_dimension=0",
+        ),
+        (lambda: linear_rank_sandwich_bound([0], 5, 0.1, Wilcoxon()), "rank_pos must be ranks"),
+        (lambda: linear_rank_sandwich_bound([6], 5, 0.1, Wilcoxon()), "rank_pos must be ranks"),
+        (lambda: linear_rank_sandwich_bound([nan], 5, 0.1, Wilcoxon()), "rank_pos must be ranks"),
+        (lambda: linear_rank_sandwich_bound([], 5, 0.1, Wilcoxon()), "rank_pos must be ranks"),
+        (
+            lambda: linear_rank_sandwich_bound([1, 2, 3], 2, 0.1, Wilcoxon()),
+            "rank_pos must be ranks",
+        ),
+        (
+            lambda: linear_rank_sandwich_bound([1, 1, 1], 2, 0.1, Wilcoxon()),
+            "n_pos=3 positives cannot",
+        ),
+        (lambda: linear_rank_sandwich_bound([1], 5, 0.1, norm.ppf), "phi must be finite"),
+        (lambda: linear_rank_sandwich_bound([1], 5, 0.1, lambda u: -u), "must not decrease"),
+        (
+            lambda: linear_rank_sandwich_bound([1], 5, 0.1, Wilcoxon(), method="dkw"),
+            "method='dkw'",
+        ),
+        (lambda: plug_in_rank_bound(2, 0.5), "error=2 must be"),
+        (lambda: plug_in_rank_bound(0.1, 0), "positive_fraction=0 must be"),
+        (lambda: plug_in_rank_bound(0.1, 0.5, height=inf), "height=inf must be"),
+    ]
+    for call, message in cases:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_a_constant_phi_has_no_deviation():
+    # The mean of equal numbers may be off by a rounding.
+    for value in (0.5, 0.1, -1e6 / 3):
+        found = linear_rank_sandwich_bound([1, 3, 4], 5, 0.1, lambda u, c=value: 0 * u + c)
+        assert found.value == pytest.approx(0, abs=1e-9)
+
+
+def test_what_bounds_say():
+    found = linear_rank_bound(9, 4, 0.1, lipschitz=1.0, labels="random")
+    assert found.conditioned_on == ""
+    assert found.assumptions[1].startswith("items and labels are drawn together")
+    assert pooled_distribution_bound(9, 0.1, labels="random").theorem.startswith("Dvoretzky")
+    assert pooled_distribution_bound(9, 0.1).theorem.startswith("Bretagnolle")
+    sandwich = linear_rank_sandwich_bound([4], 9, 0.1, Wilcoxon(), side="upper")
+    assert sandwich.target == "W_phi - W_n/k"
+    assert sandwich.theorem == "sklearn_rank, Proofs of bounds, Theorem 8"
+    selected = linear_rank_selection_bound(9, 4, 0.1, vc_dimension=2, lipschitz=1.0)
+    assert "Theorem 8, with constants of sklearn_rank, Proofs of bounds, Theorem 9" in (
+        selected.theorem
+    )

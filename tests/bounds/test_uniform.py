@@ -1,0 +1,427 @@
+"""Bounds for learned functions: guarantees by exact laws and by simulation, and refusals."""
+
+from itertools import product
+from math import comb, exp, inf, log, sqrt
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+from sklearn_rank.bounds import (
+    auc_finite_class_bound,
+    auc_finite_class_deviation_bound,
+    auc_finite_class_sample_size_bound,
+    auc_fold_mean_bound,
+    auc_test_bound,
+    auc_uniform_bound,
+    auc_uniform_deviation_bound,
+    auc_uniform_sample_size_bound,
+)
+from sklearn_rank.metrics import roc_auc_score
+
+METHODS = ["averaging", "strict", "central", "paper", "freund"]
+
+
+def linear(m, n, delta, d, method="averaging", **kwargs):
+    return auc_uniform_bound("linear", m, n, delta, n_features=d, method=method, **kwargs).value
+
+
+def patterns(k, d):
+    return 2 * sum(comb(k - 1, i) for i in range(min(d, k)))
+
+
+# --------------------------------------------------------------------------------- uniform: values
+
+
+@pytest.mark.parametrize(("m", "n", "d"), [(200, 200, 20), (7, 50, 3), (4, 4, 9), (30, 2000, 1)])
+def test_averaging_is_its_formula(m, n, d):
+    k, delta = min(m, n), 0.01
+    for side, each in (("both", log(2 / delta)), ("lower", log(1 / delta))):
+        entropy = log(patterns(k, d))
+        at_once = sqrt(2 * (entropy + each) / k)
+        about_mean = sqrt(2 * entropy / k) + sqrt((m + n) * each / (2 * m * n))
+        assert linear(m, n, delta, d, side=side) == pytest.approx(min(at_once, about_mean))
+
+
+def test_averaging_in_numbers():
+    # At 200 and 200 items with 20 features the paper's bound is 4.19; about the mean ours is .94.
+    assert linear(200, 200, 0.01, 20, "paper") == pytest.approx(4.19, abs=0.005)
+    entropy = log(patterns(200, 20))
+    assert sqrt(2 * entropy / 200) + sqrt(log(200) / 200) == pytest.approx(0.94, abs=0.005)
+    assert linear(200, 200, 0.01, 20) == pytest.approx(0.815, abs=0.001)
+    assert linear(20_000, 20_000, 0.01, 20, "paper") == pytest.approx(0.57, abs=0.005)
+    assert linear(20_000, 20_000, 0.01, 20) == pytest.approx(0.124, abs=0.001)
+
+
+def test_order_of_the_methods():
+    for (m, n), d in product([(50, 50), (40, 360), (3000, 900)], [1, 3, 20, 100]):
+        averaging, strict, central, paper, _ = (linear(m, n, 0.05, d, name) for name in METHODS)
+        assert averaging < strict < central <= paper
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("d", [1, 2, 20])
+def test_monotone(method, d):
+    for share in (1, 4):
+        sizes = [linear(n, share * n, 0.05, d, method) for n in (20, 21, 40, 100, 1000, 10**5)]
+        assert np.all(np.diff(sizes) < 0)
+    deltas = [linear(50, 70, delta, d, method) for delta in (0.5, 0.1, 0.01, 1e-6)]
+    assert np.all(np.diff(deltas) > 0)
+    assert linear(50, 70, 0.1, d, method) < linear(50, 70, 0.1, d + 1, method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_deviation_and_probability_are_inverse(method):
+    for delta in (0.9, 0.05, 1e-9):
+        epsilon = linear(10_000, 30_000, delta, 2, method)
+        found = auc_uniform_deviation_bound(
+            epsilon, "linear", 10_000, 30_000, n_features=2, method=method
+        )
+        assert found.value == pytest.approx(delta, rel=1e-6)
+    assert found.value <= 1
+    none = auc_uniform_deviation_bound(0.01, "linear", 10, 10, n_features=2, method=method)
+    assert none.value == 1
+    tiny = auc_uniform_deviation_bound(0.9, "linear", 10**7, 10**7, n_features=2, method=method)
+    assert 0 < tiny.value < 1e-300
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("share", [0.5, 0.1])
+def test_sample_size_suffices_and_is_needed(method, share):
+    n = auc_uniform_sample_size_bound(0.2, 0.05, share, "linear", n_features=3, method=method)
+    n = int(n.value)
+    for size, enough in ((n, True), (n + 50, True), (n - 50, False)):
+        m = round(share * size)
+        assert (linear(m, size - m, 0.05, 3, method) <= 0.2) is enough
+
+
+def test_sample_size_beyond_what_is_counted():
+    found = auc_uniform_sample_size_bound(1e-9, 0.05, 0.5, "linear", n_features=3)
+    assert found.value == inf
+
+
+def test_no_positives_is_no_statement():
+    for method in METHODS:
+        assert linear(0, 10, 0.1, 2, method) == inf
+
+
+def test_what_a_bound_says():
+    said = {
+        (method, kind): auc_uniform_bound(
+            kind,
+            9,
+            9,
+            0.1,
+            n_features=None if kind == "finite" else 2,
+            degree=2 if kind == "polynomial" else None,
+            n_functions=5 if kind == "finite" else None,
+            method=method,
+            labels="random" if method == "paper" else "fixed",
+        )
+        for method, kind in product(METHODS, ("linear", "polynomial", "finite"))
+        if (method, kind) != ("strict", "finite")
+    }
+    assert "Proofs of bounds, Theorem 3" in said["averaging", "linear"].theorem
+    assert "Proofs of bounds, Theorem 4" in said["averaging", "finite"].theorem
+    assert said["paper", "linear"].theorem.endswith("(2005), Theorem 19 with Theorem 24")
+    assert said["paper", "polynomial"].theorem.endswith("Theorem 26")
+    assert said["paper", "finite"].theorem.endswith("Theorem 19")
+    assert said["paper", "linear"].conditioned_on == ""
+    assert "Corollary 18, with sklearn_rank" in said["central", "linear"].theorem
+    assert said["strict", "linear"].theorem.endswith("Theorem 2")
+    assert said["freund", "finite"].theorem.endswith("Theorem 27")
+    assert all(bound.delta == 0.1 for bound in said.values())
+
+
+# ---------------------------------------------------------------------- uniform: as a guarantee
+
+
+@pytest.mark.parametrize(("k", "more"), [(5, 9), (40, 40), (200, 1000)])
+@pytest.mark.parametrize("expected", [0.5, 0.9])
+def test_never_below_an_exact_value(k, more, expected):
+    """One feature; each of the fewer items beats all of the others, or none.
+
+    The AUC of x is that of a binomial law, -x has one minus it, and 0 has no deviation: the
+    supremum over the class is one deviation, of known law.
+    """
+    hits = np.arange(k + 1)
+    law = binom.pmf(hits, k, expected)
+    for delta, method in product((0.3, 0.01), METHODS):
+        width = linear(k, more, delta, 1, method)
+        assert law[np.abs(hits / k - expected) >= width].sum() <= delta
+        below = linear(k, more, delta, 1, method, side="lower")
+        assert law[hits / k - expected >= below].sum() <= delta
+
+
+def test_a_class_that_can_do_everything_is_not_promised_anything():
+    # n_features >= n_pos + n_neg: any order of the training rows, so an AUC of 1 without any
+    # relation of features and labels.
+    for m, n in ((5, 5), (20, 300), (100, 100)):
+        for method in METHODS:
+            assert linear(m, n, 0.5, m + n, method) > 0.5
+
+
+def supremum(pos, neg, mean):
+    """Largest one-sided and two-sided deviation over all directions in the plane.
+
+    Classes are normal with unit covariance at ``mean`` and at 0. Between neighbouring critical
+    angles the AUC of the sample does not change; the expected one is tried at their ends.
+    """
+    steps = (pos[:, None] - neg[None]).reshape(-1, 2)
+    critical = np.arctan2(steps[:, 1], steps[:, 0]) + np.pi / 2
+    angles = np.sort(np.mod(np.concatenate([critical, critical + np.pi]), 2 * np.pi))
+    tiny = 1e-9
+    tried = np.concatenate([angles + tiny, angles - tiny])
+    direction = np.stack([np.cos(tried), np.sin(tried)])
+    observed = np.mean(steps @ direction > 0, axis=0)
+    gap = observed - norm.cdf(mean @ direction / sqrt(2))
+    return gap.max(), np.abs(gap).max()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("m", "n"), [(8, 8), (6, 30)])
+def test_averaging_by_simulation_with_two_features(m, n):
+    """The bound, and the two inequalities that it is made of."""
+    rng = np.random.default_rng(m * n)
+    mean, k = np.array([0.7, 0.2]), min(m, n)
+    one, two = np.array(
+        [
+            supremum(rng.normal(size=(m, 2)) + mean, rng.normal(size=(n, 2)), mean)
+            for _ in range(2000)
+        ]
+    ).T
+    for delta in (0.5, 0.1):
+        missed = np.sum(two >= linear(m, n, delta, 2))
+        assert missed <= binom.ppf(0.999, len(two), delta)
+        missed = np.sum(one >= linear(m, n, delta, 2, side="lower"))
+        assert missed <= binom.ppf(0.999, len(one), delta)
+    assert one.mean() <= sqrt(2 * log(patterns(k, 2)) / k)
+    for scale in (0.5, 1.0, 2.0):
+        moment = np.mean(np.exp(scale * k * one))
+        assert moment <= patterns(k, 2) * exp(scale**2 * k / 2)
+    # Not so loose that anything would pass.
+    assert one.mean() > 0.15 * sqrt(2 * log(patterns(k, 2)) / k)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["strict", "central", "freund"])
+def test_others_by_simulation_with_two_features(method):
+    rng = np.random.default_rng(5)
+    mean = np.array([0.5, 0.5])
+    for m, n in ((12, 12), (30, 30)):
+        width = linear(m, n, 0.2, 2, method)
+        found = [
+            supremum(rng.normal(size=(m, 2)) + mean, rng.normal(size=(n, 2)), mean)[1]
+            for _ in range(100)
+        ]
+        assert np.sum(np.array(found) >= width) <= binom.ppf(0.999, 100, 0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d", [5, 20, 60])
+def test_averaging_by_simulation_with_many_features(d):
+    """Equal classes; the direction of the difference of means is a fitted function."""
+    rng = np.random.default_rng(d)
+    m = n = 60
+    gaps = []
+    for _ in range(200):
+        pos, neg = rng.normal(size=(m, d)), rng.normal(size=(n, d))
+        w = pos.mean(axis=0) - neg.mean(axis=0)
+        gaps.append(np.mean((pos @ w)[:, None] > neg @ w) - 0.5)
+    assert np.mean(gaps) < linear(m, n, 0.5, d)
+    assert np.mean(gaps) > 0.12 * linear(m, n, 0.5, d)
+
+
+def test_how_loose_averaging_is():
+    """Equal classes on d points in general position, which linear functions order in any way.
+
+    The best order on the sample is by the ratio of the counts, and no order has any merit.
+    """
+    rng = np.random.default_rng(11)
+    k, d, gaps = 400, 20, []
+    for _ in range(200):
+        pos, neg = (np.bincount(rng.integers(0, d, k), minlength=d) / k for _ in range(2))
+        order = np.argsort(pos / (neg + 1e-9))
+        gaps.append(pos[order] @ (np.cumsum(neg[order]) - neg[order] / 2) - 0.5)
+    bound = linear(k, k, 0.5, d, side="lower")
+    assert np.max(gaps) < bound < 10 * np.median(gaps)
+
+
+# ---------------------------------------------------------------------------------- finite classes
+
+
+@pytest.mark.parametrize("method", ["mcdiarmid", "hoeffding", "kl", "chebyshev"])
+@pytest.mark.parametrize("size", [1, 10, 1000])
+def test_finite_class_by_the_exact_law(method, size):
+    """Independent functions of all or nothing: all hold at once with a known probability."""
+    k, expected, delta = 60, 0.8, 0.2
+    hits = np.arange(k + 1)
+    missed = 0.0
+    for hit in hits:
+        width = auc_finite_class_bound(k, 90, delta, size, method=method, auc=hit / k).value
+        if abs(hit / k - expected) >= width:
+            missed += binom.pmf(hit, k, expected)
+    assert 1 - (1 - missed) ** size <= delta
+
+
+def test_finite_class_bounds_are_those_of_a_share_of_delta():
+    for m, n, size in ((10, 90, 7), (50, 50, 1), (300, 20, 1000)):
+        for method, side in product(("mcdiarmid", "hoeffding"), ("both", "lower", "upper")):
+            found = auc_finite_class_bound(m, n, 0.1, size, method=method, side=side).value
+            one = auc_test_bound(m, n, 0.1 / size, method=method, side=side).value
+            assert found == one
+        # The uniform one is the same, but not cut off at 1.
+        uniform = auc_uniform_bound("finite", m, n, 0.1, n_functions=size).value
+        hoeffding = auc_finite_class_bound(m, n, 0.1, size, method="hoeffding").value
+        assert min(uniform, 1) == pytest.approx(hoeffding)
+
+
+def test_finite_class_monotone():
+    for method in ("mcdiarmid", "hoeffding", "kl"):
+        values = [
+            auc_finite_class_bound(n, 3 * n, 0.1, 20, method=method, auc=0.8).value
+            for n in (20, 40, 100, 1000)
+        ]
+        assert np.all(np.diff(values) < 0)
+        more = [
+            auc_finite_class_bound(40, 90, 0.1, size, method=method, auc=0.8).value
+            for size in (1, 2, 50, 1000)
+        ]
+        assert np.all(np.diff(more) > 0)
+
+
+@pytest.mark.parametrize("method", ["mcdiarmid", "hoeffding"])
+def test_finite_class_probability_and_sample_size(method):
+    epsilon = auc_finite_class_bound(200, 300, 0.05, 30, method=method).value
+    found = auc_finite_class_deviation_bound(epsilon, 200, 300, 30, method=method)
+    assert found.value == pytest.approx(0.05)
+    assert auc_finite_class_deviation_bound(0.01, 20, 30, 30, method=method).value == 1
+    n = int(auc_finite_class_sample_size_bound(0.1, 0.05, 0.25, 30, method=method).value)
+    n += -n % 4
+    assert auc_finite_class_bound(n // 4, 3 * n // 4, 0.05, 30, method=method).value <= 0.1
+    n -= 8
+    assert auc_finite_class_bound(n // 4, 3 * n // 4, 0.05, 30, method=method).value > 0.1
+
+
+def test_all_rows_of_folds_are_refused_and_why():
+    """A constant, the share of positives of the training part: the fold with many scores low."""
+    y = np.repeat([1, 0, 1, 0], [180, 20, 20, 180])
+    fold = np.repeat([0, 1], 200)
+    score = np.where(fold == 0, y[fold == 1].mean(), y[fold == 0].mean())
+    # Each model has an AUC of 1/2 on new rows and on its fold, and the rows together .1.
+    pooled = roc_auc_score(y, score)
+    assert pooled == pytest.approx(0.1)
+    assert [roc_auc_score(y[fold == j], score[fold == j]) for j in (0, 1)] == [0.5, 0.5]
+    # So the bound for all 400 rows would be wrong, with probability 1.
+    assert abs(pooled - 0.5) > auc_test_bound(200, 200, 1e-6, method="hoeffding").value
+    with pytest.raises(ValueError, match="trained on each other's rows"):
+        auc_finite_class_bound(200, 200, 0.05, 1, n_folds=2)
+
+
+def test_fold_mean_is_the_mean_of_the_widths():
+    for method, side in product(("mcdiarmid", "hoeffding"), ("both", "lower", "upper")):
+        found = auc_fold_mean_bound([10, 11, 12], [50, 50, 49], 0.1, method=method, side=side)
+        widths = [
+            auc_test_bound(m, n, 0.1, method=method, side=side).value
+            for m, n in ((10, 50), (11, 50), (12, 49))
+        ]
+        assert found.value == pytest.approx(np.mean(widths))
+        # At most that of the smallest fold's counts for all folds.
+        assert found.value <= auc_test_bound(10, 49, 0.1, method=method, side=side).value
+    several = auc_fold_mean_bound([10] * 3, [50] * 3, 0.1, n_functions=8).value
+    assert several == pytest.approx(auc_test_bound(10, 50, 0.1 / 8, method="hoeffding").value)
+
+
+def test_folds_are_not_surer_than_one():
+    """Two folds, each turning the other's function so that they err to the same side.
+
+    The deviations are binomial, d_1 and d_2, and the models' are sign(d_2) d_1 and sign(d_1) d_2:
+    the size of their mean is the mean of the sizes.
+    """
+    k = 40
+    hits = np.arange(k + 1)
+    size = np.abs(hits / k - 0.5)
+    law = np.outer(*2 * [binom.pmf(hits, k, 0.5)])
+    mean = (size[:, None] + size[None]) / 2
+    for delta in (0.5, 0.2, 0.05):
+        width = auc_fold_mean_bound([k] * 2, [60] * 2, delta).value
+        assert law[mean >= width].sum() <= delta
+    # As if the folds were independent, it would be too narrow.
+    pooled = auc_test_bound(2 * k, 120, 0.9, method="hoeffding").value
+    fair = law[mean >= pooled].sum()
+    independent = law[np.abs(np.add.outer(hits, hits) / (2 * k) - 0.5) >= pooled].sum()
+    assert fair > 1.25 * independent
+
+
+# -------------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_pos": -1}, "n_pos=-1 must be a whole number"),
+        ({"n_neg": 1.5}, "n_neg=1.5 must be a whole number"),
+        ({"delta": 0}, "delta=0 must be the probability of failure"),
+        ({"delta": 1.0}, "delta=1.0 must be the probability"),
+        ({"method": "vc"}, "method='vc' must be one of"),
+        ({"side": "left"}, "side='left' must be one of"),
+        ({"labels": "drawn"}, "labels='drawn' must be one of"),
+        ({"kind": "trees"}, "kind='trees' must be one of"),
+        ({"n_features": None}, "needs n_features"),
+        ({"degree": 2}, "does not belong to kind='linear'"),
+        (
+            {"kind": "finite", "n_features": None, "n_functions": 9, "method": "strict"},
+            "may lie outside of a finite class",
+        ),
+    ],
+)
+def test_uniform_refuses(change, message):
+    given = {"kind": "linear", "n_pos": 9, "n_neg": 8, "delta": 0.1, "n_features": 2} | change
+    with pytest.raises(ValueError, match=message):
+        auc_uniform_bound(**given)
+
+
+def test_others_refuse():
+    for epsilon in (0, 1, -0.1, "wide"):
+        with pytest.raises(ValueError, match="epsilon="):
+            auc_uniform_deviation_bound(epsilon, "linear", 5, 5, n_features=1)
+        with pytest.raises(ValueError, match="epsilon="):
+            auc_uniform_sample_size_bound(epsilon, 0.1, 0.5, "linear", n_features=1)
+        with pytest.raises(ValueError, match="epsilon="):
+            auc_finite_class_sample_size_bound(epsilon, 0.1, 0.5, 3)
+    with pytest.raises(ValueError, match="positive_fraction=1"):
+        auc_uniform_sample_size_bound(0.1, 0.1, 1, "linear", n_features=1)
+    with pytest.raises(ValueError, match="n_functions=0"):
+        auc_finite_class_bound(5, 5, 0.1, 0)
+    with pytest.raises(ValueError, match="n_functions=True"):
+        auc_finite_class_deviation_bound(0.1, 5, 5, True)
+    with pytest.raises(ValueError, match="n_folds=0"):
+        auc_finite_class_bound(5, 5, 0.1, 3, n_folds=0)
+    with pytest.raises(ValueError, match="auc is None"):
+        auc_finite_class_bound(5, 5, 0.1, 3, method="kl")
+    with pytest.raises(ValueError, match="delta=2"):
+        auc_finite_class_bound(5, 5, 2, 3)
+    with pytest.raises(ValueError, match="n_pos=20 must list"):
+        auc_fold_mean_bound(20, 20, 0.1)
+    with pytest.raises(ValueError, match=r"n_neg=\[\] must list"):
+        auc_fold_mean_bound([3], [], 0.1)
+    with pytest.raises(ValueError, match="n_pos has 2 folds and n_neg 1"):
+        auc_fold_mean_bound([3, 3], [3], 0.1)
+    with pytest.raises(ValueError, match="n_pos=-3 must be"):
+        auc_fold_mean_bound([3, -3], [3, 3], 0.1)
+    with pytest.raises(ValueError, match="method='kl' must be one of"):
+        auc_fold_mean_bound([3, 3], [3, 3], 0.1, method="kl")
+
+
+def test_what_finite_class_bounds_say():
+    found = auc_finite_class_bound(9, 9, 0.1, 5, labels="random")
+    assert found.theorem.endswith("(2005), Theorem 13")
+    assert found.conditioned_on == ""
+    assert found.target == "|AUC of the chosen function - expected AUC|"
+    found = auc_finite_class_bound(9, 9, 0.1, 5, method="hoeffding", side="upper")
+    assert found.theorem.startswith("sklearn_rank, Proofs of bounds, Theorem 4")
+    assert found.target == "expected AUC - AUC of the chosen function"
+    found = auc_finite_class_bound(9, 9, 0.1, 5, method="chebyshev", side="lower")
+    assert found.theorem.startswith("Chebyshev's inequality")
+    assert found.target == "AUC of the chosen function - expected AUC"
+    assert auc_fold_mean_bound([3], [4], 0.1, side="upper").target.startswith("mean expected AUC")
