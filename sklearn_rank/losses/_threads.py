@@ -96,6 +96,21 @@ class ThreadedLoss:
         """
         return np.concatenate(self._each("hessian_product", score, direction))
 
+    def curvature(self, score: FloatArray) -> FloatArray:
+        """Diagonal of the second derivatives.
+
+        Parameters
+        ----------
+        score : ndarray of shape (n,)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Second derivative by each score.
+        """
+        return np.concatenate(self._each("curvature", score))
+
     def _each(self, method: str, *arrays: FloatArray) -> list[Any]:
         run = map if self.pool is None else self.pool.map
         return list(

@@ -65,6 +65,9 @@ class _SmoothedHinge:
         outer = self.outer.hessian_product(score, direction)
         return self.factor * (outer - self.inner.hessian_product(score, direction))
 
+    def curvature(self, score: FloatArray) -> FloatArray:
+        return self.factor * (self.outer.curvature(score) - self.inner.curvature(score))
+
 
 def solve_linear_hinge(
     X: Any,

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.linalg
 import scipy.optimize
+import scipy.sparse as sp
 
 from .._typing import FloatArray
 
@@ -16,6 +18,11 @@ __all__ = ["LinearSolution", "LossOfScores", "quadratic_expansion", "solve_linea
 # A direction need not solve Newton's system better than the next one will change it.
 FORCING = 0.1
 
+# Steps of conjugate gradients before a factorisation of n_features**3 is worth its price, and the
+# number of features up to which it is made.
+PATIENCE = 40
+LARGEST_FACTOR = 1000
+
 
 class LossOfScores(Protocol):
     """What :func:`solve_linear` needs to know of a loss."""
@@ -23,6 +30,8 @@ class LossOfScores(Protocol):
     def value_and_gradient(self, score: FloatArray, /) -> tuple[FloatArray, FloatArray]: ...
 
     def hessian_product(self, score: FloatArray, direction: FloatArray, /) -> FloatArray: ...
+
+    def curvature(self, score: FloatArray, /) -> FloatArray: ...
 
 
 def quadratic_expansion(
@@ -156,6 +165,29 @@ class _Objective:
             return value, gradient
         return value - float(self.past[1] @ w), gradient - self.past[1]
 
+    def preconditioner(self, scores: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
+        """Solver of the system that keeps the diagonal of the loss's second derivatives alone."""
+        if self.size > LARGEST_FACTOR or sp.issparse(self.X):
+            return None
+        try:
+            weight = np.maximum(self.loss.curvature(scores), 0.0)
+        except NotImplementedError:
+            return None
+        X = self.X
+        if self.fit_intercept:
+            X = np.hstack((X, np.ones((len(X), 1))))
+        matrix = (X * weight[:, np.newaxis]).T @ X
+        if self.past is not None:
+            matrix += self.past[0]
+        diagonal = np.einsum("ii->i", matrix)
+        diagonal[: self.n_features] += self.alpha
+        diagonal += 1e-12 * diagonal.max()
+        try:
+            factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            return None
+        return lambda residual: scipy.linalg.cho_solve(factor, residual, check_finite=False)
+
     def hessian_product(self, scores: FloatArray, p: FloatArray) -> FloatArray:
         return self.pulled_back(self.loss.hessian_product(scores, self.scores(p))) + self.penalty(
             p
@@ -285,11 +317,13 @@ def _newton_cg(
     objective: _Objective, w: FloatArray, largest: float, max_iter: int, report: _Report
 ) -> tuple[FloatArray, int]:
     value, gradient = objective.value_and_gradient(w)
+    slow = False
     for n_iter in range(max_iter):
         norm = float(np.linalg.norm(gradient))
         if norm <= largest:
             return w, n_iter
-        step = _direction(objective, w, gradient, max(FORCING * norm, 0.5 * largest))
+        enough = max(FORCING * norm, 0.5 * largest)
+        step, slow = _direction(objective, w, gradient, enough, slow)
         moved = _along(objective, w, step, value, float(gradient @ step))
         if moved is None:
             return w, n_iter
@@ -330,26 +364,54 @@ def _along(
 
 
 def _direction(
-    objective: _Objective, w: FloatArray, gradient: FloatArray, enough: float
-) -> FloatArray:
-    """Conjugate gradients on the Newton system until the residual is small enough."""
+    objective: _Objective, w: FloatArray, gradient: FloatArray, enough: float, slow: bool
+) -> tuple[FloatArray, bool]:
+    """Solve the Newton system by conjugate gradients until the residual is small enough.
+
+    Where that is slow, and was in earlier steps, products are preconditioned.
+    """
     scores = objective.scores(w)
-    step = np.zeros_like(w)
-    residual = -gradient
-    direction = residual.copy()
-    square = float(residual @ residual)
-    for _ in range(20 * len(w) + 20):
+    step, residual = np.zeros_like(w), -gradient
+    solve = objective.preconditioner(scores) if slow else None
+    limit = 20 * len(w) + 20
+    if solve is None:
+        plain = limit if slow else min(limit, PATIENCE)
+        step, residual, done = _conjugate_gradients(
+            objective, scores, step, residual, enough, plain, None
+        )
+        if done or plain == limit:
+            return step, slow
+        solve = objective.preconditioner(scores)
+    step, _, _ = _conjugate_gradients(objective, scores, step, residual, enough, limit, solve)
+    return step, True
+
+
+def _conjugate_gradients(
+    objective: _Objective,
+    scores: FloatArray,
+    step: FloatArray,
+    residual: FloatArray,
+    enough: float,
+    limit: int,
+    solve: Callable[[FloatArray], FloatArray] | None,
+) -> tuple[FloatArray, FloatArray, bool]:
+    """Go on from a step; return it, its residual, and whether no more is to be done."""
+    better = residual if solve is None else solve(residual)
+    direction = better.copy()
+    square = float(residual @ better)
+    for _ in range(limit):
         product = objective.hessian_product(scores, direction)
         curvature = float(direction @ product)
         if not curvature > 1e-15 * float(direction @ direction):
             # No curvature this way: what there is so far, else downhill.
-            return step if step.any() else -gradient
+            return (step if step.any() else residual), residual, True
         length = square / curvature
-        step += length * direction
-        residual -= length * product
-        new_square = float(residual @ residual)
-        if np.sqrt(new_square) <= enough:
-            break
-        direction = residual + new_square / square * direction
+        step = step + length * direction
+        residual = residual - length * product
+        if float(np.linalg.norm(residual)) <= enough:
+            return step, residual, True
+        better = residual if solve is None else solve(residual)
+        new_square = float(residual @ better)
+        direction = better + new_square / square * direction
         square = new_square
-    return step
+    return step, residual, False

@@ -196,3 +196,30 @@ def test_the_gap_bounds_the_distance_of_an_unfinished_hinge():
         assert not found.converged
         assert found.objective - value <= found.dual_gap * found.objective
         assert found.dual_gap > 0
+
+
+@pytest.mark.parametrize("name", ["pairwise_logistic", "pairwise_squared", "pointwise_logistic"])
+def test_preconditioned_directions_reach_the_same_minimum(name, monkeypatch):
+    rng = np.random.default_rng(0)
+    offsets = np.arange(0, 241, 12)
+    X = rng.normal(size=(240, 30)) * np.logspace(-2, 2, 30)
+    v = rng.choice([0.0, 0.0, 0.5, 1.0], 240)
+    loss = losses.get_loss(name)
+    calls = []
+    on = loss.on(v, offsets)
+    product = on.hessian_product
+    on.hessian_product = lambda *arrays: calls.append(1) or product(*arrays)
+    settings = {
+        "alpha": 1e-3,
+        "fit_intercept": not loss.is_translation_invariant,
+        "tol": 1e-9,
+        "max_iter": 500,
+    }
+    found = solve_linear(X, on, **settings)
+    assert found.converged
+    n_calls = len(calls)
+    calls.clear()
+    monkeypatch.setattr("sklearn_rank.solvers._linear.LARGEST_FACTOR", 0)
+    plain = solve_linear(X, on, **settings)
+    assert n_calls < 0.5 * len(calls)
+    assert found.objective <= plain.objective * (1 + 1e-9)

@@ -1,0 +1,1 @@
+"""What the data sets, the judge and the peers share."""
