@@ -65,7 +65,7 @@ def auc_finite_class_bound(
     delta : float
         Probability with which the bound may fail, in (0, 1); less makes it larger.
     n_functions : int
-        Number |F| of functions that there were to choose from, at least 1.
+        Number ``|F|`` of functions that there were to choose from, at least 1.
     method : {"mcdiarmid", "hoeffding", "kl", "chebyshev"}, default="mcdiarmid"
         Inequality for one function, as in :func:`auc_test_bound`; each gets ``delta / |F|``.
         The last two depend on the AUC of the function that is chosen.
@@ -307,7 +307,7 @@ def auc_fold_mean_bound(
     delta : float
         Probability with which the bound may fail, in (0, 1); less makes it larger.
     n_functions : int, default=1
-        Number |F| of candidates that were compared on the same folds, at least 1; the bound holds
+        Number ``|F|`` of candidates that were compared on the same folds, at least 1; the bound holds
         for all of them at once.
     method : {"mcdiarmid", "hoeffding"}, default="hoeffding"
         Inequality for one fold; "hoeffding" is always smaller.

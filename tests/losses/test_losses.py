@@ -269,7 +269,7 @@ def test_constants_that_are_not_known():
         losses.ComparisonHinge().regret_constant(1.0)
     with pytest.raises(ValueError, match="largest expected utility"):
         losses.PairwiseLogistic().regret_constant()
-    with pytest.raises(ValueError, match="max_utility=-1.0"):
+    with pytest.raises(ValueError, match=r"max_utility=-1\.0"):
         losses.ListwiseSoftmax().regret_constant(-1.0)
     with pytest.raises(ValueError, match="mu="):
         losses.ListwiseBregman(np.sum, np.log, np.exp).regret_constant()
