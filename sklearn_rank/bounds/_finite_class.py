@@ -307,7 +307,7 @@ def auc_fold_mean_bound(
     delta : float
         Probability with which the bound may fail, in (0, 1); less makes it larger.
     n_functions : int, default=1
-        Number ``|F|`` of candidates that were compared on the same folds, at least 1; the bound holds
+        Number ``|F|`` of candidates compared on the same folds, at least 1; the bound holds
         for all of them at once.
     method : {"mcdiarmid", "hoeffding"}, default="hoeffding"
         Inequality for one fold; "hoeffding" is always smaller.

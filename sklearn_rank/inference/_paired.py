@@ -242,7 +242,7 @@ def paired_rank_test(
     The influence values may hardly vary: two perfect rankings, or a perfect and a reversed one of
     a few items, or one item of a class. Where their mean exceeds three standard deviations the
     variance is that with half an item added at either end of the list in both classes, for each
-    scorer by itself, and is taken around no difference instead of the mean; then ``|z|`` is at most
+    scorer by itself, and is taken around no difference instead of the mean; then ``z`` is at most
     ``sqrt(k m / n)``, nothing is called certain, and the method is "influence, added items". The
     interval is cut to the possible differences. O(n log n) time, O(n) memory.
 
