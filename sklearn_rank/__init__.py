@@ -3,8 +3,9 @@
 The estimators are here; everything else is one room further: :mod:`sklearn_rank.metrics` to
 score a ranking, :mod:`sklearn_rank.losses` and :mod:`sklearn_rank.calibration` for what a ranker
 minimises and what follows from it, :mod:`sklearn_rank.inference` and :mod:`sklearn_rank.bounds`
-for how far to trust a score, :mod:`sklearn_rank.datasets` to have something to rank and
-:mod:`sklearn_rank.plotting` to see the top of the list.
+for how far to trust a score, :mod:`sklearn_rank.model_selection` to choose a model by that,
+:mod:`sklearn_rank.datasets` to have something to rank and :mod:`sklearn_rank.plotting` to see the
+top of the list.
 """
 
 from . import (
@@ -15,6 +16,7 @@ from . import (
     inference,
     losses,
     metrics,
+    model_selection,
     plotting,
     rankers,
     solvers,
@@ -34,6 +36,7 @@ __all__ = [
     "inference",
     "losses",
     "metrics",
+    "model_selection",
     "plotting",
     "rankers",
     "solvers",

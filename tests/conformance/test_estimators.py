@@ -31,7 +31,24 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import sklearn_rank
 from sklearn_rank.exceptions import SingleListWarning, SmallTopWarning
 from sklearn_rank.metrics import average_precision_score, get_scorer
+from sklearn_rank.model_selection import BoundSearchCV, StructuralRankSelection
 from tests.catalogue import BIPARTITE_RANKERS, QUERY_RANKERS
+
+# Estimators that choose among others: no rankers of their own, and named in their room alone.
+SELECTIONS = [
+    BoundSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, error_score="raise"),
+    BoundSearchCV(
+        LogisticRegression(),
+        {"C": [0.1, 1.0]},
+        theorem="max-t",
+        cv=3,
+        rule="within_noise",
+        error_score="raise",
+    ),
+    StructuralRankSelection(),
+    StructuralRankSelection(classes="features"),
+    StructuralRankSelection(classes="margin", radius=1e4),
+]
 
 every_ranker = pytest.mark.parametrize("ranker", BIPARTITE_RANKERS, ids=repr)
 
@@ -55,16 +72,24 @@ def public_estimators():
     return sorted(found.values(), key=lambda cls: cls.__name__)
 
 
+def public_rankers():
+    """Those that choose among no others."""
+    selections = {type(selection) for selection in SELECTIONS}
+    return [estimator for estimator in public_estimators() if estimator not in selections]
+
+
 @pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 @pytest.mark.filterwarnings(f"ignore::{SingleListWarning.__module__}.SingleListWarning")
-@parametrize_with_checks([estimator() for estimator in public_estimators()])
+@pytest.mark.filterwarnings("ignore:Every class is vacuous:UserWarning")
+@parametrize_with_checks([*(ranker() for ranker in public_rankers()), *SELECTIONS])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
 def test_every_public_estimator_is_listed_and_at_the_front_door():
     classes = {type(ranker) for ranker in BIPARTITE_RANKERS + QUERY_RANKERS}
-    assert classes == set(public_estimators())
+    assert classes == set(public_rankers())
+    assert {type(selection) for selection in SELECTIONS} <= set(public_estimators())
     for cls in classes:
         assert getattr(sklearn_rank, cls.__name__) is cls
         assert cls.__name__ in sklearn_rank.__all__

@@ -1,0 +1,354 @@
+"""Choose a class of functions from training data alone, by a bound for the whole class."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._typing import AnyArray, FloatArray
+from ..bounds import Bound, auc_uniform_bound
+from ..metrics import roc_auc_score
+from ..rankers import AccuracyAtTopRanker
+from ..rankers._base import BipartiteRanker, restored_on_error
+from ._bound_scorer import check_delta
+from ._candidates import prior_weights
+
+__all__ = ["StructuralRankSelection"]
+
+CLASSES = ("degree", "features", "margin")
+METHODS = ("averaging", "paper", "central", "strict", "freund")
+
+# Where a limit excludes nothing: an order at random has this AUC, and a threshold beyond all
+# scores this risk.
+CHANCE = 0.5
+
+
+class StructuralRankSelection(BipartiteRanker):
+    """Choose among nested classes by training AUC less uniform deviation; nothing is held out.
+
+    Class j, with a share ``delta_j`` of delta, has the lower limit
+    ``L_j = training AUC - sup |AUC - expected AUC|`` for what was learned in it, whatever that is;
+    the class of the largest limit is chosen, and the limit holds with probability ``1 - delta``.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        What learns in each class: a classifier with linear ``coef_`` and ``decision_function``,
+        None is logistic regression; for "margin" a ranker with ``C`` and ``margin_bound``, None is
+        :class:`sklearn_rank.AccuracyAtTopRanker`.
+    classes : {"degree", "features", "margin"}, default="degree"
+        Polynomials of a degree; linear functions of the first so many features; or linear
+        functions of bounded norm and margin, with the values of ``C`` as candidates.
+    grid : sequence or None, default=None
+        Degrees, numbers of features, or values of ``C``, ascending; None is 1 to 3; 1, 2, 4, ...
+        and all features; 1e-4, 1e-3, ..., 1.
+    delta : float, default=0.05
+        Probability with which the limit of any class may fail, in (0, 1).
+    weights : array-like, callable or None, default=None
+        Shares of delta in the order of the grid, or a function of its values; divided by their
+        sum. None is equal shares. Without use for "margin".
+    method : {"averaging", "paper", "central", "strict", "freund"}, default="averaging"
+        Uniform bound, as in :func:`sklearn_rank.bounds.auc_uniform_bound`; "averaging" is by far
+        the tightest, "paper" that of Agarwal et al. Without use for "margin".
+    radius : float or None, default=None
+        For "margin": number that no row's norm can exceed, known beforehand.
+
+    Attributes
+    ----------
+    best_index_ : int
+        Place in the grid of what was chosen.
+    best_value_ : int or float
+        The degree, number of features or ``C``.
+    best_estimator_ : estimator
+        The model of that class, fitted to all rows.
+    grid_ : list
+        The values.
+    bounds_ : list of Bound
+        What is known of each class; for "margin" of the risk at the learned threshold.
+    training_scores_ : ndarray of shape (n_classes,)
+        Training AUCs.
+    limits_ : ndarray of shape (n_classes,)
+        Lower limits for the expected AUC, not cut off at 0; for "margin" upper limits for the
+        risk.
+    is_vacuous_ : bool
+        Whether no limit excludes that the model is no better than chance.
+    classes_ : ndarray of shape (2,)
+        Labels; the second is ranked to the top.
+    n_features_in_ : int
+        Number of features.
+
+    Warns
+    -----
+    UserWarning
+        If every limit is vacuous, which it is for some hundreds of rows.
+
+    See Also
+    --------
+    BoundSearchCV : With held-out rows, whose limits are much tighter.
+    sklearn_rank.bounds.auc_uniform_bound : The deviation.
+    sklearn_rank.bounds.accuracy_at_top_margin_bound : The risk at a threshold.
+
+    Notes
+    -----
+    The classes are fixed before the data are seen. Standardising the features keeps linear
+    functions linear and polynomials of their degree, so that it is done within "degree" and
+    "features" by the same rows; *choosing* or sorting features by the labels is not allowed, and
+    "features" takes the columns in their order. "margin" takes the rows as they come, since a
+    norm does depend on a scale.
+
+    "margin" needs no shares: the bound holds for all norms, thresholds and margins of a grid at
+    once, and so for every ``C``. The risk is
+    ``1/2 (P(score > t | negative) + P(score < t | positive))`` at the learned threshold t.
+
+    A limit of 1/2 or less (a risk of 1/2 or more) is called vacuous. Where all are, the choice
+    follows the shape of the bound, mostly to the smallest class, and says nothing about new data.
+
+    One fit per class; the bounds take no time beside it.
+
+    References
+    ----------
+    .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
+       area under the ROC curve*, JMLR 6, Corollary 18 and Section 4.5.
+    .. [2] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, Theorem 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.model_selection import StructuralRankSelection
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(4000, 2))
+    >>> y = X[:, 0] ** 2 + X[:, 1] ** 2 + rng.normal(size=4000) > 2
+    >>> search = StructuralRankSelection(grid=[1, 2, 3]).fit(X, y)
+    >>> search.best_value_
+    2
+    >>> search.limits_.round(2)
+    array([0.39, 0.73, 0.67])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        classes: str = "degree",
+        grid: Sequence[Any] | None = None,
+        delta: float = 0.05,
+        weights: Any = None,
+        method: Any = "averaging",
+        radius: float | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.classes = classes
+        self.grid = grid
+        self.delta = delta
+        self.weights = weights
+        self.method = method
+        self.radius = radius
+
+    def fit(self, X: Any, y: Any) -> StructuralRankSelection:
+        """Fit a model in each class and choose one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+
+        Returns
+        -------
+        StructuralRankSelection
+            The selection itself.
+
+        Raises
+        ------
+        TypeError
+            If the estimator is not linear, or has no ``margin_bound`` for "margin".
+        ValueError
+            If an argument is not valid.
+        """
+        with restored_on_error(self):
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
+        check_delta(self.delta)
+        for name, choices in (("classes", CLASSES), ("method", METHODS)):
+            if getattr(self, name) not in choices:
+                listed = ", ".join(map(repr, choices))
+                raise ValueError(f"{name}={getattr(self, name)!r} must be one of {listed}.")
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, positive = self._encode_binary(y, np.ones(len(y)))
+        grid = self._checked_grid(X.shape[1])
+        margin = self.classes == "margin"
+        if margin:
+            models, bounds = self._fit_margins(X, y, grid)
+        else:
+            models, bounds = self._fit_classes(X, y, positive, grid)
+        self.grid_, self.bounds_ = grid, bounds
+        self.training_scores_ = np.array(
+            [roc_auc_score(positive, model.decision_function(X)) for model in models]
+        )
+        values = np.array([bound.value for bound in bounds])
+        self.limits_ = values if margin else self.training_scores_ - values
+        self.best_index_ = int(np.argmin(values) if margin else np.argmax(self.limits_))
+        self.best_value_ = grid[self.best_index_]
+        self.best_estimator_ = models[self.best_index_]
+        best = float(self.limits_[self.best_index_])
+        self.is_vacuous_ = best >= CHANCE if margin else best <= CHANCE
+        if self.is_vacuous_:
+            limit = "upper limit for the risk" if margin else "lower limit for the expected AUC"
+            warnings.warn(
+                f"Every class is vacuous: the best {limit} is {best:.3g}, and chance has 1/2, so"
+                f" that {self.classes}={self.best_value_!r} was chosen by the shape of the bound"
+                " alone. Pass more rows, or hold some out with BoundSearchCV.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _checked_grid(self, n_features: int) -> list[Any]:
+        if self.grid is None:
+            if self.classes == "degree":
+                return [1, 2, 3]
+            if self.classes == "margin":
+                return [1e-4, 1e-3, 1e-2, 1e-1, 1.0]
+            powers = 2 ** np.arange(int(np.log2(n_features)) + 1)
+            return [int(j) for j in np.unique([*powers, n_features])]
+        grid = list(self.grid)
+        if not grid:
+            raise ValueError("grid is empty: pass at least one class.")
+        kind: Any = Integral
+        what = "whole number of at least 1"
+        if self.classes == "margin":
+            kind, what = Real, "positive number"
+        for value in grid:
+            if not isinstance(value, kind) or isinstance(value, bool) or value <= 0:
+                raise ValueError(f"grid holds {value!r}, which must be a {what}.")
+        if any(b <= a for a, b in pairwise(grid)):
+            raise ValueError(f"grid={grid} must ascend, the simplest class first.")
+        if self.classes == "features" and grid[-1] > n_features:
+            raise ValueError(
+                f"grid holds {grid[-1]}, but X has {n_features} features: take no more than that."
+            )
+        return grid
+
+    def _fit_classes(
+        self, X: FloatArray, y: AnyArray, positive: AnyArray, grid: Any
+    ) -> tuple[list[Any], list[Bound]]:
+        """Fit linear functions of each class's features."""
+        learner = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+        weights = prior_weights(
+            [self.weights(value) for value in grid] if callable(self.weights) else self.weights,
+            [{self.classes: value} for value in grid],
+        )
+        n_pos = int(np.count_nonzero(positive))
+        n_neg = len(y) - n_pos
+        models, bounds = [], []
+        for value, weight in zip(grid, weights, strict=True):
+            model = _in_class(self.classes, value, clone(learner)).fit(X, y)
+            _check_linear(model, X)
+            models.append(model)
+            degree = self.classes == "degree"
+            bounds.append(
+                auc_uniform_bound(
+                    "polynomial" if degree else "linear",
+                    n_pos,
+                    n_neg,
+                    self.delta * float(weight),
+                    n_features=X.shape[1] if degree else int(value),
+                    degree=int(value) if degree else None,
+                    method=self.method,
+                    side="lower",
+                )
+            )
+        return models, bounds
+
+    def _fit_margins(self, X: FloatArray, y: AnyArray, grid: Any) -> tuple[list[Any], list[Bound]]:
+        """Fit rankers of each regularisation, whose bounds hold at once."""
+        learner = AccuracyAtTopRanker() if self.estimator is None else self.estimator
+        if not hasattr(learner, "margin_bound") or "C" not in learner.get_params():
+            raise TypeError(
+                f"estimator={learner!r} has no C and margin_bound, which classes='margin' needs:"
+                " pass an AccuracyAtTopRanker."
+            )
+        if self.weights is not None:
+            raise ValueError(
+                "weights are shares of delta, and classes='margin' needs none, since its bound"
+                " holds for every C at once: leave them out."
+            )
+        if self.radius is None:
+            raise ValueError(
+                "radius is None, but classes='margin' needs a number that no row's norm can"
+                " exceed, known beforehand: pass it."
+            )
+        models = [clone(learner).set_params(C=value).fit(X, y) for value in grid]
+        return models, [
+            model.margin_bound(X, y, radius=self.radius, delta=self.delta) for model in models
+        ]
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score rows by the model of the chosen class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Its decision values; more is nearer to the top.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return self.best_estimator_.decision_function(X)
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        return {"estimator_name": f"model_selection.{type(self).__name__}"}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = self.classes == "margin"
+        return tags
+
+
+def _in_class(classes: str, value: Any, learner: Any) -> Pipeline:
+    """A learner of the functions of one class."""
+    if classes == "degree":
+        return make_pipeline(
+            StandardScaler(),
+            PolynomialFeatures(value, include_bias=False),
+            StandardScaler(),
+            learner,
+        )
+    first = FunctionTransformer(_first_columns, kw_args={"n": int(value)})
+    return make_pipeline(first, StandardScaler(), learner)
+
+
+def _first_columns(X: FloatArray, n: int) -> FloatArray:
+    return X[:, :n]
+
+
+def _check_linear(model: Pipeline, X: FloatArray) -> None:
+    """Refuse a learner whose functions are not of the class that the bound is for."""
+    learner = model[-1]
+    coef = np.asarray(getattr(learner, "coef_", np.empty(0)), dtype=np.float64)
+    Z = model[:-1].transform(X)
+    if coef.shape in ((Z.shape[1],), (1, Z.shape[1])) and hasattr(learner, "decision_function"):
+        scores = np.asarray(learner.decision_function(Z))
+        rest = scores - Z @ coef.ravel()
+        if np.ptp(rest) <= 1e-6 * max(float(np.ptp(scores)), 1e-300) + 1e-12:
+            return
+    raise TypeError(
+        f"{type(learner).__name__} does not score by X @ coef_ plus a constant, and so is not of"
+        " the classes that the bound is for: pass a linear classifier, as LogisticRegression."
+    )

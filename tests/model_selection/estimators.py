@@ -1,0 +1,84 @@
+"""Estimators whose expected measure is known, and rows to go with them."""
+
+import numpy as np
+from scipy.special import ndtr
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+
+class Column(ClassifierMixin, BaseEstimator):
+    """Scores by one column, whatever the training rows.
+
+    Parameters
+    ----------
+    j : int
+        The column.
+    turn : bool
+        Whether to turn the order round if that ranks the training rows better.
+    """
+
+    def __init__(self, j=0, turn=False):
+        self.j = j
+        self.turn = turn
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        column = X[:, self.j]
+        means = [column[y == label].mean() for label in self.classes_]
+        self.sign_ = -1.0 if self.turn and means[1] < means[0] else 1.0
+        self.n_fit_ = len(y)
+        return self
+
+    def decision_function(self, X):
+        return self.sign_ * X[:, self.j]
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+class Share(ClassifierMixin, BaseEstimator):
+    """Gives every row the share of positives in training."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.share_ = np.mean(y == self.classes_[1])
+        return self
+
+    def decision_function(self, X):
+        return np.full(len(X), self.share_)
+
+
+class Fickle(Column):
+    """Right about the order unless it was fitted to so many rows."""
+
+    def __init__(self, j=0, turn=False, n=60):
+        super().__init__(j, turn)
+        self.n = n
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.sign_ = -1.0 if len(y) >= self.n else 1.0
+        return self
+
+
+def shifted(n_pos, n_neg, shifts, rng, correlation=0.0):
+    """Normal columns, those of the positives shifted, and the expected AUC of each."""
+    shifts = np.asarray(shifts, dtype=float)
+    n = n_pos + n_neg
+    y = np.repeat([1, 0], [n_pos, n_neg])
+    common = rng.normal(size=(n, 1))
+    X = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * rng.normal(
+        size=(n, len(shifts))
+    )
+    X[:n_pos] += shifts
+    return X, y, ndtr(shifts / np.sqrt(2))
+
+
+def queries(n_queries=24, seed=0, size=8):
+    """Rows of queries in random order, with a relevant and an irrelevant one in each."""
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n_queries), size)
+    X = rng.normal(size=(len(qid), 3))
+    y = rng.binomial(2, 1 / (1 + np.exp(-2 * X[:, 0] + X[:, 1])))
+    y[::size], y[1::size] = 2, 0
+    rows = rng.permutation(len(qid))
+    return X[rows], y[rows], qid[rows]

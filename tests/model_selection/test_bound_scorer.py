@@ -1,0 +1,201 @@
+"""Scores that are lower limits."""
+
+import pickle
+from math import log, sqrt
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rank.bounds import auc_fold_mean_bound
+from sklearn_rank.inference import auc_interval, metric_interval
+from sklearn_rank.metrics import ndcg_score, roc_auc_score
+from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
+from tests.oracles import selection as oracle
+
+from .estimators import Column, queries, shifted
+
+
+def of_integers(seed):
+    """A fitted model, rows with tied scores, and labels."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 30))
+    y = rng.integers(0, 2, n)
+    y[:2] = 0, 1
+    X = rng.integers(0, 4, (n, 1)).astype(float) + y[:, None]
+    return Column().fit(X, y), X, y
+
+
+@pytest.mark.parametrize("method", ["kl", "hoeffding", "mcdiarmid"])
+def test_the_auc_against_the_definition(method):
+    for seed in range(40):
+        model, X, y = of_integers(seed)
+        delta = [0.5, 0.05, 1e-4][seed % 3]
+        sizes = int(y.sum()), int((1 - y).sum())
+        expected = oracle.lower_limit(oracle.auc(y == 1, X[:, 0]), sizes, delta, method)
+        scorer = make_bound_scorer("auc", delta=delta, method=method)
+        assert scorer(model, X, y) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", ["kl", "hoeffding", "bernstein"])
+def test_a_mean_over_queries_against_the_definition(method):
+    for seed in range(10):
+        X, y, qid = queries(6 + 20 * (seed % 3), seed)
+        model = Ridge().fit(X, y)
+        values = ndcg_score(y, model.predict(X), qid=qid, k=3, average=None)
+        if method == "bernstein":
+            expected = max(0.0, oracle.bernstein_lower(values, 0.1))
+        else:
+            expected = oracle.lower_limit(values.mean(), [len(values)], 0.1, method)
+        scorer = make_bound_scorer("ndcg@3", delta=0.1, method=method)
+        assert scorer(model, X, y, qid=qid) == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_range_of_a_measure_counts():
+    X, y, qid = queries(50)
+    model = Ridge().fit(X, y)
+    plain = metric_interval("spearman", y, model.predict(X), qid=qid).estimate
+    found = make_bound_scorer("spearman", method="hoeffding")(model, X, y, qid=qid)
+    assert found == pytest.approx(plain - 2 * sqrt(log(20) / 100))
+    for method in ("kl", "bernstein", "t"):
+        assert -1 <= make_bound_scorer("spearman", method=method)(model, X, y, qid=qid) < plain
+
+
+def test_asymptotic_limits_are_those_of_inference():
+    model, X, y = of_integers(7)
+    expected = auc_interval(y, X[:, 0], level=0.8).low
+    found = make_bound_scorer("auc", delta=0.1, method="wilson")(model, X, y)
+    assert found == pytest.approx(expected)
+    X, y, qid = queries(30)
+    model = Ridge().fit(X, y)
+    expected = metric_interval("dcg", y, model.predict(X), qid=qid, level=0.9).low
+    found = make_bound_scorer("dcg", method="t")(model, X, y, qid=qid)
+    assert found == pytest.approx(expected)
+
+
+def test_the_order_of_the_methods():
+    model, X, y = of_integers(11)
+    score = {
+        method: make_bound_scorer(method=method)(model, X, y)
+        for method in ("mcdiarmid", "hoeffding", "kl")
+    }
+    assert score["mcdiarmid"] <= score["hoeffding"] <= score["kl"]
+    assert score["kl"] < roc_auc_score(y, X[:, 0])
+
+
+def test_candidates_divide_delta_and_the_scorer_says_whom_it_covers():
+    model, X, y = of_integers(3)
+    five = make_bound_scorer("auc", delta=0.05, n_candidates=5)
+    assert five(model, X, y) == make_bound_scorer("auc", delta=0.01)(model, X, y)
+    assert "for any of 5 models" in five.statement
+    assert "for one model" in make_bound_scorer().statement
+    assert "asymptotic" in make_bound_scorer(method="wilson").statement
+    assert repr(five) == "make_bound_scorer('auc', delta=0.05, method='kl', n_candidates=5)"
+
+
+def test_in_cross_validation_and_searches_with_any_labels():
+    X, y, _ = shifted(30, 60, [1.0, 0.2], np.random.default_rng(0))
+    named = np.array(["no", "yes"])[y]
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    scorer = make_bound_scorer(method="hoeffding")
+    scores = cross_val_score(model, X, named, scoring=scorer, cv=3, error_score="raise")
+    plain = cross_val_score(model, X, named, scoring="roc_auc", cv=3)
+    np.testing.assert_allclose(plain - scores, sqrt(log(20) / 20))
+    search = GridSearchCV(
+        model, {"logisticregression__C": [1e-4, 1.0]}, scoring=scorer, error_score="raise"
+    ).fit(X, named)
+    assert search.score(X, named) == scorer(search.best_estimator_, X, named)
+
+
+def test_a_recipe_for_grid_search_with_counts():
+    """What the user guide shows: scikit-learn's search, with the counts that a bound needs."""
+    delta, prior = 0.05, {0.01: 0.9, 1.0: 0.1}
+
+    def n_pos(estimator, X, y):
+        return np.count_nonzero(y == estimator.classes_[1])
+
+    def n_neg(estimator, X, y):
+        return np.count_nonzero(y == estimator.classes_[0])
+
+    def largest_bound(results):
+        counts = [
+            [int(results[f"split{j}_test_{name}"][0]) for j in range(4)]
+            for name in ("n_pos", "n_neg")
+        ]
+        width = [
+            auc_fold_mean_bound(*counts, delta * prior[params["C"]], side="lower").value
+            for params in results["params"]
+        ]
+        return int(np.argmax(results["mean_test_auc"] - np.array(width)))
+
+    moved = 0
+    for seed in range(6):
+        X, y, _ = shifted(20, 70, [1.0, 0.2], np.random.default_rng(seed))
+        scoring = {"auc": "roc_auc", "n_pos": n_pos, "n_neg": n_neg}
+        cv = StratifiedKFold(4)
+        model, grid = LogisticRegression(), {"C": list(prior)}
+        found = GridSearchCV(model, grid, scoring=scoring, refit=largest_bound, cv=cv).fit(X, y)
+        ours = BoundSearchCV(model, grid, prior=list(prior.values()), delta=delta, cv=cv).fit(X, y)
+        assert found.best_index_ == ours.best_index_
+        moved += found.best_index_ != np.argmax(found.cv_results_["mean_test_auc"])
+    assert moved
+
+
+def test_ids_travel_as_groups():
+    X, y, qid = queries()
+    with config_context(enable_metadata_routing=True):
+        scorer = make_bound_scorer("ndcg@3", method="hoeffding")
+        search = GridSearchCV(
+            Ridge(), {"alpha": [0.1, 1.0]}, scoring=scorer, cv=GroupKFold(3), error_score="raise"
+        ).fit(X, y, groups=qid)
+        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+        named = make_bound_scorer("ndcg@3", qid="qid")
+        scores = cross_val_score(
+            Ridge(),
+            *(X, y),
+            scoring=named,
+            cv=GroupKFold(3),
+            params={"qid": qid, "groups": qid},
+            error_score="raise",
+        )
+        assert (scores < 1).all()
+    with pytest.raises(ValueError, match="got no qid"):
+        scorer(search.best_estimator_, X, y)
+
+
+def test_weights_are_refused():
+    model, X, y = of_integers(0)
+    with pytest.raises(ValueError, match="sample_weight was passed to make_bound_scorer"):
+        make_bound_scorer()(model, X, y, sample_weight=np.ones(len(y)))
+
+
+def test_copies_score_alike():
+    model, X, y = of_integers(5)
+    scorer = make_bound_scorer(delta=0.2)
+    for copy in (clone(scorer, safe=False), pickle.loads(pickle.dumps(scorer))):
+        assert copy(model, X, y) == scorer(model, X, y)
+        assert repr(copy) == repr(scorer)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"delta": 0.0}, "delta=0.0 must be a probability"),
+        ({"delta": True}, "delta=True must be a probability"),
+        ({"method": "t"}, "'t' is for other measures"),
+        ({"method": "bernstein"}, "must be one of 'mcdiarmid', 'hoeffding', 'kl', 'wilson'"),
+        ({"measure": "dcg"}, "method='kl' must be one of 't' for 'dcg'"),
+        ({"measure": "pos@top"}, "has no lower limits here"),
+        ({"n_candidates": 0}, "n_candidates=0 must be a whole number"),
+        ({"n_candidates": 1.0}, "n_candidates=1.0 must be a whole number"),
+        ({"qid": "groups"}, "is for means over queries"),
+    ],
+)
+def test_what_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        make_bound_scorer(**arguments)

@@ -1,0 +1,472 @@
+"""A search by bounds: what it chooses, what it says, and that it behaves as others do."""
+
+import pickle
+from math import log, sqrt
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    GroupShuffleSplit,
+    PredefinedSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    cross_val_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from sklearn_rank import AccuracyAtTopRanker, OrderPreservingRanker
+from sklearn_rank.bounds import auc_finite_class_bound, auc_fold_mean_bound
+from sklearn_rank.exceptions import SingleListWarning
+from sklearn_rank.metrics import ndcg_score, roc_auc_score
+from sklearn_rank.model_selection import BoundSearchCV
+from tests.oracles import selection as oracle
+
+from .estimators import Column, Fickle, queries, shifted
+
+ONE = StratifiedShuffleSplit(1, test_size=0.4, random_state=0)
+
+
+def rows(seed=0, n_pos=30, n_neg=60, shifts=(0.4, 1.0, 0.9)):
+    X, y, _ = shifted(n_pos, n_neg, shifts, np.random.default_rng(seed))
+    mixed = np.random.default_rng(seed).permutation(len(y))
+    return X[mixed], y[mixed]
+
+
+def columns(**arguments):
+    return BoundSearchCV(Column(), {"j": [0, 1, 2]}, **{"random_state": 0, **arguments})
+
+
+# ---------------------------------------------------------------------------------- the choice
+
+
+@pytest.mark.parametrize("theorem", ["mcdiarmid", "hoeffding", "kl"])
+@pytest.mark.parametrize("cv", [ONE, StratifiedKFold(3)])
+def test_equal_widths_choose_as_grid_search_does(theorem, cv):
+    grid = {"C": [1e-4, 1e-2, 1.0], "fit_intercept": [False, True]}
+    for seed in range(3):
+        X, y = rows(seed)
+        plain = GridSearchCV(LogisticRegression(), grid, scoring="roc_auc", cv=cv).fit(X, y)
+        found = BoundSearchCV(LogisticRegression(), grid, theorem=theorem, cv=cv).fit(X, y)
+        assert found.best_params_ == plain.best_params_
+        assert found.best_score_ == pytest.approx(plain.best_score_)
+        assert found.cv_results_["params"] == plain.cv_results_["params"]
+        np.testing.assert_array_equal(
+            found.cv_results_["rank_test_score"], plain.cv_results_["rank_test_score"]
+        )
+        for name in ("mean_test_score", "std_test_score", "split0_test_score"):
+            np.testing.assert_allclose(found.cv_results_[name], plain.cv_results_[name])
+        assert (found.cv_results_["param_C"] == plain.cv_results_["param_C"]).all()
+        np.testing.assert_allclose(found.decision_function(X), plain.decision_function(X))
+        assert found.score(X, y) == pytest.approx(plain.score(X, y))
+
+
+def test_limits_against_the_definition():
+    X, y = rows()
+    prior = np.array([5.0, 3.0, 2.0])
+    for theorem in ("kl", "hoeffding", "mcdiarmid"):
+        found = columns(theorem=theorem, prior=prior, cv=ONE, delta=0.1).fit(X, y)
+        test = next(ONE.split(X, y))[1]
+        sizes = int(y[test].sum()), int((1 - y[test]).sum())
+        for j in range(3):
+            auc = oracle.auc(y[test] == 1, X[test, j])
+            expected = oracle.lower_limit(auc, sizes, 0.01 * prior[j], theorem)
+            assert found.cv_results_["lower_bound"][j] == pytest.approx(expected, abs=1e-9)
+        np.testing.assert_allclose(found.cv_results_["delta"], 0.01 * prior)
+
+
+def test_folds_have_the_mean_of_their_widths():
+    X, y = rows()
+    found = columns(cv=5, theorem="mcdiarmid").fit(X, y)
+    width = sqrt(log(3 / 0.05) * 18 / (2 * 6 * 12))
+    np.testing.assert_allclose(
+        found.cv_results_["lower_bound"],
+        np.maximum(found.cv_results_["mean_test_score"] - width, 0.0),
+    )
+    found = columns(cv=5, theorem="kl").fit(X, y)
+    most = log(oracle.xi(6) * 3 / 0.05) / 6
+    for mean, low in zip(
+        found.cv_results_["mean_test_score"], found.cv_results_["lower_bound"], strict=True
+    ):
+        assert low == pytest.approx(oracle.kl_lower(mean, most), abs=1e-9)
+
+
+def test_a_prior_moves_the_choice():
+    X, y = rows()
+    plain = columns(cv=ONE).fit(X, y)
+    assert plain.best_index_ == np.argmax(plain.cv_results_["mean_test_score"])
+    other = int(np.argsort(plain.cv_results_["mean_test_score"])[-2])
+    prior = np.full(3, 1e-6)
+    prior[other] = 1.0
+    assert columns(cv=ONE, prior=prior).fit(X, y).best_index_ == other
+    by_function = columns(cv=ONE, prior=lambda params: 1.0 if params["j"] == other else 1e-6)
+    assert by_function.fit(X, y).best_index_ == other
+    np.testing.assert_allclose(by_function.cv_results_["prior"].sum(), 1.0)
+
+
+def test_widths_that_depend_on_the_data_move_the_choice():
+    # Candidate 0 has half of its positives at the very top and half at the bottom, candidate 1
+    # every one at about the same place: nearly equal AUCs, the second far surer.
+    y = np.tile([1] + [0] * 9, 33)
+    rank = np.arange(len(y))
+    X = np.zeros((len(y), 2))
+    X[y == 0] = np.random.default_rng(0).permutation(np.linspace(0, 1, 297))[:, None]
+    X[y == 1, 0] = np.where(rank[y == 1] // 10 % 2, 2.0, 0.44)
+    X[y == 1, 1] = 0.7
+    search = BoundSearchCV(Column(), {"j": [0, 1]}, cv=PredefinedSplit(np.where(rank < 30, -1, 0)))
+    by_mean = clone(search).fit(X, y)
+    by_width = clone(search).set_params(theorem="max-t", random_state=0).fit(X, y)
+    assert by_mean.best_index_ == 0
+    assert by_width.best_index_ == 1
+    assert by_width.report_.bound is None
+    assert "guaranteed: nothing" in str(by_width.report_)
+
+
+def test_within_noise_takes_the_simplest():
+    X, y = rows(shifts=(0.9, 1.0, -1.0))
+    found = columns(rule="within_noise", cv=ONE).fit(X, y)
+    assert found.cv_results_["may_be_best"].tolist() == [True, True, False]
+    assert found.best_params_ == {"j": 0}
+    assert found.report_.may_be_best == (0, 1)
+    for complexity in ("j", lambda params: params["j"]):
+        assert found.set_params(complexity=complexity).fit(X, y).best_params_ == {"j": 0}
+    found.set_params(complexity=lambda params: -params["j"])
+    assert found.fit(X, y).best_params_ == {"j": 1}
+    # The limit is still that of the candidate that was chosen.
+    assert found.best_bound_ == found.cv_results_["lower_bound"][1]
+
+
+def test_ties_go_to_the_simplest():
+    X, y = rows()
+    X[:, 2] = X[:, 1]
+    assert columns(cv=ONE).fit(X, y).best_index_ == 1
+    assert columns(cv=ONE, complexity=lambda p: -p["j"]).fit(X, y).best_index_ == 2
+
+
+def test_limits_that_are_cut_off_do_not_tie():
+    X, y = rows(n_pos=6, n_neg=6)
+    found = columns(cv=3, theorem="mcdiarmid").fit(X, y)
+    assert (found.cv_results_["lower_bound"] == 0).all()
+    assert found.best_index_ == np.argmax(found.cv_results_["mean_test_score"])
+
+
+# ---------------------------------------------------------------------------------- the report
+
+
+def test_one_part_without_refit_has_theorem_10_for_the_model_itself():
+    X, y = rows()
+    found = columns(cv=ONE, refit=False, theorem="mcdiarmid", delta=0.1).fit(X, y)
+    train, test = next(ONE.split(X, y))
+    n_pos = int(y[test].sum())
+    expected = auc_finite_class_bound(n_pos, len(test) - n_pos, 0.1, 3, side="lower")
+    assert found.report_.bound == expected
+    assert "Corollary 11" in found.report_.bound.theorem
+    assert found.report_.covers_best_estimator
+    assert found.best_estimator_.n_fit_ == len(train)
+    assert found.fold_estimators_ == [found.best_estimator_]
+    auc = roc_auc_score(y[test], found.decision_function(X[test]))
+    assert found.best_score_ == pytest.approx(auc)
+    assert found.best_bound_ == pytest.approx(auc - expected.value)
+    assert f"{found.best_bound_:.4f}" in str(found.report_)
+
+
+def test_folds_have_a_bound_of_their_mean():
+    X, y = rows()
+    found = columns(cv=3, refit=False).fit(X, y)
+    expected = auc_fold_mean_bound([10] * 3, [20] * 3, 0.05, n_functions=3, side="lower")
+    assert found.report_.bound == expected
+    assert not found.report_.covers_best_estimator
+    assert found.report_.target == "mean expected auc of the 3 fold models"
+    assert len(found.fold_estimators_) == 3
+    assert not hasattr(found, "best_estimator_")
+    with pytest.raises(AttributeError, match="there is one model a part"):
+        found.predict(X)
+    assert "several fold models" in str(found.report_)
+
+
+def test_nothing_is_guaranteed_of_a_refitted_model():
+    # Right on the training part of 54 rows, wrong on all 90.
+    X, y = rows(shifts=(2.0, 2.5, 3.0))
+    found = BoundSearchCV(Fickle(n=60), {"j": [0, 1, 2]}, cv=ONE).fit(X, y)
+    assert found.best_bound_ > 0.5
+    assert roc_auc_score(y, found.decision_function(X)) < 0.2
+    assert not found.report_.covers_best_estimator
+    assert "nothing is guaranteed of it" in str(found.report_)
+    assert found.report_.interval.low <= found.best_score_ <= found.report_.interval.high
+
+
+def test_a_limit_of_one_half_says_so():
+    X, y = rows(n_pos=6, n_neg=6)
+    found = columns(cv=ONE).fit(X, y)
+    assert "does not exclude that it is no better than chance" in str(found.report_)
+
+
+# ---------------------------------------------------------------------------------- behaviour
+
+
+def test_the_same_whatever_n_jobs():
+    X, y = rows()
+    one = columns(theorem="max-t", rule="within_noise").fit(X, y)
+    two = columns(theorem="max-t", rule="within_noise", n_jobs=2).fit(X, y)
+    for name, column in one.cv_results_.items():
+        if not name.endswith("_time"):
+            np.testing.assert_array_equal(column, two.cv_results_[name])
+    assert str(one.report_) == str(two.report_)
+
+
+def test_bad_input_leaves_the_search_as_it_was():
+    X, y = rows()
+    found = columns().fit(X, y)
+    before = pickle.dumps(found)
+    for bad in ((X, np.zeros_like(y)), (X, np.arange(len(y)) % 3), (X, y[:-1]), (X, None)):
+        with pytest.raises(ValueError, match=r"\w"):
+            found.fit(*bad)
+        assert pickle.dumps(found) == before
+    fresh = columns()
+    with pytest.raises(ValueError, match="one class only"):
+        fresh.fit(X, np.ones_like(y))
+    assert [name for name in vars(fresh) if name.endswith("_")] == []
+
+
+def test_a_second_fit_forgets_the_first():
+    X, y = rows()
+    found = columns(refit=False).fit(X, y)
+    found.set_params(refit=True).fit(X, y)
+    assert not hasattr(found, "fold_estimators_")
+    found.set_params(refit=False, cv=3).fit(X, y)
+    assert not hasattr(found, "best_estimator_")
+
+
+class Failing(Column):
+    """Fails for column 1."""
+
+    def fit(self, X, y):
+        if self.j == 1:
+            raise RuntimeError("column 1 is forbidden")
+        return super().fit(X, y)
+
+
+def test_a_candidate_that_fails_is_not_chosen_but_counts():
+    X, y = rows()
+    search = BoundSearchCV(Failing(), {"j": [0, 1, 2]}, cv=ONE)
+    with pytest.warns(FitFailedWarning, match="1 of 3 fits failed"):
+        search.fit(X, y)
+    assert search.best_index_ == 2
+    assert np.isnan(search.cv_results_["lower_bound"][1])
+    assert search.cv_results_["rank_bound"][1] == 3
+    kept = columns(cv=ONE).fit(X, y)
+    assert search.best_bound_ == kept.cv_results_["lower_bound"][2]
+    with pytest.raises(RuntimeError, match="forbidden"):
+        search.set_params(error_score="raise").fit(X, y)
+    with pytest.raises(ValueError, match="All 1 fits failed"):
+        BoundSearchCV(Failing(), {"j": [1]}, cv=ONE).fit(X, y)
+
+
+def test_pipelines_labels_frames_and_sparse_rows():
+    X, y = rows()
+    model = make_pipeline(StandardScaler(with_mean=False), LogisticRegression())
+    grid = {"logisticregression__C": [0.01, 1.0]}
+    expected = BoundSearchCV(model, grid, cv=ONE).fit(X, y)
+    named = np.array(["no", "yes"])[y]
+    frame = pd.DataFrame(X, columns=list("abc"))
+    for rows_, labels in (
+        (frame, pd.Series(named)),
+        (sp.csc_array(X), y),
+        (X.tolist(), y.tolist()),
+    ):
+        found = BoundSearchCV(model, grid, cv=ONE).fit(rows_, labels)
+        np.testing.assert_allclose(found.decision_function(rows_), expected.decision_function(X))
+        assert found.best_bound_ == pytest.approx(expected.best_bound_)
+    found = BoundSearchCV(model, grid, cv=ONE).fit(frame, named)
+    assert found.classes_.tolist() == ["no", "yes"]
+    assert found.feature_names_in_.tolist() == list("abc")
+    assert set(found.predict(frame)) == {"no", "yes"}
+    assert found.predict_proba(frame).shape == (90, 2)
+    assert found.score(frame, named) == pytest.approx(expected.score(X, y))
+
+
+def test_precomputed_kernels_and_our_rankers():
+    X, y = rows()
+    kernel = X @ X.T
+    found = BoundSearchCV(
+        SVC(kernel="precomputed"), {"C": [0.1, 1.0]}, cv=ONE, error_score="raise"
+    )
+    plain = BoundSearchCV(SVC(kernel="linear"), {"C": [0.1, 1.0]}, cv=ONE).fit(X, y)
+    assert found.fit(kernel, y).best_score_ == pytest.approx(plain.best_score_)
+    assert found.__sklearn_tags__().input_tags.pairwise
+    ranker = BoundSearchCV(AccuracyAtTopRanker(tau=0.2), {"C": [0.01, 1.0]}, cv=ONE).fit(X, y)
+    assert ranker.best_score_ > 0.5
+    assert not hasattr(ranker, "predict_proba")
+
+
+def test_estimators_that_are_no_classifiers():
+    X, y = rows()
+    found = BoundSearchCV(Ridge(), {"alpha": [0.1, 10.0]}, cv=ONE).fit(X, y)
+    assert found.best_score_ > 0.5
+    with pytest.raises(ValueError, match="pos_label"):
+        BoundSearchCV(Ridge(), {"alpha": [0.1]}, cv=ONE).fit(X, np.array(["a", "b"])[y])
+
+
+def test_in_another_cross_validation():
+    X, y = rows()
+    scores = cross_val_score(columns(), X, y, cv=3, error_score="raise")
+    assert (scores > 0.5).all()
+    nested = BoundSearchCV(columns(), {"rule": ["max_bound", "within_noise"]}, cv=ONE)
+    assert nested.fit(X, y).best_score_ > 0.5
+
+
+def test_weights_reach_the_fits():
+    class Weighted(Column):
+        def fit(self, X, y, sample_weight=None):
+            self.weight_ = sample_weight.sum()
+            return super().fit(X, y)
+
+    X, y = rows()
+    weight = np.arange(90.0)
+    train = next(ONE.split(X, y))[0]
+    search = BoundSearchCV(Weighted(), {"j": [1]}, cv=ONE, refit=False, error_score="raise")
+    assert search.fit(X, y, sample_weight=weight).best_estimator_.weight_ == weight[train].sum()
+    with config_context(enable_metadata_routing=True):
+        search.set_params(estimator=Weighted().set_fit_request(sample_weight=True))
+        found = search.fit(X, y, sample_weight=weight)
+        assert found.best_estimator_.weight_ == weight[train].sum()
+
+
+# ---------------------------------------------------------------------------------- the splits
+
+
+def test_parts_that_no_statement_is_true_of():
+    X, y = rows()
+    half = np.arange(45)
+    for cv, message in (
+        ([(np.arange(90), half)], "Row 0 is both trained on and held out"),
+        ([(half, np.array([50, 51, 51]))], "holds out a row twice"),
+        ([], "cv gave no split"),
+        ([(np.flatnonzero(y == 1), np.flatnonzero(y == 0))], "no positive: pass stratified"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            columns(cv=cv).fit(X, y)
+
+
+def test_groups_of_an_auc():
+    X, y = rows()
+    groups = np.arange(90) // 3
+    with pytest.raises(ValueError, match="cv=None holds out rows"):
+        columns().fit(X, y, groups=groups)
+    with pytest.warns(UserWarning, match="Rows share groups"):
+        columns(cv=GroupKFold(3)).fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"delta": 1.0}, "delta=1.0 must be a probability"),
+        ({"measure": "pos@top"}, "has no lower limits"),
+        ({"theorem": "bernstein"}, "theorem='bernstein' must be one of 'auto', 'mcdiarmid'"),
+        ({"measure": "dcg"}, "theorem='auto' has no theorem for 'dcg'"),
+        ({"rule": "best"}, "rule='best' must be one of"),
+        ({"prior": [1.0, 2.0]}, r"prior has shape \(2,\), but there are 3 candidates"),
+        ({"prior": [1.0, 0.0, 2.0]}, r"prior is 0 for the candidate \{'j': 1\}"),
+        ({"complexity": "C"}, "complexity='C' is no parameter of the candidate"),
+        ({"error_score": 0.0}, "error_score=0.0 must be 'raise' or nan"),
+        ({"random_state": "seed"}, "random_state='seed' must be None"),
+    ],
+)
+def test_what_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        columns(**arguments).fit(*rows())
+
+
+# ---------------------------------------------------------------------------------- queries
+
+
+def of_queries(**arguments):
+    return BoundSearchCV(
+        OrderPreservingRanker(),
+        {"alpha": [1e-3, 1.0, 1e3]},
+        **{"measure": "ndcg@3", "random_state": 0, "error_score": "raise", **arguments},
+    )
+
+
+@pytest.mark.parametrize("theorem", ["auto", "hoeffding", "kl", "bernstein", "max-t"])
+@pytest.mark.parametrize("cv", [None, 3])
+def test_routing_on_one_array_reaches_everything(theorem, cv):
+    X, y, qid = queries()
+    with config_context(enable_metadata_routing=True):
+        found = of_queries(theorem=theorem, cv=cv).fit(X, y, groups=qid)
+        assert found.best_estimator_.n_queries_ == 24
+        value = ndcg_score(y, found.predict(X), qid=qid, k=3)
+        assert found.score(X, y, groups=qid) == pytest.approx(value)
+        assert found.best_bound_ < found.best_score_
+        np.testing.assert_array_equal(
+            found.rank(X, qid=qid), found.best_estimator_.rank(X, qid=qid)
+        )
+        with pytest.raises(TypeError, match="qid"):
+            of_queries().fit(X, y, qid=qid)
+
+
+def test_routing_off():
+    X, y, qid = queries()
+    with config_context(enable_metadata_routing=True):
+        expected = of_queries().fit(X, y, groups=qid)
+    found = of_queries().fit(X, y, qid=qid)
+    assert found.best_score_ == expected.best_score_
+    assert str(found.report_) == str(expected.report_)
+    assert found.score(X, y, groups=qid) == found.score(X, y, qid=qid)
+    # The splitter and the measure alone see groups; the ranker says that it saw one list.
+    with pytest.warns(SingleListWarning):
+        of_queries(cv=GroupKFold(3)).fit(X, y, groups=qid)
+    with pytest.raises(ValueError, match="fit got no ids: pass groups="):
+        of_queries().fit(X, y)
+
+
+def test_the_measure_is_that_of_the_queries_held_out():
+    X, y, qid = queries(seed=1)
+    cv = GroupShuffleSplit(1, test_size=0.5, random_state=1)
+    found = of_queries(cv=cv, refit=False, theorem="hoeffding").fit(X, y, qid=qid)
+    test = next(cv.split(X, y, groups=qid))[1]
+    value = ndcg_score(y[test], found.predict(X[test]), qid=qid[test], k=3)
+    assert found.best_score_ == pytest.approx(value)
+    assert found.best_bound_ == pytest.approx(max(value - sqrt(log(60) / 24), 0.0))
+    assert found.report_.counts == "12 queries"
+    assert "queries are independent" in str(found.report_)
+
+
+def test_a_measure_without_a_range_has_asymptotic_limits():
+    X, y, qid = queries()
+    found = of_queries(measure="dcg", theorem="max-t").fit(X, y, qid=qid)
+    assert 0 < found.best_bound_ < found.best_score_
+
+
+def test_cut_queries_are_refused():
+    X, y, qid = queries()
+    with pytest.raises(ValueError, match="is cut by split 0: pass a cv that keeps"):
+        of_queries(cv=[(np.arange(90), np.arange(90, 192))]).fit(X, y, qid=qid)
+
+
+def test_classifiers_of_queries():
+    X, y, qid = queries()
+    named = np.where(y == 2, "yes", "no")
+    search = BoundSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, measure="ap", cv=3)
+    found = search.fit(X, named, groups=qid)
+    assert 0 < found.best_bound_ < found.best_score_ <= 1
+    assert found.score(X, named, groups=qid) > 0.5
+
+
+class NoScores(BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+
+def test_an_estimator_without_scores():
+    with pytest.raises(ValueError, match="has neither decision_function nor predict_proba"):
+        BoundSearchCV(NoScores(), {}, cv=ONE).fit(*rows())

@@ -1,0 +1,172 @@
+"""Selection from training data alone."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import cross_val_score
+from sklearn.svm import SVC
+
+from sklearn_rank import AccuracyAtTopRanker
+from sklearn_rank.bounds import auc_uniform_bound
+from sklearn_rank.metrics import roc_auc_score
+from sklearn_rank.model_selection import StructuralRankSelection
+
+VACUOUS = "Every class is vacuous"
+quiet = pytest.mark.filterwarnings(f"ignore:{VACUOUS}:UserWarning")
+
+
+def rows(n=4000, seed=0):
+    """A circle, which a polynomial of degree 2 ranks."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    return X, (X[:, 0] ** 2 + X[:, 1] ** 2 + rng.normal(size=n) > 2).astype(int)
+
+
+def test_the_degree_that_the_data_bear():
+    X, y = rows()
+    found = StructuralRankSelection(delta=0.1).fit(X, y)
+    assert found.best_value_ == 2
+    assert not found.is_vacuous_
+    n_pos, n_neg = int(y.sum()), int((1 - y).sum())
+    for degree, bound, limit in zip([1, 2, 3], found.bounds_, found.limits_, strict=True):
+        expected = auc_uniform_bound(
+            *("polynomial", n_pos, n_neg, 0.1 / 3), n_features=2, degree=degree, side="lower"
+        )
+        assert bound == expected
+        assert limit == found.training_scores_[degree - 1] - expected.value
+    assert found.limits_[1] == found.limits_.max()
+    assert found.training_scores_[1] == roc_auc_score(y, found.decision_function(X))
+    np.testing.assert_array_equal(found.predict(X), found.decision_function(X) > 0)
+
+
+def test_scaling_does_not_leave_the_class():
+    X, y = rows(2000)
+    plain = StructuralRankSelection().fit(X, y)
+    moved = StructuralRankSelection().fit(100.0 * X + 7.0, y)
+    np.testing.assert_allclose(moved.limits_, plain.limits_, atol=1e-6)
+
+
+@quiet
+def test_shares_of_delta():
+    X, y = rows(500)
+    for weights in ([6, 3, 1], lambda degree: {1: 6, 2: 3, 3: 1}[degree]):
+        found = StructuralRankSelection(weights=weights).fit(X, y)
+        np.testing.assert_allclose([bound.delta for bound in found.bounds_], [0.03, 0.015, 0.005])
+
+
+@quiet
+def test_the_first_features():
+    X, y = rows(1000)
+    X = np.hstack([X[:, :1] + 3 * y[:, None], X, X, X])[:, :6]
+    found = StructuralRankSelection(classes="features").fit(X, y)
+    assert found.grid_ == [1, 2, 4, 6]
+    assert found.best_value_ == 1
+    chosen = StructuralRankSelection(classes="features", grid=[1]).fit(X, y)
+    changed = X.copy()
+    changed[:, 1:] = 0.0
+    np.testing.assert_array_equal(chosen.decision_function(X), chosen.decision_function(changed))
+
+
+def test_vacuous_classes_are_called_vacuous():
+    X, y = rows(300)
+    with pytest.warns(UserWarning, match=VACUOUS):
+        found = StructuralRankSelection().fit(X, y)
+    assert found.is_vacuous_
+    # The paper's bound exceeds 1 by far, and its shape picks the smallest class.
+    with pytest.warns(UserWarning, match="the best lower limit for the expected AUC is -"):
+        paper = StructuralRankSelection(method="paper").fit(X, y)
+    assert paper.best_value_ == 1
+    assert (paper.limits_ < 0).all()
+
+
+def test_margins():
+    rng = np.random.default_rng(0)
+    y = np.arange(20_000) % 2
+    X = np.clip(rng.normal(2 * y - 1, 0.4), -2, 2)[:, None] / 2
+    ranker = AccuracyAtTopRanker(tau=0.5)
+    grid = [1e-8, 1e-6]
+    found = StructuralRankSelection(LinearTop(), classes="margin", grid=grid, radius=1.0).fit(X, y)
+    assert not found.is_vacuous_
+    expected = [
+        LinearTop(C=C).fit(X, y).margin_bound(X, y, radius=1.0, delta=0.05).value for C in grid
+    ]
+    np.testing.assert_array_equal(found.limits_, expected)
+    assert found.best_value_ == grid[int(np.argmin(expected))]
+    assert ranker.get_params()["tau"] == 0.5
+
+
+class LinearTop(AccuracyAtTopRanker):
+    """Fits in no time what any fit gives up to scale: weights C, a threshold at 0."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.n_features_in_ = X.shape[1]
+        self.coef_, self.threshold_ = np.array([[self.C]]), 0.0
+        return self
+
+
+def test_few_rows_say_nothing_about_margins():
+    X, y = rows(60)
+    with pytest.warns(UserWarning, match="the best upper limit for the risk is"):
+        found = StructuralRankSelection(
+            AccuracyAtTopRanker(tau=0.3), classes="margin", grid=[1e-3, 1e-2], radius=10.0
+        ).fit(X, y)
+    assert found.is_vacuous_
+    np.testing.assert_allclose(
+        found.limits_,
+        [
+            AccuracyAtTopRanker(tau=0.3, C=C).fit(X, y).margin_bound(X, y, radius=10.0).value
+            for C in (1e-3, 1e-2)
+        ],
+    )
+
+
+@quiet
+def test_any_linear_classifier_and_no_other():
+    X, y = rows(200)
+    for learner in (RidgeClassifier(), LogisticRegression(C=0.1), SVC(kernel="linear")):
+        StructuralRankSelection(learner, grid=[1, 2]).fit(X, np.array(["a", "b"])[y])
+    for learner in (SVC(), RandomForestClassifier(n_estimators=2)):
+        with pytest.raises(TypeError, match="does not score by X @ coef_ plus a constant"):
+            StructuralRankSelection(learner, grid=[1]).fit(X, y)
+
+
+@quiet
+def test_inside_cross_validation_and_after_a_failure():
+    X, y = rows(150)
+    search = StructuralRankSelection(grid=[1, 2])
+    assert (cross_val_score(search, X, y, cv=3, error_score="raise") > 0.3).all()
+    found = clone(search).fit(X, y)
+    before = found.limits_
+    with pytest.raises(ValueError, match="one class"):
+        found.fit(X, np.ones(150))
+    assert found.limits_ is before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"classes": "depth"}, "classes='depth' must be one of"),
+        ({"method": "best"}, "method='best' must be one of"),
+        ({"delta": 0}, "delta=0 must be a probability"),
+        ({"grid": []}, "grid is empty"),
+        ({"grid": [2, 1]}, "must ascend"),
+        ({"grid": [1.5]}, "grid holds 1.5, which must be a whole number"),
+        ({"classes": "features", "grid": [3]}, "grid holds 3, but X has 2 features"),
+        ({"classes": "margin"}, "radius is None"),
+        ({"classes": "margin", "radius": 1.0, "grid": [0.0]}, "must be a positive number"),
+        ({"classes": "margin", "radius": 1.0, "weights": [1]}, "holds for every C at once"),
+        ({"classes": "margin", "radius": 0.1, "grid": [0.01]}, "is no bound of the norms"),
+        ({"weights": [1.0]}, "prior has shape|weights"),
+    ],
+)
+def test_what_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        StructuralRankSelection(**arguments).fit(*rows(40))
+
+
+def test_margins_need_a_ranker_that_has_them():
+    with pytest.raises(TypeError, match="has no C and margin_bound"):
+        StructuralRankSelection(LogisticRegression(), classes="margin", radius=9.0).fit(*rows(40))
