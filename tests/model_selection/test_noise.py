@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from sklearn_rank.inference import auc_interval, compare_rankers
-from sklearn_rank.metrics import ndcg_score, roc_auc_score
 from sklearn_rank.model_selection._evidence import AUCEvidence, QueryEvidence, fold_entropy
 from sklearn_rank.model_selection._noise import may_be_best, simultaneous_tails
 from tests.oracles import selection as oracle
@@ -45,7 +44,19 @@ def test_parts_are_averaged():
     np.testing.assert_allclose(
         evidence.covariance, np.sum([one.covariance for one in single], axis=0) / 9
     )
+    np.testing.assert_allclose(evidence.spare, np.sum([one.spare for one in single], axis=0) / 9)
     assert evidence.effective == pytest.approx(sum(one.effective for one in single))
+
+
+def test_three_equal_parts_are_three_times_as_sure():
+    one = of_columns(np.random.default_rng(1))
+    three = AUCEvidence(3 * list(one.positive), 3 * list(one.scores))
+    tails = np.full(3, 0.02)
+    effect = []
+    for evidence in (one, three):
+        low = evidence.asymptotic_limits(tails)[0]
+        effect.append((evidence.means - low) ** 2 / (low * (1 - low)))
+    np.testing.assert_allclose(effect[0], 3 * effect[1])
 
 
 def test_one_part_has_wilsons_limits():
@@ -131,6 +142,8 @@ def test_equal_candidates_are_all_kept_and_certain_ones_are_not_certain():
     ).all()
     found = may_be_best(AUCEvidence([positive], [[perfect, -perfect, score]]), 0.1, rng)
     assert found.tolist() == [True, False, False]
+    found = may_be_best(AUCEvidence([positive], [[perfect, -perfect]]), 0.1, rng)
+    assert found.tolist() == [True, False]
     assert may_be_best(AUCEvidence([positive], [[score]]), 0.1, rng).tolist() == [True]
 
 
@@ -143,10 +156,14 @@ def test_queries():
     )
     expected = (np.cov(samples[0]) / 30 + np.cov(samples[1]) / 20) / 4
     np.testing.assert_allclose(evidence.covariance, expected)
+    by_parts = np.mean(
+        [[oracle.bernstein_lower(values, 0.05) for values in sample] for sample in samples], axis=0
+    )
+    found = evidence.means - evidence.widths("bernstein", np.full(3, 0.1))
+    np.testing.assert_allclose(found, by_parts)
     constant = QueryEvidence("ndcg", [np.ones((2, 30))], (0.0, 1.0))
     assert (constant.lower("max-t", np.full(2, 0.05)) < 1).all()
     assert may_be_best(constant, 0.05, rng).all()
-    assert ndcg_score([1, 0], [2, 1]) == roc_auc_score([1, 0], [2, 1]) == 1
 
 
 @pytest.mark.slow

@@ -81,30 +81,30 @@ def test_vacuous_classes_are_called_vacuous():
     assert (paper.limits_ < 0).all()
 
 
-def test_margins():
-    rng = np.random.default_rng(0)
-    y = np.arange(20_000) % 2
-    X = np.clip(rng.normal(2 * y - 1, 0.4), -2, 2)[:, None] / 2
-    ranker = AccuracyAtTopRanker(tau=0.5)
-    grid = [1e-8, 1e-6]
-    found = StructuralRankSelection(LinearTop(), classes="margin", grid=grid, radius=1.0).fit(X, y)
-    assert not found.is_vacuous_
-    expected = [
-        LinearTop(C=C).fit(X, y).margin_bound(X, y, radius=1.0, delta=0.05).value for C in grid
-    ]
-    np.testing.assert_array_equal(found.limits_, expected)
-    assert found.best_value_ == grid[int(np.argmin(expected))]
-    assert ranker.get_params()["tau"] == 0.5
-
-
-class LinearTop(AccuracyAtTopRanker):
-    """Fits in no time what any fit gives up to scale: weights C, a threshold at 0."""
+class Threshold(AccuracyAtTopRanker):
+    """The order of the first feature, with C as the threshold."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
         self.n_features_in_ = X.shape[1]
-        self.coef_, self.threshold_ = np.array([[self.C]]), 0.0
+        self.coef_, self.threshold_ = np.array([[1.0]]), self.C
         return self
+
+
+def test_margins():
+    rng = np.random.default_rng(0)
+    y = np.arange(20_000) % 2
+    X = np.clip(rng.normal(2 * y - 1, 0.4), -2, 2)[:, None] / 2
+    grid = [0.01, 0.4]
+    found = StructuralRankSelection(Threshold(), classes="margin", grid=grid, radius=1.0)
+    found.fit(X, y)
+    expected = [
+        Threshold(C=C).fit(X, y).margin_bound(X, y, radius=1.0, delta=0.05).value for C in grid
+    ]
+    np.testing.assert_array_equal(found.limits_, expected)
+    assert expected[0] < 0.5 < expected[1] + 0.3
+    assert found.best_value_ == 0.01
+    assert not found.is_vacuous_
 
 
 def test_few_rows_say_nothing_about_margins():

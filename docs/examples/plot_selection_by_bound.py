@@ -1,0 +1,155 @@
+"""
+Choosing a model by what can be guaranteed
+==========================================
+
+Twelve models of one small, imbalanced sample: which one has the largest mean over folds, which
+ones could be the best, and how much of it is guaranteed.
+"""
+
+# %%
+# The sample and the candidates
+# -----------------------------
+#
+# 40 positives and 360 negatives in five dimensions: the means of three features differ, and the
+# spread of the other two. Candidates are logistic regressions in polynomials of degree 1 to 3,
+# each with four penalties; simpler is a lower degree, then a stronger penalty.
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+from sklearn_rank.metrics import roc_auc_score
+from sklearn_rank.model_selection import BoundSearchCV
+
+
+def sample(n_pos, n_neg, rng):
+    X = rng.normal(size=(n_pos + n_neg, 5))
+    X[:n_pos, :3] += 0.5
+    X[:n_pos, 3:] *= 1.8
+    return X, np.repeat([1, 0], [n_pos, n_neg])
+
+
+rng = np.random.default_rng(1)
+X, y = sample(40, 360, rng)
+X_new, y_new = sample(10_000, 10_000, rng)
+model = make_pipeline(
+    StandardScaler(),
+    PolynomialFeatures(include_bias=False),
+    StandardScaler(),
+    LogisticRegression(max_iter=2000),
+)
+grid = {
+    "polynomialfeatures__degree": [1, 2, 3],
+    "logisticregression__C": [0.01, 0.1, 1.0, 10.0],
+}
+
+
+def complexity(params):
+    return params["polynomialfeatures__degree"], params["logisticregression__C"]
+
+
+# %%
+# A search over five folds
+# ------------------------
+#
+# The report says what is guaranteed, and of which quantity: of the mean of the fold models, not of
+# the model that is fitted to all rows in the end.
+search = BoundSearchCV(
+    model,
+    grid,
+    cv=StratifiedKFold(5, shuffle=True, random_state=0),
+    rule="within_noise",
+    complexity=complexity,
+    random_state=0,
+).fit(X, y)
+print(search.report_)
+
+# %%
+# Every candidate, beside its AUC on 20,000 new rows. The limits that are guaranteed have equal
+# widths here, so that the largest limit is the largest mean; the asymptotic ones are much closer.
+# Filled circles could be the best by the simultaneous test, and the simplest of these is chosen.
+results = search.cv_results_
+asymptotic = BoundSearchCV(
+    model, grid, cv=search.cv, theorem="max-t", complexity=complexity, random_state=0
+).fit(X, y)
+order = sorted(range(12), key=lambda c: complexity(results["params"][c]))
+place = np.arange(12)
+mean = results["mean_test_score"][order]
+stays = results["may_be_best"][order]
+true = [
+    roc_auc_score(
+        y_new,
+        search.estimator.set_params(**results["params"][c]).fit(X, y).decision_function(X_new),
+    )
+    for c in order
+]
+names = [
+    "degree {}, C = {:g}".format(*complexity(results["params"][candidate])) for candidate in order
+]
+
+figure, axis = plt.subplots(figsize=(8, 5), layout="constrained")
+axis.vlines(place, results["lower_bound"][order], mean, color="C0", alpha=0.3, linewidth=5)
+axis.vlines(place, asymptotic.cv_results_["lower_bound"][order], mean, color="C0", linewidth=1.5)
+axis.plot(
+    place[~stays], mean[~stays], "o", color="C0", fillstyle="none", label="mean of the folds"
+)
+axis.plot(place[stays], mean[stays], "o", color="C0", label="the same, may be the best")
+axis.plot(place, true, "_", color="k", markersize=14, label="fitted to all rows, on 20,000 new")
+chosen, largest = order.index(search.best_index_), int(np.argmax(mean))
+axis.annotate(
+    "simplest that may be the best",
+    (chosen, mean[chosen]),
+    (chosen, 1.03),
+    ha="center",
+    arrowprops={"arrowstyle": "->", "shrinkB": 6},
+)
+axis.annotate(
+    "largest mean",
+    (largest, mean[largest]),
+    (largest, 0.97),
+    ha="center",
+    arrowprops={"arrowstyle": "->", "shrinkB": 6},
+)
+axis.axhline(0.5, color="0.7", linewidth=0.8)
+axis.set_xticks(place, names, rotation=40, ha="right")
+axis.set(ylabel="AUC", ylim=(0.1, 1.08), title="thick: guaranteed at .95; thin: asymptotic, max-t")
+figure.legend(loc="outside lower center", ncols=3)
+
+# %%
+# What a guarantee costs
+# ----------------------
+#
+# How far a lower limit at .95 lies below an AUC of .85, for the best of 20 candidates and 10 % of
+# positives, by what is held out. Halving the width takes four times the rows whichever it is.
+from sklearn_rank.bounds import auc_finite_class_bound, auc_fold_mean_bound, auc_uniform_bound
+
+positives = np.unique(np.geomspace(15, 15_000, 30).astype(int) // 15 * 15)
+curves = {
+    "trained on, linear, 10 features": [
+        auc_uniform_bound("linear", m, 9 * m, 0.05, n_features=10, side="lower").value
+        for m in positives
+    ],
+    "mean over 5 folds": [
+        auc_fold_mean_bound(
+            [m // 5] * 5, [9 * m // 5] * 5, 0.05, n_functions=20, side="lower"
+        ).value
+        for m in positives
+    ],
+    "a third held out, McDiarmid": [
+        auc_finite_class_bound(m // 3, 3 * m, 0.05, 20, side="lower").value for m in positives
+    ],
+    "a third held out, KL": [
+        auc_finite_class_bound(m // 3, 3 * m, 0.05, 20, method="kl", auc=0.85, side="lower").value
+        for m in positives
+    ],
+}
+figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
+for name, widths in curves.items():
+    axis.loglog(positives, np.minimum(widths, 1.0), label=name)
+axis.axhline(0.35, color="0.7", linewidth=0.8)
+axis.text(15_000, 0.36, "below this, better than chance", color="0.4", ha="right")
+axis.set(xlabel="positives in all", ylabel="width below an AUC of .85")
+axis.legend()
+plt.show()
