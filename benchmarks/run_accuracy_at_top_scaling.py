@@ -48,7 +48,7 @@ def work(request):
     from benchopt.benchmark import Benchmark
     from scipy.linalg.lapack import dpotrf
 
-    from sklearn_rank.solvers import PivotProblem, solve_pivots_newton
+    from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
 
     benchmark = Benchmark(BENCHMARK)
     simulated = next(data for data in benchmark.get_datasets() if data.name == "simulated")

@@ -26,7 +26,8 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import AccuracyAtTopRanker
-from sklearn_rank._order import quantile_at_mass, top_mass
+from sklearn_rank._solvers import PivotProblem, factorise_kernel, solve_pivots_newton
+from sklearn_rank._top import quantile_at_mass, top_mass
 from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import (
@@ -36,7 +37,6 @@ from sklearn_rank.metrics import (
     positives_at_top_score,
     precision_at_top_score,
 )
-from sklearn_rank.solvers import PivotProblem, factorise_kernel, solve_pivots_newton
 
 HERE = Path(__file__).resolve().parent
 COSTS = 10.0 ** np.arange(-4, 1.5, 0.5)

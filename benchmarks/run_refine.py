@@ -23,10 +23,10 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from sklearn_rank._order import quantile_at_mass, top_mass
+from sklearn_rank._solvers import PivotProblem, best_scales, refine_top, solve_pivots_newton
+from sklearn_rank._top import quantile_at_mass, top_mass
 from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.metrics import precision_at_top_score
-from sklearn_rank.solvers import PivotProblem, best_scales, refine_top, solve_pivots_newton
 
 TAUS = (0.01, 0.05, 0.095, 0.14, 0.19)
 COSTS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)

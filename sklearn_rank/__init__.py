@@ -19,7 +19,6 @@ from . import (
     model_selection,
     plotting,
     rankers,
-    solvers,
 )
 from ._version import __version__
 from .rankers import AccuracyAtTopRanker, OrderPreservingRanker, RankSVM
@@ -39,5 +38,4 @@ __all__ = [
     "model_selection",
     "plotting",
     "rankers",
-    "solvers",
 ]

@@ -13,11 +13,11 @@ import numpy as np
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 __all__ = [
-    "BinaryScores",
-    "GradedScores",
-    "check_binary_scores",
-    "check_graded_scores",
+    "CheckedRows",
+    "check_grades",
+    "check_positive",
     "check_qid",
+    "check_rows",
     "check_scores",
 ]
 
@@ -29,136 +29,194 @@ LARGEST_WEIGHT = 1e150
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
-    """Scored items of one or more lists, those of weight 0 removed.
+class CheckedRows:
+    """Rows of positive weight, and where they stood in what was passed.
 
     Parameters
     ----------
-    score : ndarray of shape (n,)
-        Scores without NaN.
+    labels : ndarray of shape (n,)
+        Labels, of which nothing is known yet.
+    score : ndarray of shape (n,) or None
+        Scores without NaN; None where there are none.
     weight : ndarray of shape (n,) or None
         Positive weights; None is 1 for each.
     qid : ndarray of shape (n,) or None
-        Id of the list of each item, none missing; None is one list.
+        Id of the list of each row, none missing; None is one list.
     query_weight : ndarray of shape (n,) or None
-        Non-negative weight of the list of each item, as given; None is 1 for each.
+        Non-negative weight of the list of each row, as given; None is 1 for each.
+    rows : ndarray of shape (n,) or None
+        Row of what was passed, in two dimensions of its entries; None where all are kept.
+    n_columns : int or None
+        Number of columns of what was passed in two dimensions.
+    name : str
+        What the labels are called in messages.
     """
 
-    score: FloatArray
+    labels: AnyArray
+    score: FloatArray | None
     weight: FloatArray | None
     qid: AnyArray | None
     query_weight: FloatArray | None
+    rows: IntArray | None
+    n_columns: int | None
+    name: str
+
+    @property
+    def scores(self) -> FloatArray:
+        """Scores, of rows that have them."""
+        if self.score is None:
+            raise TypeError(f"{self.name} came without scores.")
+        return self.score
+
+    def where(self, index: int) -> str:
+        """Say where a row stood.
+
+        Parameters
+        ----------
+        index : int
+            The row, among those of positive weight.
+
+        Returns
+        -------
+        str
+            Its place in what was passed.
+        """
+        row = index if self.rows is None else int(self.rows[index])
+        if self.n_columns is None:
+            return f"row {row}"
+        return f"row {row // self.n_columns}, column {row % self.n_columns}"
 
 
-@dataclass(frozen=True, eq=False)
-class BinaryScores(Scores):
-    """Scored items of two classes, those of weight 0 removed.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Whether each item is positive.
-    """
-
-    positive: BoolArray
-
-
-@dataclass(frozen=True, eq=False)
-class GradedScores(Scores):
-    """Scored items with relevance grades, those of weight 0 removed.
-
-    Parameters
-    ----------
-    grade : ndarray of shape (n,)
-        Finite relevance.
-    """
-
-    grade: FloatArray
-
-
-def check_binary_scores(
-    y_true: Any,
+def check_rows(
+    labels: Any,
     y_score: Any,
     *,
-    sample_weight: Any = None,
-    pos_label: Any = None,
+    name: str = "y_true",
     qid: Any = None,
+    sample_weight: Any = None,
     query_weight: Any = None,
-) -> BinaryScores:
-    """Check labels of two classes, their scores and weights.
+    drop_queries_of_weight_0: bool = False,
+) -> CheckedRows:
+    """Check that labels, scores, ids and weights belong together, and drop rows of weight 0.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or (n_lists, n_items)
-        Labels of one or two classes; in two dimensions one list per row.
-    y_score : array-like of the same shape
-        Scores.
-    sample_weight : array-like of the same shape, default=None
+    labels : array-like of shape (n_rows,) or (n_lists, n_items)
+        Labels; in two dimensions one list per row.
+    y_score : array-like of the same shape or None
+        Scores, if there are any.
+    name : str, default="y_true"
+        What the labels are called in messages.
+    qid : array-like of shape (n_rows,), default=None
+        Id of the list of each row.
+    sample_weight : array-like of the same shape as labels, default=None
         Non-negative weights.
-    pos_label : int, float, bool or str, default=None
-        The positive class; None where the labels are among 0 and 1 or among -1 and 1, then 1.
-    qid : array-like of shape (n,), default=None
-        Id of the list of each item.
-    query_weight : array-like of shape (n,) or (n_lists,), default=None
-        Non-negative weight of the list of each item; one per row of two dimensions.
+    query_weight : array-like of shape (n_rows,) or (n_lists,), default=None
+        Non-negative weight of the list of each row; one per row of two dimensions.
+    drop_queries_of_weight_0 : bool, default=False
+        Whether rows of lists of weight 0 are dropped too.
 
     Returns
     -------
-    BinaryScores
-        Canonical arrays.
+    CheckedRows
+        The rows.
     """
-    kept = _kept_rows(y_true, y_score, sample_weight, qid, query_weight)
-    return BinaryScores(positive=_positive(kept, pos_label), **kept.arrays)
+    values = _array(labels, name, (1, 2))
+    score = None if y_score is None else _scores_of(y_score, values, name)
+    shape = values.shape
+    if len(shape) == 2 and qid is not None:
+        raise ValueError(
+            f"qid is for one-dimensional {name}; in two dimensions every row is a list: leave it"
+            " out."
+        )
+    weight = None if sample_weight is None else _check_weights(sample_weight, shape, name)
+    by_row = None if query_weight is None else _check_query_weights(query_weight, shape)
+    n_columns = None
+    if len(shape) == 2:
+        n_columns = shape[1]
+        qid = np.repeat(np.arange(shape[0]), n_columns)
+        values = values.ravel()
+    elif qid is not None:
+        qid = check_qid(qid, shape[0])
+    rows = _positive_rows(weight, by_row if drop_queries_of_weight_0 else None)
+    if rows is not None:
+        values, score = values[rows], None if score is None else score[rows]
+        weight = None if weight is None else weight[rows]
+        qid = None if qid is None else qid[rows]
+        by_row = None if by_row is None else by_row[rows]
+    if score is not None:
+        score = _as_float(score, "y_score")
+    checked = CheckedRows(
+        labels=values,
+        score=score,
+        weight=weight,
+        qid=qid,
+        query_weight=by_row,
+        rows=rows,
+        n_columns=n_columns,
+        name=name,
+    )
+    if score is not None:
+        _refuse_nan(score, checked.where)
+    return checked
 
 
-def check_graded_scores(
-    y_true: Any,
-    y_score: Any,
-    *,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    qid: Any = None,
-    query_weight: Any = None,
-    lowest: float = 0.0,
-) -> GradedScores:
-    """Check relevance grades, their scores and weights.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,) or (n_lists, n_items)
-        Relevance, finite and at least ``lowest``; in two dimensions one list per row.
-    y_score : array-like of the same shape
-        Scores.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights.
-    pos_label : int, float, bool or str, default=None
-        Where given, ``y_true`` holds labels of two classes: this one has relevance 1, the other 0.
-    qid : array-like of shape (n,), default=None
-        Id of the list of each item.
-    query_weight : array-like of shape (n,) or (n_lists,), default=None
-        Non-negative weight of the list of each item; one per row of two dimensions.
-    lowest : float, default=0
-        Smallest relevance that is allowed.
-
-    Returns
-    -------
-    GradedScores
-        Canonical arrays.
-    """
-    kept = _kept_rows(y_true, y_score, sample_weight, qid, query_weight)
-    if pos_label is not None:
-        grade = _positive(kept, pos_label).astype(np.float64)
-    else:
-        grade = _as_float(kept.labels, "y_true")
-        # NaN fails each comparison.
-        if not (grade.min() >= lowest and grade.max() < np.inf and grade.min() > -np.inf):
-            first = int(np.argmax(~(np.isfinite(grade) & (grade >= lowest))))
-            bound = f" and at least {lowest:g}" if lowest > -np.inf else ""
+def _scores_of(y_score: Any, labels: AnyArray, name: str) -> AnyArray:
+    """Scores of the same shape as the labels, in one dimension."""
+    score = _array(y_score, "y_score", (1, 2))
+    if labels.ndim == 2 or score.ndim == 2:
+        if labels.shape != score.shape:
             raise ValueError(
-                f"y_true has the relevance {grade[first]:g} at {kept.where(first)}: relevance must"
-                f" be finite{bound}."
+                f"{name} has shape {labels.shape} and y_score {score.shape}: pass one score for"
+                " each label."
             )
-    return GradedScores(grade=grade, **kept.arrays)
+        return score.ravel()
+    if len(score) != len(labels):
+        raise ValueError(
+            f"{name} has {len(labels)} items and y_score {len(score)}: pass one score for each"
+            " label."
+        )
+    return score
+
+
+def _positive_rows(weight: FloatArray | None, by_row: FloatArray | None) -> IntArray | None:
+    """Rows whose weights are all positive; None where all are."""
+    counts = None
+    for one in (weight, by_row):
+        if one is not None and not one.all():
+            counts = one > 0 if counts is None else counts & (one > 0)
+    if counts is None:
+        return None
+    if not counts.any():
+        raise ValueError("No row has positive sample_weight and query_weight: one must count.")
+    return np.flatnonzero(counts)
+
+
+def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
+    """Check that labels are grades.
+
+    Parameters
+    ----------
+    checked : CheckedRows
+        The rows.
+    lowest : float, default=0
+        Smallest grade that is allowed.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Finite grades.
+    """
+    grade = _as_float(checked.labels, checked.name)
+    # NaN fails each comparison.
+    if not (grade.min() >= lowest and grade.max() < np.inf and grade.min() > -np.inf):
+        first = int(np.argmax(~(np.isfinite(grade) & (grade >= lowest))))
+        bound = f" and at least {lowest:g}" if lowest > -np.inf else ""
+        raise ValueError(
+            f"{checked.name} has the relevance {grade[first]:g} at {checked.where(first)}:"
+            f" relevance must be finite{bound}."
+        )
+    return grade
 
 
 def check_scores(y_score: Any) -> FloatArray:
@@ -210,67 +268,22 @@ def check_qid(qid: Any, n: int) -> AnyArray:
     return ids
 
 
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    """Rows of positive weight, and where they stood in what was passed."""
+def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
+    """Check that labels are of two classes, and find the rows of the positive one.
 
-    labels: AnyArray
-    arrays: dict[str, Any]
-    rows: IntArray | None
-    n_columns: int | None
+    Parameters
+    ----------
+    checked : CheckedRows
+        The rows.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None where the labels are among 0 and 1 or among -1 and 1, then 1.
 
-    def where(self, index: int) -> str:
-        row = index if self.rows is None else int(self.rows[index])
-        return _place(row, self.n_columns)
-
-
-def _kept_rows(
-    y_true: Any, y_score: Any, sample_weight: Any, qid: Any, query_weight: Any
-) -> _Kept:
-    labels = _array(y_true, "y_true", (1, 2))
-    score = _array(y_score, "y_score", (1, 2))
-    if labels.ndim == 2 or score.ndim == 2:
-        if labels.shape != score.shape:
-            raise ValueError(
-                f"y_true has shape {labels.shape} and y_score {score.shape}: pass one score for"
-                " each label."
-            )
-        if qid is not None:
-            raise ValueError(
-                "qid is for one-dimensional y_true and y_score; in two dimensions every row is a"
-                " list: leave it out."
-            )
-    elif len(score) != len(labels):
-        raise ValueError(
-            f"y_true has {len(labels)} items and y_score {len(score)}: pass one score for each"
-            " label."
-        )
-    shape = labels.shape
-    weight = None if sample_weight is None else _check_weights(sample_weight, shape)
-    by_row = None if query_weight is None else _check_query_weights(query_weight, shape)
-    n_columns = None
-    if len(shape) == 2:
-        n_columns = shape[1]
-        qid = np.repeat(np.arange(shape[0]), n_columns)
-        labels, score = labels.ravel(), score.ravel()
-    elif qid is not None:
-        qid = check_qid(qid, shape[0])
-    rows = None
-    if weight is not None and not weight.all():
-        rows = np.flatnonzero(weight)
-        labels, score, weight = labels[rows], score[rows], weight[rows]
-        qid = None if qid is None else qid[rows]
-        by_row = None if by_row is None else by_row[rows]
-    score = _as_float(score, "y_score")
-    arrays = {"score": score, "weight": weight, "qid": qid, "query_weight": by_row}
-    kept = _Kept(labels=labels, arrays=arrays, rows=rows, n_columns=n_columns)
-    _refuse_nan(score, kept.where)
-    return kept
-
-
-def _positive(kept: _Kept, pos_label: Any) -> BoolArray:
-    """Which rows are of the positive class."""
-    labels = kept.labels
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+        Whether each row is positive.
+    """
+    labels, name = checked.labels, checked.name
     if pos_label is None and labels.dtype.kind in "biuf":
         positive = np.asarray(labels == 1, dtype=bool)
         n_pos = np.count_nonzero(positive)
@@ -282,20 +295,20 @@ def _positive(kept: _Kept, pos_label: Any) -> BoolArray:
     missing = _missing(labels)
     if missing.any():
         raise ValueError(
-            f"y_true has a missing label at {kept.where(int(np.argmax(missing)))}: remove the row"
-            " or give it a label."
+            f"{name} has a missing label at {checked.where(int(np.argmax(missing)))}: remove the"
+            " row or give it a label."
         )
     labels = _plain(labels)
     try:
         classes = np.unique(labels)
     except TypeError:
         raise ValueError(
-            "y_true mixes labels of different types: make them all numbers or all strings."
+            f"{name} mixes labels of different types: make them all numbers or all strings."
         ) from None
     if len(classes) > 2:
         raise ValueError(
-            f"y_true has {len(classes)} classes ({_listed(classes)}), but this measure is for"
-            " two: pass (y_true == c) for one class c against the rest, or (y_true >= c) for"
+            f"{name} has {len(classes)} classes ({_listed(classes)}), but this measure is for"
+            f" two: pass ({name} == c) for one class c against the rest, or ({name} >= c) for"
             " grades."
         )
     if pos_label is None:
@@ -303,14 +316,14 @@ def _positive(kept: _Kept, pos_label: Any) -> BoolArray:
             np.isin(classes, [0, 1]).all() or np.isin(classes, [-1, 1]).all()
         ):
             raise ValueError(
-                f"y_true takes value in {{{_listed(classes)}}} and pos_label is not specified:"
-                " either make y_true take value in {0, 1} or {-1, 1} or pass pos_label"
+                f"{name} takes value in {{{_listed(classes)}}} and pos_label is not specified:"
+                f" either make {name} take value in {0, 1} or {-1, 1} or pass pos_label"
                 " explicitly."
             )
         pos_label = 1
     elif len(classes) == 2 and pos_label not in classes.tolist():
         raise ValueError(
-            f"pos_label={pos_label!r} is not among the labels of y_true, {_listed(classes)}: pass"
+            f"pos_label={pos_label!r} is not among the labels of {name}, {_listed(classes)}: pass"
             " one of them."
         )
     return np.asarray(labels == pos_label, dtype=bool)
@@ -368,16 +381,16 @@ def _refuse_nan(score: FloatArray, where: Any) -> None:
         )
 
 
-def _check_weights(sample_weight: Any, shape: tuple[int, ...]) -> FloatArray:
+def _check_weights(sample_weight: Any, shape: tuple[int, ...], name: str) -> FloatArray:
     array = _array(sample_weight, "sample_weight", (1, 2))
     if array.shape != shape:
         if len(shape) == 1 and array.ndim == 1:
             raise ValueError(
-                f"y_true has {shape[0]} items and sample_weight {len(array)}: pass one weight for"
+                f"{name} has {shape[0]} items and sample_weight {len(array)}: pass one weight for"
                 " each."
             )
         raise ValueError(
-            f"sample_weight has shape {array.shape} and y_true {shape}: pass one weight for each"
+            f"sample_weight has shape {array.shape} and {name} {shape}: pass one weight for each"
             " item; weights of whole lists are query_weight."
         )
     weight = _finite_weights(array.ravel(), "sample_weight")
@@ -417,12 +430,6 @@ def _finite_weights(array: AnyArray, name: str) -> FloatArray:
             f"{name} is {weight[row]:g} at row {row}: weights must be finite and at least 0."
         )
     return weight
-
-
-def _place(row: int, n_columns: int | None) -> str:
-    if n_columns is None:
-        return f"row {row}"
-    return f"row {row // n_columns}, column {row % n_columns}"
 
 
 def _plain(labels: AnyArray) -> AnyArray:

@@ -5,18 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from sklearn_rank._order import (
-    class_blocks,
-    descending,
-    quantile_at_mass,
-    ragged_ranges,
-    running_totals,
-    sorted_descending,
-    tied_blocks,
-    top_mass,
-    top_masses,
-    top_threshold,
-)
+from sklearn_rank._blocks import class_blocks, tied_blocks
+from sklearn_rank._order import descending, ragged_ranges, running_totals, sorted_descending
+from sklearn_rank._top import quantile_at_mass, top_mass, top_masses, top_threshold
 
 
 def test_blocks_descend_and_hold_ties():
@@ -65,7 +56,9 @@ def test_blocks_of_a_class_by_counting(weighted):
         if not weighted:
             weight[:] = 1
         blocks = class_blocks(score, held, weight if weighted else None, offsets)
-        found = np.stack((blocks.held, blocks.other, blocks.held_below, blocks.other_below), 1)
+        found = np.stack(
+            (blocks.of_class, blocks.of_other, blocks.class_below, blocks.other_below), 1
+        )
         for i, (begin, end) in enumerate(itertools.pairwise(offsets)):
             s, h, w = score[begin:end], held[begin:end], weight[begin:end]
             expected = [
@@ -74,15 +67,15 @@ def test_blocks_of_a_class_by_counting(weighted):
             ]
             here = blocks.list_of == i
             assert found[here].tolist() == expected
-            assert (blocks.n_held[i], blocks.n_other[i]) == (w[h].sum(), w[~h].sum())
+            assert (blocks.n_class[i], blocks.n_other[i]) == (w[h].sum(), w[~h].sum())
             if expected:
                 assert found[blocks.top[i]].tolist() == expected[-1]
-                above = w.sum() - blocks.below - blocks.held - blocks.other
-                assert (blocks.held_above + blocks.other_above)[here].tolist() == (
+                above = w.sum() - blocks.below - blocks.of_class - blocks.of_other
+                assert (blocks.class_above + blocks.other_above)[here].tolist() == (
                     above[here].tolist()
                 )
             one = class_blocks(s, h, w if weighted else None)
-            alone = np.stack((one.held, one.other, one.held_below, one.other_below), 1)
+            alone = np.stack((one.of_class, one.of_other, one.class_below, one.other_below), 1)
             assert alone.tolist() == expected
 
 

@@ -1,9 +1,15 @@
 """What comes in as something else than two clean lists of numbers."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from sklearn_rank._validation import check_binary_scores, check_graded_scores, check_qid
+from sklearn_rank._lists import check_scored_lists
+from sklearn_rank._validation import check_qid
+
+check_binary_scores = partial(check_scored_lists, kind="binary")
+check_graded_scores = partial(check_scored_lists, kind="graded")
 
 every_check = pytest.mark.parametrize("check", [check_binary_scores, check_graded_scores])
 
@@ -95,11 +101,12 @@ def test_missing_values_of_pandas():
 @every_check
 def test_two_dimensions_are_one_list_per_row(check):
     data = check([[1, 0], [0, 1]], [[1, 2], [3, 4]], sample_weight=[[1, 0], [2, 3]])
-    assert data.qid.tolist() == [0, 1, 1]
+    assert data.list_of.tolist() == [0, 1, 1]
+    assert data.rows.tolist() == [0, 2, 3]
     assert data.score.tolist() == [1, 3, 4]
     assert data.weight.tolist() == [1, 2, 3]
     data = check([[1, 0], [0, 1]], [[1, 2], [3, 4]], query_weight=[5, 6])
-    assert data.query_weight.tolist() == [5, 5, 6, 6]
+    assert data.query_weight.tolist() == [5, 6]
 
 
 @every_check

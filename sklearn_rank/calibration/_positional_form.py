@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._order import tied_blocks
+from .._blocks import tied_blocks
+from .._lists import Kind, Lists
 from .._typing import FloatArray
-from ..metrics._lists import BinaryLists, GradedLists, Lists
 from ..metrics._names import parse_measure
 from ..metrics._positional import ideal_sums
 
@@ -25,7 +25,7 @@ class PositionalForm:
     ----------
     name : str
         Name of the measure.
-    lists : type
+    kind : {"binary", "graded"}
         Kind of lists that the measure is of.
     utilities : callable
         Utilities of the items of lists; NaN for a list for which the measure is undefined.
@@ -44,7 +44,7 @@ class PositionalForm:
     """
 
     name: str
-    lists: type[BinaryLists] | type[GradedLists]
+    kind: Kind
     utilities: Callable[[Any], FloatArray]
     discounts: Callable[[int], FloatArray] | None
     largest: float | None
@@ -111,32 +111,31 @@ def _linear(n: int) -> FloatArray:
 
 def _sums(lists: Lists, values: FloatArray) -> FloatArray:
     """Sum of the list of each item, items counted by their weights."""
-    weighted = values if lists.weight is None else lists.weight * values
-    return np.add.reduceat(weighted, lists.offsets[:-1])[lists.list_of]
+    return lists.to_items(lists.weighted_totals(values))
 
 
 def _dcg(name: str, k: int | None = None) -> PositionalForm:
     return PositionalForm(
-        name, GradedLists, lambda lists: np.exp2(lists.grade) - 1, _logarithmic(k), None
+        name, "graded", lambda lists: np.exp2(lists.grade) - 1, _logarithmic(k), None
     )
 
 
 def _ndcg(name: str, k: int | None = None) -> PositionalForm:
-    def utilities(lists: GradedLists) -> FloatArray:
+    def utilities(lists: Lists) -> FloatArray:
         gains = np.exp2(lists.grade) - 1
         ideal = ideal_sums(lists, gains, "logarithmic", k)[lists.list_of]
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(ideal > 0, gains / ideal, np.nan)
 
     return PositionalForm(
-        name, GradedLists, utilities, _logarithmic(k), 1.0, "no item of positive gain"
+        name, "graded", utilities, _logarithmic(k), 1.0, "no item of positive gain"
     )
 
 
 def _precision(name: str, k: int) -> PositionalForm:
     return PositionalForm(
         name,
-        BinaryLists,
+        "binary",
         lambda lists: lists.positive / k,
         lambda n: _cut(np.ones(n), k),
         1.0 / k,
@@ -144,25 +143,25 @@ def _precision(name: str, k: int) -> PositionalForm:
 
 
 def _recall(name: str, k: int) -> PositionalForm:
-    def utilities(lists: BinaryLists) -> FloatArray:
+    def utilities(lists: Lists) -> FloatArray:
         positive = lists.positive.astype(np.float64)
         total = _sums(lists, positive)
         return np.where(total > 0, positive / np.where(total > 0, total, 1.0), np.nan)
 
     return PositionalForm(
-        name, BinaryLists, utilities, lambda n: _cut(np.ones(n), k), 1.0, "no positive item"
+        name, "binary", utilities, lambda n: _cut(np.ones(n), k), 1.0, "no positive item"
     )
 
 
 def _auc(name: str) -> PositionalForm:
-    def utilities(lists: BinaryLists) -> FloatArray:
+    def utilities(lists: Lists) -> FloatArray:
         positive = lists.positive.astype(np.float64)
         pairs = _sums(lists, positive) * _sums(lists, 1 - positive)
         return np.where(pairs > 0, positive / np.where(pairs > 0, pairs, 1.0), np.nan)
 
     return PositionalForm(
         name,
-        BinaryLists,
+        "binary",
         utilities,
         _linear,
         1.0,
@@ -173,7 +172,7 @@ def _auc(name: str) -> PositionalForm:
 
 
 def _spearman(name: str) -> PositionalForm:
-    def utilities(lists: GradedLists) -> FloatArray:
+    def utilities(lists: Lists) -> FloatArray:
         if not lists.whole.all():
             raise ValueError(
                 "sample_weight has a value that is not whole: Spearman's correlation counts"
@@ -193,7 +192,7 @@ def _spearman(name: str) -> PositionalForm:
 
     return PositionalForm(
         name,
-        GradedLists,
+        "graded",
         utilities,
         _linear,
         2.0,
@@ -204,13 +203,13 @@ def _spearman(name: str) -> PositionalForm:
 
 
 def _rank_biased_precision(name: str, persistence: float) -> PositionalForm:
-    def utilities(lists: GradedLists) -> FloatArray:
+    def utilities(lists: Lists) -> FloatArray:
         highest = lists.grade.max()
         return (1 - persistence) * lists.grade / (highest if highest > 0 else 1.0)
 
     return PositionalForm(
         name,
-        GradedLists,
+        "graded",
         utilities,
         lambda n: persistence ** np.arange(n, dtype=np.float64),
         1 - persistence,
@@ -218,18 +217,18 @@ def _rank_biased_precision(name: str, persistence: float) -> PositionalForm:
 
 
 def _average_precision(name: str, k: int | None = None) -> PositionalForm:
-    def utilities(lists: BinaryLists) -> FloatArray:
+    def utilities(lists: Lists) -> FloatArray:
         positive = lists.positive.astype(np.float64)
         return np.where(_sums(lists, positive) > 0, positive, np.nan)
 
-    return PositionalForm(name, BinaryLists, utilities, None, 1.0, "no positive item")
+    return PositionalForm(name, "binary", utilities, None, 1.0, "no positive item")
 
 
 def _expected_reciprocal_rank(name: str, k: int | None = None) -> PositionalForm:
-    def utilities(lists: GradedLists) -> FloatArray:
+    def utilities(lists: Lists) -> FloatArray:
         return (np.exp2(lists.grade) - 1) / np.exp2(lists.grade.max())
 
-    return PositionalForm(name, GradedLists, utilities, None, 1.0)
+    return PositionalForm(name, "graded", utilities, None, 1.0)
 
 
 _FORMS: dict[str, Callable[..., PositionalForm]] = {

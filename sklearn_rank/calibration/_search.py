@@ -14,7 +14,6 @@ from sklearn.utils import check_random_state
 
 from .._typing import FloatArray, IntArray
 from ..losses import TemplateLoss, get_loss
-from ..metrics._lists import BinaryLists
 from ..metrics._names import parse_measure
 from ._inner_risk import InnerRisk
 from ._positional_form import positional_form
@@ -239,7 +238,7 @@ class _Table:
 
     @classmethod
     def of(cls, measure: str, n: int) -> _Table:
-        grid = (0, 1) if positional_form(measure).lists is BinaryLists else (0, 1, 2)
+        grid = (0, 1) if positional_form(measure).kind == "binary" else (0, 1, 2)
         labels = np.array(list(product(grid, repeat=n)))
         orders = np.array(list(permutations(range(n))))
         parsed = parse_measure(measure)

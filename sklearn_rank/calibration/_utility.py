@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._queries import group_rows
+from .._lists import check_lists
 from .._typing import FloatArray
-from .._validation import check_qid
 from ..exceptions import CalibrationWarning
 from ..metrics._names import parse_measure
 from ._positional_form import positional_form
@@ -128,28 +127,25 @@ def utilities_of(
             " lists one after another, and qid, the id of the list of each."
         )
     n = len(y_true)
-    arguments = {"qid": qid, "sample_weight": sample_weight, "pos_label": pos_label}
-    if form.lists.__name__ == "GradedLists":
-        arguments["lowest"] = form.lowest
-    lists = form.lists.of(y_true, np.zeros(n), **arguments)
+    lists = check_lists(
+        y_true,
+        kind=form.kind,
+        lowest=form.lowest,
+        qid=qid,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+    )
     values = form.utilities(lists)
     missing = np.isnan(values)
     if missing.any() and undefined == "raise":
-        first = int(lists.list_of[np.argmax(missing)])
-        where = "the list" if lists.ids is None else f"the list {lists.ids.tolist()[first]!r}"
+        where = lists.name_of(int(lists.list_of[np.argmax(missing)]))
         raise ValueError(
             f"{form.name} is undefined: {where} has {form.lacking}; remove it or choose"
             " undefined=."
         )
     if undefined != "skip":
         values = np.where(missing, 0.0, values)
-    rows = np.arange(n) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
-    if qid is not None:
-        by_list = group_rows(check_qid(qid, n)[rows]).rows
-        rows = rows if by_list is None else rows[by_list]
-    result = np.full(n, np.nan)
-    result[rows] = values
-    return result
+    return lists.to_rows(values, n)
 
 
 def warn_not_positional(measure: str, stacklevel: int = 3) -> None:

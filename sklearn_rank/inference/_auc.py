@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._validation import check_binary_scores, check_qid
+from .._validation import check_positive, check_qid, check_rows
 from ._arguments import check_choice, check_level
 from ._auc_limits import ESTIMATED, METHODS, WITH_GROUPS, auc_limits, design_effect
 from ._auc_moments import AUCMoments, clustered_moments, sample_moments
@@ -150,13 +150,12 @@ def auc_interval(
             f" {', '.join(map(repr, WITH_GROUPS))}."
         )
     ids = None if groups is None else _check_groups(groups, y_true)
-    data = check_binary_scores(
-        y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, qid=ids
-    )
+    data = check_rows(y_true, y_score, sample_weight=sample_weight, qid=ids)
+    positive = check_positive(data, pos_label)
     _refuse_lists(y_true)
     if data.weight is not None and groups is None:
         _refuse_broken(sample_weight)
-    if data.positive.all() or not data.positive.any():
+    if positive.all() or not positive.any():
         warnings.warn(
             "The AUC is undefined for items of one class only: it was set to nan and its interval"
             " to [0, 1].",
@@ -165,13 +164,13 @@ def auc_interval(
         )
         return Interval(float("nan"), 0.0, 1.0, level, method, TARGET)
     if data.qid is None:
-        moments = sample_moments(data.score, data.positive, data.weight)
+        moments = sample_moments(data.scores, positive, data.weight)
     else:
         if np.all(data.qid == data.qid[0]):
             raise ValueError(
                 "groups has one group only, which shows no spread: pass the ids of at least two."
             )
-        moments = clustered_moments(data.score, data.positive, data.weight, data.qid)
+        moments = clustered_moments(data.scores, positive, data.weight, data.qid)
     error = _standard_error(method, moments)
     low, high = auc_limits(method, moments, level)
     return Interval(float(moments.auc), float(low), float(high), level, method, TARGET, error)

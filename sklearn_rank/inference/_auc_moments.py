@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri, owens_t
 
-from .._order import ClassBlocks, class_blocks, tied_blocks
-from .._queries import group_rows
+from .._blocks import ClassBlocks, class_blocks, tied_blocks
+from .._lists import group_rows
 from .._typing import AnyArray, BoolArray, FloatArray
 
 __all__ = [
@@ -132,40 +132,40 @@ def sample_moments(
     swapped = bool(2 * np.count_nonzero(positive) > len(positive))
     blocks = class_blocks(score, ~positive if swapped else positive, weight)
     held, other, tied = _placement_sums(blocks, swapped)
-    (n_held, auc, square_held), (n_other, _, square_other) = held, other
-    var_held = square_held / max(n_held - 1.0, 1.0)
+    (n_class, auc, square_held), (n_other, _, square_other) = held, other
+    var_held = square_held / max(n_class - 1.0, 1.0)
     var_other = square_other / max(n_other - 1.0, 1.0)
     if swapped:
-        return AUCMoments.of_independent(auc, var_other, var_held, tied, n_other, n_held)
-    return AUCMoments.of_independent(auc, var_held, var_other, tied, n_held, n_other)
+        return AUCMoments.of_independent(auc, var_other, var_held, tied, n_other, n_class)
+    return AUCMoments.of_independent(auc, var_held, var_other, tied, n_class, n_other)
 
 
 def _placement_sums(
     blocks: ClassBlocks, swapped: bool
 ) -> tuple[tuple[float, float, float], tuple[float, float, float], float]:
     """Number, mean, and sum of squares about it, of the placements of either class."""
-    n_held, n_other = float(blocks.n_held[0]), float(blocks.n_other[0])
+    n_class, n_other = float(blocks.n_class[0]), float(blocks.n_other[0])
     beaten = blocks.other_above if swapped else blocks.other_below
-    placement = (beaten + blocks.other / 2.0) / n_other
-    auc = float(np.dot(blocks.held, placement) / n_held)
+    placement = (beaten + blocks.of_other / 2.0) / n_other
+    auc = float(np.dot(blocks.of_class, placement) / n_class)
     auc = min(auc, 1.0)
-    square_held = float(np.dot(blocks.held, (placement - auc) ** 2))
+    square_held = float(np.dot(blocks.of_class, (placement - auc) ** 2))
     # Those of the other class stand in a block, or in a gap next to one: below the first block,
     # between two, above the last.
-    upto = blocks.other_below + blocks.other
+    upto = blocks.other_below + blocks.of_other
     gaps = np.append(blocks.other_below, n_other)
     gaps[1:] -= upto
     gaps = np.maximum(gaps, 0.0)
-    above = np.append(n_held, blocks.held_above)
-    passed = np.append(0.0, blocks.held_below + blocks.held)
-    reached = (passed if swapped else above) / n_held
-    halfway = blocks.held_below if swapped else blocks.held_above
-    level = (halfway + blocks.held / 2.0) / n_held
+    above = np.append(n_class, blocks.class_above)
+    passed = np.append(0.0, blocks.class_below + blocks.of_class)
+    reached = (passed if swapped else above) / n_class
+    halfway = blocks.class_below if swapped else blocks.class_above
+    level = (halfway + blocks.of_class / 2.0) / n_class
     square_other = float(
-        np.dot(gaps, (reached - auc) ** 2) + np.dot(blocks.other, (level - auc) ** 2)
+        np.dot(gaps, (reached - auc) ** 2) + np.dot(blocks.of_other, (level - auc) ** 2)
     )
-    tied = float(np.dot(blocks.held, blocks.other)) / (n_held * n_other)
-    return (n_held, auc, square_held), (n_other, auc, square_other), tied
+    tied = float(np.dot(blocks.of_class, blocks.of_other)) / (n_class * n_other)
+    return (n_class, auc, square_held), (n_other, auc, square_other), tied
 
 
 def clustered_moments(
@@ -207,9 +207,9 @@ def clustered_moments(
     placement[blocks.order] = np.clip(ordered, 0.0, 1.0)
     auc = float(np.clip(np.dot(of_pos, below) / (n_pos * n_neg), 0.0, 1.0))
 
-    queries = group_rows(groups)
-    rows = slice(None) if queries.rows is None else queries.rows
-    starts = queries.offsets[:-1]
+    _, offsets, order = group_rows(groups)
+    rows = slice(None) if order is None else order
+    starts = offsets[:-1]
     apart, inside, weight = (placement - auc)[rows], positive[rows], weight[rows]
     held_pos = np.add.reduceat(inside.astype(np.float64), starts) > 0
     held_neg = np.add.reduceat(~inside, starts, dtype=np.float64) > 0

@@ -7,9 +7,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._order import TiedBlocks, tied_blocks
+from .._blocks import TiedBlocks, tied_blocks
+from .._lists import check_scored_lists
 from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import check_binary_scores
 from ..metrics._score_generating import Phi, ScoreGeneratingFunction, as_score_generating
 
 __all__ = [
@@ -167,7 +167,7 @@ def check_two_classes(
             f"{name} has {np.ndim(y_true)} dimensions, but the uncertainty is that of one list:"
             " pass one-dimensional labels and scores."
         )
-    data = check_binary_scores(y_true, y_score, pos_label=pos_label)
+    data = check_scored_lists(y_true, y_score, kind="binary", pos_label=pos_label)
     n_pos = int(np.count_nonzero(data.positive))
     if n_pos == 0 or n_pos == len(data.positive):
         lacking = "positive" if n_pos == 0 else "negative"

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._order import tied_blocks
+from .._blocks import tied_blocks
 from .._typing import BoolArray, FloatArray
 from ..bounds._kl import kl_limits
 from ..metrics._score_generating import Phi, ScoreGeneratingFunction, as_score_generating

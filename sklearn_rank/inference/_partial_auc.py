@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._order import tied_blocks
+from .._blocks import tied_blocks
 from .._typing import BoolArray, FloatArray
 from ..metrics import partial_auc_score
 from ._arguments import check_choice, check_level

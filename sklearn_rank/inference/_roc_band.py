@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import kstwo
 
-from .._order import tied_blocks
+from .._blocks import tied_blocks
+from .._lists import check_scored_lists
 from .._typing import FloatArray
-from ..metrics._lists import BinaryLists
 from ._arguments import check_level
 
 __all__ = ["RocBand", "roc_band"]
@@ -132,7 +132,7 @@ def roc_band(y_true: Any, y_score: Any, *, level: float = 0.95, pos_label: Any =
     ROC of 100 positives and 300 negatives, FPR ±0.085, TPR ±0.146 (95 %, simultaneous)
     """
     level = check_level(level)
-    lists = BinaryLists.of(y_true, y_score, pos_label=pos_label)
+    lists = check_scored_lists(y_true, y_score, kind="binary", pos_label=pos_label)
     if len(lists.offsets) > 2:
         raise ValueError("A curve is of one list: pass one-dimensional y_true and y_score.")
     n_pos = int(np.count_nonzero(lists.positive))

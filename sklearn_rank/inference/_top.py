@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import betaincinv
 from scipy.stats import binom
 
-from .._order import tied_blocks, top_mass
+from .._blocks import tied_blocks
+from .._top import top_mass
 from .._typing import IntArray
 from ..metrics import precision_at_top_score
 from ._arguments import check_choice, check_level

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._order import tied_blocks
+from .._blocks import tied_blocks
 from .._typing import FloatArray, IntArray
 from .._validation import check_scores
 from ..metrics._score_generating import Phi, as_score_generating

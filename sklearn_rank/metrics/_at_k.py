@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._order import ClassBlocks
+from .._blocks import ClassBlocks
 from .._typing import FloatArray
 from ._conventions import SKIP, Convention, rules_of
-from ._lists import Average, BinaryLists, Summary, Undefined, Value
+from ._lists import Average, Summary, Undefined, Value, binary_lists
 
 __all__ = ["precision_at_k_score", "recall_at_k_score"]
 
@@ -103,7 +103,7 @@ def precision_at_k_score(
         "precision_at_k_score", convention, undefined=undefined, sample_weight=sample_weight
     )
     summary = Summary("precision_at_k_score", average, rules.undefined, return_qid)
-    lists = BinaryLists.of(
+    lists = binary_lists(
         rules.labels(y_true, pos_label),
         y_score,
         qid=qid,
@@ -112,7 +112,7 @@ def precision_at_k_score(
         pos_label=pos_label,
     )
     blocks = rules.ordered(lists, lists.positive).blocks()
-    found = positives_in_top(blocks, np.full(len(blocks.n_held), float(k)))
+    found = positives_in_top(blocks, np.full(len(blocks.n_class), float(k)))
     divisor = np.minimum(lists.sizes, k) if rules.divides_by_length else k
     return summary.of(found / divisor, lists, "no value")
 
@@ -205,7 +205,7 @@ def recall_at_k_score(
         "recall_at_k_score", convention, undefined=undefined, sample_weight=sample_weight
     )
     summary = Summary("recall_at_k_score", average, rules.undefined, return_qid)
-    lists = BinaryLists.of(
+    lists = binary_lists(
         rules.labels(y_true, pos_label),
         y_score,
         qid=qid,
@@ -214,9 +214,9 @@ def recall_at_k_score(
         pos_label=pos_label,
     )
     blocks = rules.ordered(lists, lists.positive).blocks()
-    found = positives_in_top(blocks, np.full(len(blocks.n_held), float(k)))
+    found = positives_in_top(blocks, np.full(len(blocks.n_class), float(k)))
     with np.errstate(invalid="ignore"):
-        return summary.of(found / blocks.n_held, lists, "no positive")
+        return summary.of(found / blocks.n_class, lists, "no positive")
 
 
 def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
@@ -234,10 +234,10 @@ def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
     ndarray of shape (n_lists,)
         At most the weight of the top and that of the positives.
     """
-    size = blocks.held + blocks.other
-    above = blocks.spread(blocks.total) - blocks.below - size
-    share = np.clip((blocks.spread(mass) - above) / size, 0.0, 1.0)
-    return np.minimum(blocks.sums(blocks.held * share), np.minimum(mass, blocks.n_held))
+    size = blocks.of_class + blocks.of_other
+    above = blocks.by_block(blocks.total) - blocks.below - size
+    share = np.clip((blocks.by_block(mass) - above) / size, 0.0, 1.0)
+    return np.minimum(blocks.sums(blocks.of_class * share), np.minimum(mass, blocks.n_class))
 
 
 def _check_k(k: Any) -> None:

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._order import ClassBlocks
+from .._blocks import ClassBlocks
 from .._typing import FloatArray
 from ._conventions import SKIP, ZERO, Convention, rules_of
-from ._lists import Average, BinaryLists, GradedLists, Summary, Undefined, Value
+from ._lists import Average, Summary, Undefined, Value, binary_lists, graded_lists
 from ._positional import Geometric, check_k, discounted_sums
 from ._stopping import NEGLIGIBLE, padded, reciprocal_stop
 
@@ -138,7 +138,7 @@ def average_precision_score(
         normalize=normalize,
     )
     summary = Summary("average_precision_score", average, rules.undefined, return_qid)
-    lists = BinaryLists.of(
+    lists = binary_lists(
         rules.labels(y_true, pos_label),
         y_score,
         name="average_precision_score",
@@ -155,8 +155,8 @@ def average_precision_score(
             " weights."
         )
     blocks = rules.ordered(lists, lists.positive).blocks()
-    positive, length = blocks.held, blocks.held + blocks.other
-    positives_before = blocks.held_above
+    positive, length = blocks.of_class, blocks.of_class + blocks.of_other
+    positives_before = blocks.class_above
     items_before = positives_before + blocks.other_above
     if rules.ties == "end":
         sums = length * (positives_before + positive) / (items_before + length)
@@ -166,7 +166,7 @@ def average_precision_score(
         sums = (positives_before + 1 - ratio * (items_before + 1)) * _reciprocals(
             items_before + 1, counted
         ) + ratio * counted
-    divisor = blocks.n_held
+    divisor = blocks.n_class
     if k is not None and rules.normalize == "reachable":
         divisor = np.minimum(divisor, k)
     with np.errstate(invalid="ignore"):
@@ -260,7 +260,7 @@ def reciprocal_rank_score(
     check_k(k)
     rules = rules_of("reciprocal_rank_score", convention, undefined=undefined, k=k)
     summary = Summary("reciprocal_rank_score", average, rules.undefined, return_qid)
-    lists = BinaryLists.of(
+    lists = binary_lists(
         rules.labels(y_true, pos_label),
         y_score,
         qid=qid,
@@ -358,9 +358,7 @@ def expected_reciprocal_rank_score(
     """
     summary = Summary("expected_reciprocal_rank_score", average, undefined, return_qid)
     check_k(k)
-    lists = GradedLists.of(
-        y_true, y_score, qid=qid, query_weight=query_weight, pos_label=pos_label
-    )
+    lists = graded_lists(y_true, y_score, qid=qid, query_weight=query_weight, pos_label=pos_label)
     highest = _highest_grade(lists.grade, max_grade)
     chance = np.exp2(lists.grade - highest)
     chance -= np.exp2(-highest)
@@ -457,9 +455,7 @@ def rank_biased_precision_score(
     check_k(k)
     if not isinstance(persistence, Real) or not 0 < persistence < 1:
         raise ValueError(f"persistence={persistence!r} must be a number in (0, 1).")
-    lists = GradedLists.of(
-        y_true, y_score, qid=qid, query_weight=query_weight, pos_label=pos_label
-    )
+    lists = graded_lists(y_true, y_score, qid=qid, query_weight=query_weight, pos_label=pos_label)
     highest = _highest_grade(lists.grade, max_grade)
     gains = lists.grade / highest if highest > 0 else lists.grade
     values = discounted_sums(lists, gains, Geometric(float(persistence)), k)
@@ -482,12 +478,12 @@ def _highest_grade(grade: FloatArray, max_grade: float | None) -> float:
 
 def _first_positives(blocks: ClassBlocks, k: int | None) -> FloatArray:
     """Mean of 1 / position of the first positive of each list, NaN where there is none."""
-    values = np.full(len(blocks.n_held), np.nan)
-    lists = np.flatnonzero(blocks.n_held)
+    values = np.full(len(blocks.n_class), np.nan)
+    lists = np.flatnonzero(blocks.n_class)
     if len(lists) == 0:
         return values
     top = blocks.top[lists]
-    held, size = blocks.held[top], blocks.held[top] + blocks.other[top]
+    held, size = blocks.of_class[top], blocks.of_class[top] + blocks.of_other[top]
     above = blocks.total[lists] - blocks.below[top] - size
     last = size - held + 1
     if k is not None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._order import tied_blocks
+from .._blocks import tied_blocks
+from .._lists import ScoredLists
 from .._typing import AnyArray, FloatArray
-from ._lists import Lists, Undefined
+from ._lists import Undefined
 
 __all__ = ["SKIP", "ZERO", "Convention", "Rules", "rules_of"]
 
 Convention: TypeAlias = Literal["paper", "sklearn", "xgboost", "lightgbm", "trec_eval", "letor"]
-AnyLists = TypeVar("AnyLists", bound=Lists)
 
 
 class _Number(float):
@@ -92,19 +92,19 @@ class Rules:
             return y_true
         return grade >= self.relevant
 
-    def ordered(self, lists: AnyLists, relevance: AnyArray) -> AnyLists:
+    def ordered(self, lists: ScoredLists, relevance: AnyArray) -> ScoredLists:
         """Break the ties as the system does.
 
         Parameters
         ----------
-        lists : Lists
+        lists : ScoredLists
             The lists.
         relevance : ndarray of shape (n,)
             Relevance of each item.
 
         Returns
         -------
-        Lists
+        ScoredLists
             The same with other scores, if the system has an order of its own.
         """
         score = lists.score
@@ -232,7 +232,7 @@ def rules_of(
     return rules
 
 
-def _in_rows(score: FloatArray, lists: Lists) -> FloatArray:
+def _in_rows(score: FloatArray, lists: ScoredLists) -> FloatArray:
     """Scores without ties, by which tied rows stand in the order in which they come."""
     blocks = tied_blocks(score, lists.offsets)
     n = len(score)
@@ -246,7 +246,7 @@ def _in_rows(score: FloatArray, lists: Lists) -> FloatArray:
     return untied
 
 
-def _refuse_ties(lists: Lists, relevance: AnyArray) -> None:
+def _refuse_ties(lists: ScoredLists, relevance: AnyArray) -> None:
     blocks = tied_blocks(lists.score, lists.offsets)
     inside = relevance[blocks.order].astype(np.float64)
     differs = np.maximum.reduceat(inside, blocks.starts) != np.minimum.reduceat(

@@ -6,9 +6,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._order import ClassBlocks
+from .._blocks import ClassBlocks
 from .._typing import FloatArray
-from ._lists import Average, BinaryLists, Summary, Undefined, Value
+from ._lists import Average, Summary, Undefined, Value, binary_lists
 from ._score_generating import (
     LocalAUC,
     Phi,
@@ -136,7 +136,7 @@ def linear_rank_score(
     if ties not in ("average", "mid", "max"):
         raise ValueError(f"ties={ties!r} must be 'average', 'mid' or 'max'.")
     function = as_score_generating(phi)
-    lists = BinaryLists.of(
+    lists = binary_lists(
         y_true,
         y_score,
         qid=qid,
@@ -227,7 +227,7 @@ def roc_auc_score(
     array([0.5, 1. ])
     """
     summary = Summary("roc_auc_score", average, undefined, return_qid)
-    lists = BinaryLists.of(
+    lists = binary_lists(
         y_true,
         y_score,
         name="roc_auc_score",
@@ -241,10 +241,10 @@ def roc_auc_score(
     fewer_negatives = bool(2 * np.count_nonzero(lists.positive) > len(lists.positive))
     blocks = lists.blocks(of_negatives=fewer_negatives)
     beaten = blocks.other_above if fewer_negatives else blocks.other_below
-    in_order = blocks.sums(blocks.held * (beaten + blocks.other / 2.0))
+    in_order = blocks.sums(blocks.of_class * (beaten + blocks.of_other / 2.0))
     with np.errstate(invalid="ignore"):
         # Sums of real weights are rounded.
-        values = np.minimum(in_order / (blocks.n_held * blocks.n_other), 1.0)
+        values = np.minimum(in_order / (blocks.n_class * blocks.n_other), 1.0)
     return summary.of(values, lists, ONE_CLASS)
 
 
@@ -331,7 +331,7 @@ def local_auc_score(
     """
     summary = Summary("local_auc_score", average, undefined, return_qid)
     function = LocalAUC(u0)
-    lists = BinaryLists.of(
+    lists = binary_lists(
         y_true,
         y_score,
         qid=qid,
@@ -423,7 +423,7 @@ def p_norm_push_score(
     """
     summary = Summary("p_norm_push_score", average, undefined, return_qid)
     function = Power(p)
-    lists = BinaryLists.of(
+    lists = binary_lists(
         y_true,
         y_score,
         qid=qid,
@@ -514,7 +514,7 @@ def bedroc_score(
     """
     summary = Summary("bedroc_score", average, undefined, return_qid)
     function = Screening(alpha)
-    lists = BinaryLists.of(
+    lists = binary_lists(
         y_true,
         y_score,
         qid=qid,
@@ -604,7 +604,7 @@ def rie_score(
     """
     summary = Summary("rie_score", average, undefined, return_qid)
     function = Screening(alpha)
-    lists = BinaryLists.of(
+    lists = binary_lists(
         y_true,
         y_score,
         qid=qid,
@@ -625,18 +625,18 @@ def _statistic(
     """Return the statistic of each list; NaN where it is undefined."""
     if normalize not in ("mean", "minmax", None):
         raise ValueError(f"normalize={normalize!r} must be 'mean', 'minmax' or None.")
-    n, k = blocks.total, blocks.n_held
-    of_block = blocks.spread(n)
+    n, k = blocks.total, blocks.n_class
+    of_block = blocks.by_block(n)
     below = blocks.below
-    upto = below + blocks.held + blocks.other
+    upto = below + blocks.of_class + blocks.of_other
     if ties == "average":
         sums = phi._sums(below, upto, of_block)
-        mixed = np.flatnonzero(blocks.other)
-        sums[mixed] *= blocks.held[mixed] / (blocks.held[mixed] + blocks.other[mixed])
+        mixed = np.flatnonzero(blocks.of_other)
+        sums[mixed] *= blocks.of_class[mixed] / (blocks.of_class[mixed] + blocks.of_other[mixed])
         statistic = blocks.sums(sums)
     else:
         rank = upto if ties == "max" else (below + upto + 1.0) / 2.0
-        statistic = blocks.sums(blocks.held * phi._at_ranks(rank, of_block))
+        statistic = blocks.sums(blocks.of_class * phi._at_ranks(rank, of_block))
     if normalize is None:
         return statistic
     with np.errstate(invalid="ignore", divide="ignore"):

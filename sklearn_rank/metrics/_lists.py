@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._order import ClassBlocks, class_blocks
-from .._queries import group_rows
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import Scores, check_binary_scores, check_graded_scores
+from .._lists import Lists, ScoredLists, check_scored_lists
+from .._typing import FloatArray
 
-__all__ = ["Average", "BinaryLists", "GradedLists", "Summary", "Undefined", "Value"]
+__all__ = ["Average", "Summary", "Undefined", "Value", "binary_lists", "graded_lists"]
 
 Average: TypeAlias = Literal["mean"] | None
 Undefined: TypeAlias = Literal["skip", "raise"] | float
@@ -135,185 +133,20 @@ def _mean(values: FloatArray, weight: FloatArray | None) -> float:
     return float(np.average(values[defined], weights=weight[defined]))
 
 
-@dataclass(frozen=True, eq=False)
-class Lists:
-    """Scored items, list by list.
-
-    Parameters
-    ----------
-    score : ndarray of shape (n,)
-        Scores without NaN.
-    weight : ndarray of shape (n,) or None
-        Positive weights; None is 1 for each.
-    offsets : ndarray of shape (n_lists + 1,)
-        Where each list begins, and n.
-    ids : ndarray of shape (n_lists,) or None
-        Ids of the lists, ascending; None for one list without an id.
-    query_weight : ndarray of shape (n_lists,) or None
-        Weight of each list; None is 1 for each.
-    """
-
-    score: FloatArray
-    weight: FloatArray | None
-    offsets: IntArray
-    ids: AnyArray | None
-    query_weight: FloatArray | None
-
-    @property
-    def sizes(self) -> FloatArray:
-        """Weight of each list."""
-        if self.weight is None:
-            return np.diff(self.offsets).astype(np.float64)
-        return np.add.reduceat(self.weight, self.offsets[:-1])
-
-    @property
-    def whole(self) -> BoolArray:
-        """Whether all weights of the list are whole numbers: repetitions."""
-        if self.weight is None:
-            return np.ones(len(self.offsets) - 1, dtype=bool)
-        return np.logical_and.reduceat(self.weight == np.floor(self.weight), self.offsets[:-1])
-
-    @property
-    def list_of(self) -> IntArray:
-        """List of each item."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
-
-
-@dataclass(frozen=True, eq=False)
-class BinaryLists(Lists):
-    """Scored items of two classes, list by list.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Whether each item is positive.
-    """
-
-    positive: BoolArray = field(kw_only=True)
-
-    @classmethod
-    def of(
-        cls,
-        y_true: Any,
-        y_score: Any,
-        *,
-        name: str = "",
-        refuse_2d: bool = False,
-        **arguments: Any,
-    ) -> BinaryLists:
-        """Check the arguments of a metric.
-
-        Parameters
-        ----------
-        y_true : array-like
-            Labels.
-        y_score : array-like
-            Scores.
-        name : str, default=""
-            Name of the metric, for messages.
-        refuse_2d : bool, default=False
-            Whether two dimensions mean something else in scikit-learn.
-        **arguments : dict
-            Further arguments of :func:`sklearn_rank._validation.check_binary_scores`.
-
-        Returns
-        -------
-        BinaryLists
-            The lists.
-        """
-        data = check_binary_scores(y_true, y_score, **arguments)
-        if refuse_2d and np.ndim(y_true) == 2:
-            raise ValueError(
-                f"In two dimensions scikit-learn's {name} takes the columns as classes, and one"
-                " list per row would be another number: pass y_true.ravel(), y_score.ravel() and"
-                " qid=np.repeat(np.arange(n_lists), n_items) for lists."
-            )
-        shared, rows = _grouped(data)
-        return cls(**shared, positive=data.positive if rows is None else data.positive[rows])
-
-    def blocks(self, *, of_negatives: bool = False) -> ClassBlocks:
-        """Find the blocks of tied items that hold positives, or negatives.
-
-        Parameters
-        ----------
-        of_negatives : bool, default=False
-            Whether negatives are the class that the blocks hold.
-
-        Returns
-        -------
-        ClassBlocks
-            The blocks.
-        """
-        held = ~self.positive if of_negatives else self.positive
-        return class_blocks(self.score, held, self.weight, self.offsets)
-
-
-@dataclass(frozen=True, eq=False)
-class GradedLists(Lists):
-    """Scored items with relevance grades, list by list.
-
-    Parameters
-    ----------
-    grade : ndarray of shape (n,)
-        Finite relevance.
-    """
-
-    grade: FloatArray = field(kw_only=True)
-
-    @classmethod
-    def of(cls, y_true: Any, y_score: Any, **arguments: Any) -> GradedLists:
-        """Check the arguments of a metric.
-
-        Parameters
-        ----------
-        y_true : array-like
-            Relevance.
-        y_score : array-like
-            Scores.
-        **arguments : dict
-            Further arguments of :func:`sklearn_rank._validation.check_graded_scores`.
-
-        Returns
-        -------
-        GradedLists
-            The lists.
-        """
-        data = check_graded_scores(y_true, y_score, **arguments)
-        shared, rows = _grouped(data)
-        return cls(**shared, grade=data.grade if rows is None else data.grade[rows])
-
-
-def _grouped(data: Scores) -> tuple[dict[str, Any], IntArray | None]:
-    """Arrays list by list, and the rows that were moved for it."""
-    score, weight, by_row = data.score, data.weight, data.query_weight
-    if data.qid is None:
-        offsets, ids, rows = np.array([0, len(score)]), None, None
-    else:
-        queries = group_rows(data.qid)
-        offsets, ids, rows = queries.offsets, queries.ids, queries.rows
-        if rows is not None:
-            score = score[rows]
-            weight = None if weight is None else weight[rows]
-            by_row = None if by_row is None else by_row[rows]
-    shared = {"score": score, "weight": weight, "offsets": offsets, "ids": ids}
-    return {**shared, "query_weight": _by_list(by_row, offsets, ids)}, rows
-
-
-def _by_list(
-    by_row: FloatArray | None, offsets: IntArray, ids: AnyArray | None
-) -> FloatArray | None:
-    """Weight of each list from that of its rows."""
-    if by_row is None:
-        return None
-    weight = by_row[offsets[:-1]]
-    differs = by_row != np.repeat(weight, np.diff(offsets))
-    if differs.any():
-        bad = int(np.searchsorted(offsets, int(np.argmax(differs)), "right")) - 1
-        where = "the list" if ids is None else f"the query {ids.tolist()[bad]!r}"
+def binary_lists(
+    y_true: Any, y_score: Any, *, name: str = "", refuse_2d: bool = False, **arguments: Any
+) -> ScoredLists:
+    """Make lists of two classes."""
+    lists = check_scored_lists(y_true, y_score, kind="binary", **arguments)
+    if refuse_2d and np.ndim(y_true) == 2:
         raise ValueError(
-            f"query_weight differs within {where}: pass one weight per row that is the same for"
-            " all rows of a query."
+            f"In two dimensions scikit-learn's {name} takes the columns as classes, and one"
+            " list per row would be another number: pass y_true.ravel(), y_score.ravel() and"
+            " qid=np.repeat(np.arange(n_lists), n_items) for lists."
         )
-    if not weight.any():
-        raise ValueError("query_weight is zero everywhere: at least one query must count.")
-    return weight
+    return lists
+
+
+def graded_lists(y_true: Any, y_score: Any, **arguments: Any) -> ScoredLists:
+    """Make graded lists."""
+    return check_scored_lists(y_true, y_score, kind="graded", **arguments)

@@ -12,10 +12,10 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import betainc, betaincc
 
-from .._order import ClassBlocks
+from .._blocks import ClassBlocks
 from .._typing import BoolArray, FloatArray
 from ._linear_rank import ONE_CLASS
-from ._lists import Average, BinaryLists, Summary, Undefined, Value
+from ._lists import Average, Summary, Undefined, Value, binary_lists
 from ._score_generating import Power
 
 __all__ = ["p_norm_push_loss", "partial_auc_score"]
@@ -126,7 +126,7 @@ def partial_auc_score(
         raise ValueError(f"min_tpr={min_tpr!r} must be a number in [0, 1).")
     if scale not in ("raw", "mcclish", "normalized"):
         raise ValueError(f"scale={scale!r} must be 'raw', 'mcclish' or 'normalized'.")
-    lists = BinaryLists.of(
+    lists = binary_lists(
         y_true,
         y_score,
         qid=qid,
@@ -232,7 +232,7 @@ def p_norm_push_loss(
     summary = Summary("p_norm_push_loss", average, undefined, return_qid)
     if not _is_number(p) or not p >= 1:
         raise ValueError(f"p={p!r} must be a number from 1 to infinity.")
-    lists = BinaryLists.of(
+    lists = binary_lists(
         y_true,
         y_score,
         qid=qid,
@@ -252,18 +252,18 @@ def _partial_area(
     blocks: ClassBlocks, max_fpr: float, min_tpr: float, whole: BoolArray
 ) -> FloatArray:
     """Return the raw area of each list; NaN where there is one class only."""
-    held, other = blocks.held, blocks.other
+    held, other = blocks.of_class, blocks.of_other
     # Negatives that count: in the block, and below it.
-    room = np.maximum(blocks.spread(max_fpr * blocks.n_other) - blocks.other_above, 0.0)
+    room = np.maximum(blocks.by_block(max_fpr * blocks.n_other) - blocks.other_above, 0.0)
     inside, beyond = np.minimum(room, other), np.maximum(room - other, 0.0)
     # Positives of the block that stand too high to count.
     lost = np.minimum(
-        np.maximum(blocks.spread(min_tpr * blocks.n_held) - blocks.held_above, 0.0), held
+        np.maximum(blocks.by_block(min_tpr * blocks.n_class) - blocks.class_above, 0.0), held
     )
     pairs = (held - lost) * beyond
     tied = np.flatnonzero((inside > 0) & (lost < held))
     a, b, r, c = held[tied], other[tied], lost[tied], inside[tied]
-    exact = np.broadcast_to(blocks.spread(whole), held.shape)[tied]
+    exact = np.broadcast_to(blocks.by_block(whole), held.shape)[tied]
     # Limit of fine repetitions: the curve rises along the diagonal of the block.
     straight = a / (2.0 * b) * np.maximum(c - r * b / a, 0.0) ** 2
     crossing = np.flatnonzero(exact & (r > 0))
@@ -272,7 +272,7 @@ def _partial_area(
         stepped[i] = _above_negatives_beyond(a[i], b[i], r[i], c[i])
     pairs[tied] += np.where(exact, stepped, straight)
     with np.errstate(invalid="ignore"):
-        return blocks.sums(pairs) / (blocks.n_held * blocks.n_other)
+        return blocks.sums(pairs) / (blocks.n_class * blocks.n_other)
 
 
 def _above_negatives(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
@@ -330,31 +330,31 @@ class _ShareOfPositives(Power):
 
 def _push(blocks: ClassBlocks, p: float, whole: BoolArray) -> FloatArray:
     """Loss of each list from the blocks that hold negatives; NaN where there is one class only."""
-    below, tied = blocks.other_below, blocks.other
+    below, tied = blocks.other_below, blocks.of_other
     top = blocks.top
-    defined = (blocks.n_held > 0) & (blocks.n_other > 0)
+    defined = (blocks.n_class > 0) & (blocks.n_other > 0)
     result = np.full(len(defined), np.nan)
     top = top[defined]
     whole_top = whole[defined]
     if p == np.inf:
-        first = np.where(whole_top, blocks.held[top] / (blocks.held[top] + 1.0), 1.0)
+        first = np.where(whole_top, blocks.of_class[top] / (blocks.of_class[top] + 1.0), 1.0)
         result[defined] = (below[top] + tied[top] * first) / blocks.n_other[defined]
         return result
     # As shares of the largest count, whose powers do not vanish.
     largest = np.ones(len(defined))
     largest[defined] = np.maximum(below[top] + tied[top], np.finfo(float).tiny)
-    scale = np.broadcast_to(blocks.spread(largest), below.shape)
+    scale = np.broadcast_to(blocks.by_block(largest), below.shape)
     power = _ShareOfPositives(p)
     mean = power._at_ranks(below, scale)
     mixed = np.flatnonzero(tied)
-    exact = np.broadcast_to(blocks.spread(whole), below.shape)[mixed]
+    exact = np.broadcast_to(blocks.by_block(whole), below.shape)[mixed]
     mean[mixed] = np.where(
         exact,
         _mean_power(power, below[mixed], tied[mixed], scale[mixed], exact),
         _integral_power(p, below[mixed] / scale[mixed], tied[mixed] / scale[mixed]),
     )
     with np.errstate(invalid="ignore"):
-        total = blocks.sums(blocks.held * mean) / blocks.n_held
+        total = blocks.sums(blocks.of_class * mean) / blocks.n_class
     result[defined] = largest[defined] / blocks.n_other[defined] * total[defined] ** (1.0 / p)
     return np.minimum(result, 1.0)
 

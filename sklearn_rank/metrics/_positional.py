@@ -8,10 +8,12 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._order import TiedBlocks, ragged_ranges, sorted_descending, tied_blocks
+from .._blocks import TiedBlocks, tied_blocks
+from .._lists import Lists, ScoredLists
+from .._order import ragged_ranges, sorted_descending
 from .._typing import FloatArray, IntArray
 from ._conventions import ZERO, Convention, rules_of
-from ._lists import Average, GradedLists, Summary, Undefined, Value
+from ._lists import Average, Summary, Undefined, Value, graded_lists
 
 __all__ = [
     "Geometric",
@@ -127,7 +129,7 @@ def positional_score(
             f"discount={discount!r} must be 'logarithmic', 'linear' or a function of positions and"
             " lengths."
         )
-    lists = GradedLists.of(
+    lists = graded_lists(
         y_true,
         y_score,
         qid=qid,
@@ -239,7 +241,7 @@ def dcg_score(
         gain=gain,
     )
     summary = Summary("dcg_score", average, rules.undefined, return_qid)
-    lists = GradedLists.of(
+    lists = graded_lists(
         y_true,
         y_score,
         qid=qid,
@@ -368,7 +370,7 @@ def ndcg_score(
         gain=gain,
     )
     summary = Summary("ndcg_score", average, rules.undefined, return_qid)
-    lists = GradedLists.of(
+    lists = graded_lists(
         y_true,
         y_score,
         qid=qid,
@@ -424,13 +426,13 @@ def gains_of(grade: FloatArray, gain: Gain) -> FloatArray:
 
 
 def discounted_sums(
-    lists: GradedLists, gains: FloatArray, discount: Discount, k: int | None
+    lists: ScoredLists, gains: FloatArray, discount: Discount, k: int | None
 ) -> FloatArray:
     """Sum of discounted gains of each list, the mean over all orders of tied items.
 
     Parameters
     ----------
-    lists : GradedLists
+    lists : ScoredLists
         The lists.
     gains : ndarray of shape (n,)
         Gain of each item.
@@ -448,9 +450,7 @@ def discounted_sums(
     return _block_sums(lists, blocks, gains, discount, k)
 
 
-def ideal_sums(
-    lists: GradedLists, gains: FloatArray, discount: Discount, k: int | None
-) -> FloatArray:
+def ideal_sums(lists: Lists, gains: FloatArray, discount: Discount, k: int | None) -> FloatArray:
     """Sum of discounted gains of the best order of each list."""
     if lists.weight is not None:
         return _block_sums(lists, tied_blocks(gains, lists.offsets), gains, discount, k)
@@ -465,7 +465,7 @@ def ideal_sums(
 
 
 def _block_sums(
-    lists: GradedLists,
+    lists: Lists,
     blocks: TiedBlocks,
     gains: FloatArray,
     discount: Discount,
@@ -501,7 +501,7 @@ def _block_sums(
 
 
 def _weighted_sums(
-    lists: GradedLists,
+    lists: Lists,
     item_weight: FloatArray,
     blocks: TiedBlocks,
     gains: FloatArray,

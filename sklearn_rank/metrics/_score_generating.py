@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import ndtri
 
-from .._order import MASS_SLACK, ragged_ranges
+from .._order import ragged_ranges
+from .._top import MASS_SLACK
 from .._typing import FloatArray
 
 __all__ = [

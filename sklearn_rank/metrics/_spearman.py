@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .._order import tied_blocks
-from .._queries import group_rows
+from .._blocks import tied_blocks
+from .._lists import group_rows
 from .._typing import FloatArray
 from .._validation import check_qid, check_scores
-from ._lists import Average, GradedLists, Summary, Undefined, Value
+from ._lists import Average, Summary, Undefined, Value, graded_lists
 
 __all__ = ["rank_positions", "spearman_score"]
 
@@ -91,7 +91,7 @@ def spearman_score(
     0.5
     """
     summary = Summary("spearman_score", average, undefined, return_qid)
-    lists = GradedLists.of(
+    lists = graded_lists(
         y_true,
         y_score,
         lowest=-np.inf,
@@ -158,11 +158,11 @@ def rank_positions(y_score: Any, qid: Any = None) -> FloatArray:
     score = check_scores(y_score)
     if qid is None:
         return _positions(score, None, np.array([0, len(score)]))
-    queries = group_rows(check_qid(qid, len(score)))
-    if queries.rows is None:
-        return _positions(score, None, queries.offsets)
+    _, offsets, rows = group_rows(check_qid(qid, len(score)))
+    if rows is None:
+        return _positions(score, None, offsets)
     positions = np.empty(len(score))
-    positions[queries.rows] = _positions(score[queries.rows], None, queries.offsets)
+    positions[rows] = _positions(score[rows], None, offsets)
     return positions
 
 

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import expit, log_expit, xlogy
 
-from .._order import ragged_ranges, tied_blocks
+from .._blocks import tied_blocks
+from .._lists import ScoredLists
+from .._order import ragged_ranges
 from .._typing import BoolArray, FloatArray, IntArray
-from ._lists import Lists
 
 __all__ = ["padded", "reciprocal_stop"]
 
@@ -32,12 +33,12 @@ NEGLIGIBLE = 40.0
 STEP = 0.25
 
 
-def reciprocal_stop(lists: Lists, chance: FloatArray, k: int | None) -> FloatArray:
+def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> FloatArray:
     """Mean of 1 / position of the item at which a reader stops, 0 if none.
 
     Parameters
     ----------
-    lists : Lists
+    lists : ScoredLists
         The lists.
     chance : ndarray of shape (n,)
         Chance in [0, 1] that a reader who sees the item stops there.

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .._order import tied_blocks, top_masses
+from .._blocks import tied_blocks
+from .._lists import ScoredLists
+from .._top import top_masses
 from .._typing import FloatArray
 from ..exceptions import SmallTopWarning
 from ._at_k import positives_in_top
-from ._lists import Average, BinaryLists, Summary, Undefined, Value
+from ._lists import Average, Summary, Undefined, Value, binary_lists
 
 __all__ = [
     "accuracy_at_top_loss",
@@ -110,7 +112,7 @@ def precision_at_top_score(
     0.5
     """
     summary = Summary("precision_at_top_score", average, undefined, return_qid)
-    lists = BinaryLists.of(
+    lists = binary_lists(
         y_true,
         y_score,
         qid=qid,
@@ -208,7 +210,7 @@ def enrichment_factor_score(
     4.0
     """
     summary = Summary("enrichment_factor_score", average, undefined, return_qid)
-    lists = BinaryLists.of(
+    lists = binary_lists(
         y_true,
         y_score,
         qid=qid,
@@ -220,7 +222,7 @@ def enrichment_factor_score(
     blocks = lists.blocks()
     # In a list without positives 0 times infinity: undefined.
     with np.errstate(invalid="ignore", divide="ignore"):
-        values = positives_in_top(blocks, mass) / mass * (blocks.total / blocks.n_held)
+        values = positives_in_top(blocks, mass) / mass * (blocks.total / blocks.n_class)
     return summary.of(values, lists, "no positive")
 
 
@@ -308,7 +310,7 @@ def positives_at_top_score(
     0.5
     """
     summary = Summary("positives_at_top_score", average, undefined, return_qid)
-    lists = BinaryLists.of(
+    lists = binary_lists(
         y_true,
         y_score,
         qid=qid,
@@ -319,10 +321,10 @@ def positives_at_top_score(
     # The blocks of negatives: what is above the topmost counts, and a share of what is tied.
     blocks = lists.blocks(of_negatives=True)
     count = blocks.n_other.copy()
-    mixed = blocks.n_held > 0
+    mixed = blocks.n_class > 0
     top = blocks.top[mixed]
-    above = np.maximum(count[mixed] - blocks.other_below[top] - blocks.other[top], 0.0)
-    count[mixed] = above + blocks.other[top] / (blocks.held[top] + 1.0)
+    above = np.maximum(count[mixed] - blocks.other_below[top] - blocks.of_other[top], 0.0)
+    count[mixed] = above + blocks.of_other[top] / (blocks.of_class[top] + 1.0)
     if normalize:
         with np.errstate(invalid="ignore"):
             count = count / blocks.n_other
@@ -417,7 +419,7 @@ def accuracy_at_top_loss(
     0.5
     """
     summary = Summary("accuracy_at_top_loss", average, undefined, return_qid)
-    lists = BinaryLists.of(
+    lists = binary_lists(
         y_true,
         y_score,
         qid=qid,
@@ -489,7 +491,7 @@ def precision_at_top_curve(
     >>> precision
     array([1.        , 0.75      , 0.66666667, 0.5       ])
     """
-    lists = BinaryLists.of(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
+    lists = binary_lists(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
     if len(lists.offsets) > 2:
         raise ValueError("A curve is of one list: pass one-dimensional y_true and y_score.")
     blocks = tied_blocks(lists.score)
@@ -503,7 +505,7 @@ def precision_at_top_curve(
     return position, np.clip(expected / position, 0.0, 1.0)
 
 
-def _checked_masses(lists: BinaryLists, name: str, tau: Any) -> FloatArray:
+def _checked_masses(lists: ScoredLists, name: str, tau: Any) -> FloatArray:
     """Weight of the top of each list; warns of tops of less than one item."""
     if not isinstance(tau, Real) or isinstance(tau, bool):
         raise TypeError(f"{name}={tau!r} must be a number between 0 and 1, both excluded.")

@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._order import top_mass, top_threshold
 from .._sklearn_compat import (
     BlockProgress,
     CallbackSupportMixin,
@@ -23,9 +22,10 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
+from .._solvers import PivotProblem, solve_accuracy_at_top
+from .._top import top_mass, top_threshold
 from ..bounds import Bound, accuracy_at_top_margin_bound
 from ..exceptions import SmallTopWarning
-from ..solvers import PivotProblem, solve_accuracy_at_top
 from ._base import BipartiteRanker, restored_on_error
 from ._kernel_map import KernelMap
 

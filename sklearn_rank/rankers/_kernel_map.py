@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from .._solvers import check_definite, factorise_kernel
 from .._typing import FloatArray, IntArray
-from ..solvers import check_definite, factorise_kernel
 
 __all__ = ["KernelMap"]
 

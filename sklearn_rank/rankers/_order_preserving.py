@@ -19,13 +19,13 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
+from .._solvers._linear import quadratic_expansion, solve_linear
 from .._typing import FloatArray
 from ..calibration._positional_form import positional_form
 from ..calibration._utility import utilities_of, warn_not_positional
 from ..exceptions import CalibrationWarning
 from ..losses import TemplateLoss, get_loss, get_loss_names
 from ..losses._threads import ThreadedLoss
-from ..solvers._linear import quadratic_expansion, solve_linear
 from ._base import restored_on_error
 from ._query_base import QueryRanker, TrainingLists
 

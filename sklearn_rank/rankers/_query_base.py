@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._queries import group_rows
+from .._lists import group_rows
 from .._sklearn_compat import check_sample_weight
 from .._typing import FloatArray, IntArray
 from .._validation import check_qid
@@ -131,23 +131,23 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         rows = np.flatnonzero((weight > 0) & (by_row > 0))
         if len(rows) == 0:
             raise ValueError("No row has positive sample_weight and query_weight: one must count.")
-        queries = group_rows(ids[rows])
-        if queries.rows is not None:
-            rows = rows[queries.rows]
-        heads = by_row[rows][queries.offsets[:-1]]
-        differs = by_row[rows] != np.repeat(heads, np.diff(queries.offsets))
+        names, offsets, order = group_rows(ids[rows])
+        if order is not None:
+            rows = rows[order]
+        heads = by_row[rows][offsets[:-1]]
+        differs = by_row[rows] != np.repeat(heads, np.diff(offsets))
         if differs.any():
-            first = int(np.searchsorted(queries.offsets, np.argmax(differs), "right")) - 1
+            first = int(np.searchsorted(offsets, np.argmax(differs), "right")) - 1
             raise ValueError(
-                f"query_weight differs within the query {queries.ids.tolist()[first]!r}: pass one"
+                f"query_weight differs within the query {names.tolist()[first]!r}: pass one"
                 " weight per row that is the same for all rows of a query."
             )
-        if len(rows) < n or queries.rows is not None:
+        if len(rows) < n or order is not None:
             X, y = X[rows], y[rows]
         return TrainingLists(
             X=X,
             y=y,
-            offsets=queries.offsets,
+            offsets=offsets,
             weight=None if np.all(weight == 1) else weight[rows],
             query_weight=heads,
         )

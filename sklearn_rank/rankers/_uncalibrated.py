@@ -20,11 +20,11 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
+from .._solvers._hinge import solve_linear_hinge
+from .._solvers._linear import solve_linear
 from .._typing import FloatArray
 from ..losses import ComparisonHinge, ComparisonSquaredHinge
 from ..losses._threads import ThreadedLoss
-from ..solvers._hinge import solve_linear_hinge
-from ..solvers._linear import solve_linear
 from ._base import restored_on_error
 from ._query_base import QueryRanker
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from sklearn_rank import AccuracyAtTopRanker
+from sklearn_rank._solvers import PivotProblem, solve_pivots_cvxpy, solve_pivots_newton
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.solvers import PivotProblem, solve_pivots_cvxpy, solve_pivots_newton
 from tests.oracles import accuracy_at_top as oracle
 
 SOLVERS = {"newton": solve_pivots_newton, "cvxpy": solve_pivots_cvxpy}

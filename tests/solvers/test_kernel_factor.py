@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from sklearn_rank.solvers import check_definite, factorise_kernel
+from sklearn_rank._solvers import check_definite, factorise_kernel
 
 
 def factor_of(K, **arguments):

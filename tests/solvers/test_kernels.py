@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank.solvers import _pivot_kernels as kernels
+from sklearn_rank._solvers import _pivot_kernels as kernels
 
 NO_ROWS = np.empty((0, 0))
 NO_INDEX = np.empty(0, dtype=np.int32)

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from sklearn_rank import losses
-from sklearn_rank.solvers import quadratic_expansion, solve_linear, solve_linear_hinge
+from sklearn_rank._solvers import quadratic_expansion, solve_linear, solve_linear_hinge
 
 
 def problem(seed=0, n_lists=6, n_features=3):
@@ -219,7 +219,7 @@ def test_preconditioned_directions_reach_the_same_minimum(name, monkeypatch):
     assert found.converged
     n_calls = len(calls)
     calls.clear()
-    monkeypatch.setattr("sklearn_rank.solvers._linear.LARGEST_FACTOR", 0)
+    monkeypatch.setattr("sklearn_rank._solvers._linear.LARGEST_FACTOR", 0)
     plain = solve_linear(X, on, **settings)
     assert n_calls < 0.5 * len(calls)
     assert found.objective <= plain.objective * (1 + 1e-9)

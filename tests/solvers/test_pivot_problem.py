@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank.solvers import PivotProblem, PivotSolutions
+from sklearn_rank._solvers import PivotProblem, PivotSolutions
 from tests.oracles import accuracy_at_top as oracle
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank.solvers import (
+from sklearn_rank._solvers import (
     PivotProblem,
     solve_accuracy_at_top,
     solve_pivots_cvxpy,

@@ -1,9 +1,9 @@
-"""``sklearn_rank.solvers.solve_pivots_newton``, one thread."""
+"""``sklearn_rank._solvers.solve_pivots_newton``, one thread."""
 
 import numpy as np
 from benchmark_utils.peer import Peer
 
-from sklearn_rank.solvers import PivotProblem, solve_pivots_newton
+from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
 
 
 class Solver(Peer):

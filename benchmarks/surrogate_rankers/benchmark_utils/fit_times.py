@@ -17,9 +17,9 @@ from sklearn.svm import LinearSVC
 from benchmark_utils.data import read
 from benchmark_utils.letor import first_rows
 from sklearn_rank import OrderPreservingRanker, RankSVM
+from sklearn_rank._solvers import _linear
 from sklearn_rank.datasets import make_subset_ranking
 from sklearn_rank.losses import get_loss_names
-from sklearn_rank.solvers import _linear
 
 # Strength per pair of different grades, as of liblinear's C.
 STRENGTH = 1e-3

@@ -69,7 +69,7 @@ class PivotProblem:
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank.solvers import PivotProblem
+    >>> from sklearn_rank._solvers import PivotProblem
     >>> X = np.array([[0.0], [1.0], [1.0], [3.0]])
     >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1, 1]), np.ones(4), np.ones(4))
     >>> problem.n_candidates, problem.cost
@@ -255,7 +255,7 @@ class PivotSolutions:
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank.solvers import PivotProblem, solve_pivots_newton
+    >>> from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
     >>> X = np.array([[0.0], [1.0], [3.0]])
     >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
     >>> solutions = solve_pivots_newton(problem, problem.pivots)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from .._order import quantile_at_mass
+from .._top import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
 from ._pivot_problem import BLOCK_SIZE, PivotProblem
 from ._threads import one_blas_thread
@@ -72,8 +72,8 @@ class RefinedSolution:
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank.solvers import PivotProblem
-    >>> from sklearn_rank.solvers import refine_top
+    >>> from sklearn_rank._solvers import PivotProblem
+    >>> from sklearn_rank._solvers import refine_top
     >>> X = np.array([[0.0], [1.0], [3.0]])
     >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
     >>> solution = refine_top(problem, np.array([[5.0]]), top_mass=2.0)
@@ -127,8 +127,8 @@ def best_scales(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank.solvers import PivotProblem
-    >>> from sklearn_rank.solvers import best_scales
+    >>> from sklearn_rank._solvers import PivotProblem
+    >>> from sklearn_rank._solvers import best_scales
     >>> X = np.array([[0.0], [1.0], [3.0]])
     >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
     >>> best_scales(problem, np.array([[5.0]]), top_mass=2.0)
@@ -216,8 +216,8 @@ def refine_top(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank.solvers import PivotProblem, solve_pivots_newton
-    >>> from sklearn_rank.solvers import refine_top
+    >>> from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
+    >>> from sklearn_rank._solvers import refine_top
     >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [2.0, 2.0]])
     >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1, -1]), np.ones(4), np.ones(4))
     >>> coefs = solve_pivots_newton(problem, problem.pivots).coef

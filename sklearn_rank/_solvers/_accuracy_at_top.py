@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 
-from .._order import quantile_at_mass
+from .._top import quantile_at_mass
 from .._typing import FloatArray, IntArray
 from ._cvxpy import solve_pivots_cvxpy
 from ._newton import prepare_newton, solve_pivots_newton
@@ -60,7 +60,7 @@ class AccuracyAtTopSolution:
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank.solvers import PivotProblem, solve_accuracy_at_top
+    >>> from sklearn_rank._solvers import PivotProblem, solve_accuracy_at_top
     >>> X = np.array([[0.0], [1.0], [3.0]])
     >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
     >>> solution = solve_accuracy_at_top(problem, top_mass=1.0)
@@ -163,7 +163,7 @@ def solve_accuracy_at_top(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank.solvers import PivotProblem, solve_accuracy_at_top
+    >>> from sklearn_rank._solvers import PivotProblem, solve_accuracy_at_top
     >>> X = np.array([[0.0], [1.0], [3.0]])
     >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
     >>> solve_accuracy_at_top(problem, top_mass=1.0).candidate_indices

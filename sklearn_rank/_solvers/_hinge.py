@@ -36,7 +36,7 @@ class HingeSolution:
 
     Examples
     --------
-    >>> from sklearn_rank.solvers import HingeSolution
+    >>> from sklearn_rank._solvers import HingeSolution
     >>> HingeSolution([1.0], 0.5, 1e-7, 12, True).converged
     True
     """
@@ -120,7 +120,7 @@ def solve_linear_hinge(
     --------
     >>> import numpy as np
     >>> from sklearn_rank.losses import ComparisonHinge, ComparisonSquaredHinge
-    >>> from sklearn_rank.solvers import solve_linear_hinge
+    >>> from sklearn_rank._solvers import solve_linear_hinge
     >>> X, y = np.array([[0.0], [1.0], [3.0]]), [0, 1, 2]
     >>> found = solve_linear_hinge(
     ...     X,

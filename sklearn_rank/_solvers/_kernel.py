@@ -37,7 +37,7 @@ class KernelFactor:
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank.solvers import factorise_kernel
+    >>> from sklearn_rank._solvers import factorise_kernel
     >>> X = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 2.0]])
     >>> K = X @ X.T
     >>> factor = factorise_kernel(lambda i: K[:, i], np.diag(K))
@@ -102,7 +102,7 @@ def factorise_kernel(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank.solvers import factorise_kernel
+    >>> from sklearn_rank._solvers import factorise_kernel
     >>> K = np.array([[1.0, 2.0], [2.0, 1.0]])
     >>> factorise_kernel(lambda i: K[:, i], np.diag(K))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -168,7 +168,7 @@ def check_definite(factor: KernelFactor, block: Callable[[slice], FloatArray]) -
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank.solvers import check_definite, factorise_kernel
+    >>> from sklearn_rank._solvers import check_definite, factorise_kernel
     >>> K = np.array([[2.0, 1.0], [1.0, 2.0]])
     >>> check_definite(factorise_kernel(lambda i: K[:, i], np.diag(K)), lambda part: K[part])
     """

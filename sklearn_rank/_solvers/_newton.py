@@ -53,7 +53,7 @@ def solve_pivots_newton(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank.solvers import PivotProblem, solve_pivots_newton
+    >>> from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
     >>> X = np.array([[0.0], [1.0], [3.0]])
     >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
     >>> np.round(solve_pivots_newton(problem, problem.pivots[:1]).coef, 3)

@@ -61,7 +61,7 @@ def quadratic_expansion(
     --------
     >>> import numpy as np
     >>> from sklearn_rank.losses import PointwiseSquared
-    >>> from sklearn_rank.solvers import quadratic_expansion
+    >>> from sklearn_rank._solvers import quadratic_expansion
     >>> loss = PointwiseSquared().on([1.0, 3.0])
     >>> quadratic_expansion(np.eye(2), loss, np.zeros(2), fit_intercept=False)
     (array([[2., 0.],
@@ -104,7 +104,7 @@ class LinearSolution:
     --------
     >>> import numpy as np
     >>> from sklearn_rank.losses import PointwiseSquared
-    >>> from sklearn_rank.solvers import solve_linear
+    >>> from sklearn_rank._solvers import solve_linear
     >>> solution = solve_linear(np.eye(2), PointwiseSquared().on([1.0, 3.0]), alpha=2.0)
     >>> solution.coef, solution.objective, solution.converged
     (array([0.5, 1.5]), 5.0, True)
@@ -249,7 +249,7 @@ def solve_linear(
     --------
     >>> import numpy as np
     >>> from sklearn_rank.losses import PairwiseLogistic
-    >>> from sklearn_rank.solvers import solve_linear
+    >>> from sklearn_rank._solvers import solve_linear
     >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     >>> solution = solve_linear(X, PairwiseLogistic().on([0.0, 0.0, 1.0]), alpha=0.5)
     >>> solution.coef.round(3), solution.converged

@@ -3,20 +3,19 @@
 import numpy as np
 import pytest
 
-from sklearn_rank._queries import group_rows
+from sklearn_rank._lists import group_rows
 
 
 def check(qid):
-    queries = group_rows(qid)
-    rows = np.arange(len(qid)) if queries.rows is None else queries.rows
+    ids, offsets, order = group_rows(qid)
+    rows = np.arange(len(qid)) if order is None else order
     assert sorted(rows) == list(range(len(qid)))
-    assert queries.ids.tolist() == sorted(set(qid.tolist()))
-    assert queries.offsets[0] == 0
-    assert queries.offsets[-1] == len(qid)
-    for i, one in enumerate(queries.ids.tolist()):
-        found = rows[queries.offsets[i] : queries.offsets[i + 1]].tolist()
+    assert ids.tolist() == sorted(set(qid.tolist()))
+    assert offsets[0] == 0
+    assert offsets[-1] == len(qid)
+    for i, one in enumerate(ids.tolist()):
+        found = rows[offsets[i] : offsets[i + 1]].tolist()
         assert found == [row for row, other in enumerate(qid.tolist()) if other == one]
-    return queries
 
 
 IDS = [
@@ -49,14 +48,14 @@ def test_many_random_ids():
 
 def test_more_queries_than_short_integers():
     qid = np.tile(np.random.default_rng(0).permutation(70_000), 2).astype(str)
-    queries = group_rows(qid)
-    assert (qid[queries.rows] == np.repeat(np.unique(qid), 2)).all()
-    assert (np.diff(queries.rows.reshape(-1, 2)) == 70_000).all()
+    _, _, rows = group_rows(qid)
+    assert (qid[rows] == np.repeat(np.unique(qid), 2)).all()
+    assert (np.diff(rows.reshape(-1, 2)) == 70_000).all()
 
 
 def test_rows_in_order_are_not_moved():
-    assert group_rows(np.array([1, 1, 2])).rows is None
-    assert group_rows(np.array([2, 1, 1])).rows.tolist() == [1, 2, 0]
+    assert group_rows(np.array([1, 1, 2]))[2] is None
+    assert group_rows(np.array([2, 1, 1]))[2].tolist() == [1, 2, 0]
 
 
 def test_ids_that_cannot_be_sorted_are_refused():

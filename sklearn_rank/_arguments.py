@@ -1,0 +1,206 @@
+"""Checks of arguments that are one number, one word or one flag."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from math import inf
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+__all__ = [
+    "check_choice",
+    "check_flag",
+    "check_generator",
+    "check_level",
+    "check_number",
+    "check_resamples",
+    "check_share",
+    "check_whole",
+    "is_number",
+    "is_whole",
+]
+
+Closed: TypeAlias = Literal["both", "left", "right", "neither"]
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number and no bool."""
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number of an integer type and no bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def check_number(
+    name: str,
+    value: Any,
+    low: float = -inf,
+    high: float = inf,
+    *,
+    closed: Closed = "both",
+    what: str = "",
+) -> float:
+    """Check a number in an interval; NaN is in none.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    value : object
+        Its value.
+    low, high : float
+        Ends of the interval.
+    closed : {"both", "left", "right", "neither"}, default="both"
+        Which ends belong to it. Infinite ends belong to it where they are closed.
+    what : str, default=""
+        What the number is, for messages.
+
+    Returns
+    -------
+    float
+        The number.
+    """
+    inside = is_number(value) and (
+        (low <= value if closed in ("both", "left") else low < value)
+        and (value <= high if closed in ("both", "right") else value < high)
+    )
+    if not inside:
+        raise ValueError(
+            f"{name}={value!r} must be {_range_in_words(low, high, closed)}"
+            f"{f': {what}' if what else ''}."
+        )
+    return float(value)
+
+
+def _range_in_words(low: float, high: float, closed: Closed) -> str:
+    if low == -inf and high == inf:
+        return "a number" if closed == "both" else "a finite number"
+    if high == inf:
+        finite = "" if closed in ("both", "right") else "finite "
+        start = f"of at least {low:g}" if closed in ("both", "left") else f"greater than {low:g}"
+        return f"a {finite}number {start}"
+    left = "[" if closed in ("both", "left") else "("
+    right = "]" if closed in ("both", "right") else ")"
+    return f"a number in {left}{low:g}, {high:g}{right}"
+
+
+def check_share(name: str, value: Any, *, what: str = "") -> float:
+    """Check a share or probability in (0, 1).
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    value : object
+        Its value.
+    what : str, default=""
+        What the share is of, for messages.
+
+    Returns
+    -------
+    float
+        The share.
+    """
+    return check_number(name, value, 0.0, 1.0, closed="neither", what=what)
+
+
+def check_level(level: Any) -> float:
+    """Check the nominal probability of an interval, in (0, 1)."""
+    return check_share("level", level)
+
+
+def check_whole(
+    name: str, value: Any, low: int = 1, high: float = inf, *, optional: bool = False
+) -> int:
+    """Check a whole number.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    value : object
+        Its value.
+    low, high : int
+        Least and largest number that is allowed.
+    optional : bool, default=False
+        Whether the argument could be None too, for messages; the caller looks for None.
+
+    Returns
+    -------
+    int
+        The number.
+
+    Raises
+    ------
+    TypeError
+        If it is of no integer type.
+    ValueError
+        If it is out of range.
+    """
+    instead = " or None" if optional else ""
+    if not is_whole(value):
+        raise TypeError(f"{name}={value!r} must be a whole number{instead}.")
+    if not low <= value <= high:
+        most = "" if high == inf else f" and at most {high:g}"
+        raise ValueError(f"{name}={value!r} must be at least {low}{most}{instead}.")
+    return int(value)
+
+
+def check_resamples(n_resamples: Any) -> int:
+    """Check a number of resamples, at least 99."""
+    return check_whole("n_resamples", n_resamples, 99)
+
+
+def check_choice(name: str, value: Any, choices: Collection[Any], *, hint: str = "") -> None:
+    """Check an argument that is one of a few words, or None where that is among them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    value : object
+        Its value.
+    choices : collection of str or None
+        What it may be.
+    hint : str, default=""
+        What follows the list of choices in the message.
+    """
+    known = value is None or isinstance(value, str)
+    if not known or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name}={value!r} must be one of {listed}{hint}.")
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Check an argument that is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name}={value!r} must be True or False.")
+    return bool(value)
+
+
+def check_generator(random_state: Any) -> np.random.Generator:
+    """Make the source of random numbers that an argument names.
+
+    Parameters
+    ----------
+    random_state : None, int, Generator or RandomState
+        None is fresh; a generator is used, and so moved on, itself.
+
+    Returns
+    -------
+    numpy.random.Generator
+        The source.
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state={random_state!r} must be None, a non-negative int, a Generator or a"
+            " RandomState."
+        ) from None

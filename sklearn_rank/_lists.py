@@ -1,0 +1,499 @@
+"""Rows of one or more lists, query by query: made once from what the user gave.
+
+A list is the items of one query, a run of consecutive rows here, wherever its rows stood before.
+Rows of weight 0 are absent. Everything that works list by list, metrics, losses, rankers and
+inference, takes this type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+
+from ._blocks import ClassBlocks, class_blocks
+from ._order import ragged_ranges
+from ._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ._validation import CheckedRows, check_grades, check_positive, check_rows
+
+__all__ = ["Kind", "Lists", "ScoredLists", "check_lists", "check_scored_lists", "group_rows"]
+
+Kind: TypeAlias = Literal["binary", "graded"]
+AnyLists = TypeVar("AnyLists", bound="Lists")
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Labelled items, list by list.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Of two classes: bool, whether each item is positive. Else float64: grades, or utilities.
+    offsets : ndarray of shape (n_lists + 1,)
+        Where each list begins, and n; no list is empty.
+    weight : ndarray of shape (n,) or None, default=None
+        Positive weights of the items: how many times each counts; None is 1 for each.
+    ids : ndarray of shape (n_lists,) or None, default=None
+        Ids of the lists, ascending; None for one list without an id.
+    query_weight : ndarray of shape (n_lists,) or None, default=None
+        Non-negative weight of each list; None is 1 for each.
+    rows : ndarray of shape (n,) or None, default=None
+        Row of each item in what the user gave; None where all rows stand as they came.
+    """
+
+    labels: AnyArray
+    offsets: IntArray
+    weight: FloatArray | None = None
+    ids: AnyArray | None = None
+    query_weight: FloatArray | None = None
+    rows: IntArray | None = None
+
+    @property
+    def positive(self) -> BoolArray:
+        """Whether each item is positive, for lists of two classes."""
+        return self.labels
+
+    @property
+    def grade(self) -> FloatArray:
+        """Grade of each item, or its utility, for graded lists."""
+        return self.labels
+
+    @property
+    def n_lists(self) -> int:
+        """Number of lists."""
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> IntArray:
+        """Number of items of each list, each counted once."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def sizes(self) -> FloatArray:
+        """Weight of the items of each list."""
+        if self.weight is None:
+            return self.lengths.astype(np.float64)
+        return np.add.reduceat(self.weight, self.offsets[:-1])
+
+    @property
+    def counts(self) -> FloatArray:
+        """How often each item counts."""
+        return np.ones(len(self.labels)) if self.weight is None else self.weight
+
+    @cached_property
+    def whole(self) -> BoolArray:
+        """Whether all weights of the list are whole numbers: repetitions."""
+        if self.weight is None:
+            return np.ones(self.n_lists, dtype=bool)
+        return np.logical_and.reduceat(self.weight == np.floor(self.weight), self.offsets[:-1])
+
+    @property
+    def list_of(self) -> IntArray:
+        """List of each item."""
+        return np.repeat(np.arange(self.n_lists), self.lengths)
+
+    def to_items(self, by_list: AnyArray) -> Any:
+        """Give each item the value of its list.
+
+        Parameters
+        ----------
+        by_list : ndarray of shape (n_lists,)
+            One value per list.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One value per item.
+        """
+        return np.repeat(by_list, self.lengths)
+
+    def totals(self, values: FloatArray) -> FloatArray:
+        """Sum the values of the items of each list, each item counted once.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+            One value per item.
+
+        Returns
+        -------
+        ndarray of shape (n_lists,)
+            The sums.
+        """
+        return np.add.reduceat(values, self.offsets[:-1])
+
+    def weighted_totals(self, values: FloatArray) -> FloatArray:
+        """Sum the values of the items of each list, items counted by their weights.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+            One value per item.
+
+        Returns
+        -------
+        ndarray of shape (n_lists,)
+            The sums.
+        """
+        return self.totals(values if self.weight is None else self.weight * values)
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        """Find the largest value of each list.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+            One value per item.
+
+        Returns
+        -------
+        ndarray of shape (n_lists,)
+            The largest ones.
+        """
+        return np.maximum.reduceat(values, self.offsets[:-1])
+
+    def with_labels(self: AnyLists, labels: AnyArray) -> AnyLists:
+        """Replace the labels, as grades by utilities.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n,)
+            The new labels.
+
+        Returns
+        -------
+        Lists
+            The same lists with these.
+        """
+        return replace(self, labels=labels)
+
+    def only(self, kept: BoolArray) -> Lists:
+        """Keep some lists.
+
+        Parameters
+        ----------
+        kept : ndarray of bool of shape (n_lists,)
+            Which ones; at least one.
+
+        Returns
+        -------
+        Lists
+            Those.
+        """
+        if kept.all():
+            return self
+        items = np.flatnonzero(self.to_items(kept))
+        return Lists(
+            labels=self.labels[items],
+            offsets=np.append(0, np.cumsum(self.lengths[kept])),
+            weight=None if self.weight is None else self.weight[items],
+            ids=None if self.ids is None else self.ids[kept],
+            query_weight=None if self.query_weight is None else self.query_weight[kept],
+            rows=items if self.rows is None else self.rows[items],
+        )
+
+    def part(self, start: int, stop: int) -> Lists:
+        """Take consecutive lists, without copying their items.
+
+        Parameters
+        ----------
+        start, stop : int
+            The first list, and the one after the last.
+
+        Returns
+        -------
+        Lists
+            Those.
+        """
+        items = slice(self.offsets[start], self.offsets[stop])
+        return Lists(
+            labels=self.labels[items],
+            offsets=self.offsets[start : stop + 1] - self.offsets[start],
+            weight=None if self.weight is None else self.weight[items],
+            ids=None if self.ids is None else self.ids[start:stop],
+            query_weight=None if self.query_weight is None else self.query_weight[start:stop],
+            rows=None if self.rows is None else self.rows[items],
+        )
+
+    def to_rows(self, values: FloatArray, n_rows: int) -> FloatArray:
+        """Bring values of the items back into the rows that the user gave.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+            One value per item.
+        n_rows : int
+            Number of rows that were given.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The values, NaN for rows that are absent.
+        """
+        if self.rows is None:
+            return values
+        by_row = np.full(n_rows, np.nan)
+        by_row[self.rows] = values
+        return by_row
+
+    def name_of(self, index: int) -> str:
+        """Say which list this is, for messages.
+
+        Parameters
+        ----------
+        index : int
+            The list.
+
+        Returns
+        -------
+        str
+            Its name.
+        """
+        return (
+            "the list" if self.ids is None else f"the list with qid {self.ids.tolist()[index]!r}"
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScoredLists(Lists):
+    """Labelled items with scores, list by list.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n,)
+        Scores without NaN.
+    """
+
+    score: FloatArray
+
+    def with_score(self, score: FloatArray) -> ScoredLists:
+        """Replace the scores.
+
+        Parameters
+        ----------
+        score : ndarray of shape (n,)
+            The new scores.
+
+        Returns
+        -------
+        ScoredLists
+            The same lists with these.
+        """
+        return replace(self, score=score)
+
+    def blocks(self, *, of_negatives: bool = False) -> ClassBlocks:
+        """Find the blocks of tied items that hold positives, or negatives.
+
+        Parameters
+        ----------
+        of_negatives : bool, default=False
+            Whether negatives are the class that the blocks hold.
+
+        Returns
+        -------
+        ClassBlocks
+            The blocks.
+        """
+        in_class = ~self.positive if of_negatives else self.positive
+        return class_blocks(self.score, in_class, self.weight, self.offsets)
+
+
+def check_lists(
+    labels: Any,
+    *,
+    kind: Kind,
+    name: str = "y_true",
+    pos_label: Any = None,
+    lowest: float = 0.0,
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+    drop_queries_of_weight_0: bool = False,
+) -> Lists:
+    """Make lists from labels that have no scores.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_rows,) or (n_lists, n_items)
+        Labels; in two dimensions one list per row.
+    kind : {"binary", "graded"}
+        Whether they are of two classes, or grades.
+    name : str, default="y_true"
+        What the labels are called in messages.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1. For graded lists
+        the class of grade 1, where the labels are of two classes.
+    lowest : float, default=0
+        Smallest grade that is allowed.
+    qid : array-like of shape (n_rows,), scalar or None, default=None
+        Id of the list of each row, the rows in any order; None is one list without an id.
+    sample_weight : array-like of the same shape as labels, default=None
+        Non-negative weights.
+    query_weight : array-like of shape (n_rows,) or (n_lists,), default=None
+        Non-negative weight of the list of each row; one per row of two dimensions.
+    drop_queries_of_weight_0 : bool, default=False
+        Whether lists of weight 0 are absent too.
+
+    Returns
+    -------
+    Lists
+        The lists, by ascending id.
+    """
+    checked = check_rows(
+        labels,
+        None,
+        name=name,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        drop_queries_of_weight_0=drop_queries_of_weight_0,
+    )
+    shared, order = _grouped(checked)
+    values = _values(checked, kind, pos_label, lowest)
+    return Lists(labels=values if order is None else values[order], **shared)
+
+
+def check_scored_lists(
+    y_true: Any,
+    y_score: Any,
+    *,
+    kind: Kind,
+    name: str = "y_true",
+    pos_label: Any = None,
+    lowest: float = 0.0,
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+) -> ScoredLists:
+    """Make lists from labels and scores.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,) or (n_lists, n_items)
+        Labels; in two dimensions one list per row.
+    y_score : array-like of the same shape
+        Scores.
+    kind, name, pos_label, lowest, qid, sample_weight, query_weight : object
+        As in :func:`check_lists`.
+
+    Returns
+    -------
+    ScoredLists
+        The lists, by ascending id.
+    """
+    checked = check_rows(
+        y_true,
+        y_score,
+        name=name,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+    )
+    shared, order = _grouped(checked)
+    values, score = _values(checked, kind, pos_label, lowest), checked.scores
+    if order is not None:
+        values, score = values[order], score[order]
+    return ScoredLists(labels=values, score=score, **shared)
+
+
+def _values(checked: CheckedRows, kind: Kind, pos_label: Any, lowest: float) -> AnyArray:
+    if kind == "binary":
+        return check_positive(checked, pos_label)
+    if pos_label is not None:
+        return check_positive(checked, pos_label).astype(np.float64)
+    return check_grades(checked, lowest)
+
+
+def _grouped(checked: CheckedRows) -> tuple[dict[str, Any], IntArray | None]:
+    """What all lists have, and the order of the checked rows that makes them consecutive."""
+    weight, by_row, rows = checked.weight, checked.query_weight, checked.rows
+    if checked.qid is None:
+        offsets, ids, order = np.array([0, len(checked.labels)]), None, None
+    else:
+        ids, offsets, order = group_rows(checked.qid)
+        if order is not None:
+            weight = None if weight is None else weight[order]
+            by_row = None if by_row is None else by_row[order]
+            rows = order if rows is None else rows[order]
+    shared = {"offsets": offsets, "ids": ids, "weight": weight, "rows": rows}
+    return {**shared, "query_weight": _by_list(by_row, offsets, ids)}, order
+
+
+def _by_list(
+    by_row: FloatArray | None, offsets: IntArray, ids: AnyArray | None
+) -> FloatArray | None:
+    """Weight of each list from that of its rows."""
+    if by_row is None:
+        return None
+    weight = by_row[offsets[:-1]]
+    differs = by_row != np.repeat(weight, np.diff(offsets))
+    if differs.any():
+        bad = int(np.searchsorted(offsets, int(np.argmax(differs)), "right")) - 1
+        where = "the list" if ids is None else f"the query {ids.tolist()[bad]!r}"
+        raise ValueError(
+            f"query_weight differs within {where}: pass one weight per row that is the same for"
+            " all rows of a query."
+        )
+    if not weight.any():
+        raise ValueError("query_weight is zero everywhere: at least one query must count.")
+    return weight
+
+
+def group_rows(qid: AnyArray) -> tuple[AnyArray, IntArray, IntArray | None]:
+    """Find the rows of each query.
+
+    Parameters
+    ----------
+    qid : ndarray of shape (n,)
+        Id of the query of each row, from :func:`sklearn_rank._validation.check_qid`.
+
+    Returns
+    -------
+    ids : ndarray of shape (n_queries,)
+        Ids, ascending.
+    offsets : ndarray of shape (n_queries + 1,)
+        Where the rows of each query begin, and n.
+    rows : ndarray of shape (n,) or None
+        The rows in this order, those of one query in the order in which they came; None if they
+        stand so already.
+    """
+    starts = _changes(qid)
+    heads = qid[starts]
+    try:
+        ascending = bool(np.all(heads[1:] > heads[:-1]))
+        if ascending:
+            return heads, np.append(starts, len(qid)), None
+        if len(np.unique(heads)) == len(heads):
+            rank = np.argsort(heads)
+            lengths = np.diff(starts, append=len(qid))[rank]
+            rows = ragged_ranges(starts[rank], lengths)
+            return heads[rank], np.append(0, np.cumsum(lengths)), rows
+        rows = np.argsort(_codes(qid), kind="stable")
+    except TypeError:
+        raise ValueError(
+            "qid mixes ids of different types: make them all numbers or all strings."
+        ) from None
+    grouped = qid[rows]
+    starts = _changes(grouped)
+    return grouped[starts], np.append(starts, len(qid)), rows
+
+
+def _changes(qid: AnyArray) -> IntArray:
+    """Rows whose id is not that of the row before."""
+    new = np.ones(len(qid), dtype=bool)
+    new[1:] = qid[1:] != qid[:-1]
+    return np.flatnonzero(new)
+
+
+def _codes(qid: AnyArray) -> AnyArray:
+    """Integers in the order of the ids, short ones where that is possible: they sort fast."""
+    if qid.dtype.kind in "iu":
+        lowest = qid.min()
+        if int(qid.max()) - int(lowest) < 2**16:
+            return (qid - lowest).astype(np.uint16)
+        return qid
+    codes = np.unique(qid, return_inverse=True)[1]
+    return codes.astype(np.uint16) if codes.max() < 2**16 else codes

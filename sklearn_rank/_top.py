@@ -1,0 +1,154 @@
+"""The top of a list: its mass, the quantile of the scores there, a threshold below it.
+
+Weights count repetitions of an item; items of weight 0 must be removed by the caller.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ._typing import BoolArray, FloatArray
+
+__all__ = [
+    "MASS_SLACK",
+    "quantile_at_mass",
+    "top_mass",
+    "top_masses",
+    "top_threshold",
+]
+
+# A real mass is reached when all but this share of it is: sums of weights are rounded.
+MASS_SLACK = 1e-12
+
+
+def top_mass(weight: FloatArray, tau: float) -> tuple[float, bool]:
+    """Mass of the top ``tau``, and whether it is less than one item.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (n,)
+        Positive weights.
+    tau : float
+        Share of the total weight, in (0, 1).
+
+    Returns
+    -------
+    mass : float
+        For whole-number weights of sum W, ``max(1, floor(tau W + 1/2))``; else ``tau W``, less
+        a share of 1e-12 for rounding.
+    is_small : bool
+        Whether the top is less than one item: ``tau W`` rounds to 0, or is less than the
+        smallest weight.
+    """
+    mass, is_small = top_masses(
+        weight.sum(), tau, np.all(weight == np.floor(weight)), weight.min()
+    )
+    return float(mass), bool(is_small)
+
+
+def top_masses(
+    total: FloatArray, tau: float, whole: BoolArray | np.bool_, smallest: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """Mass of the top ``tau`` of each list, and whether it is less than one item.
+
+    Parameters
+    ----------
+    total : ndarray of shape (n_lists,)
+        Weight of each list.
+    tau : float
+        Share of it, in (0, 1).
+    whole : ndarray of bool of shape (n_lists,)
+        Whether all weights of the list are whole numbers.
+    smallest : ndarray of shape (n_lists,)
+        Smallest weight of the list.
+
+    Returns
+    -------
+    mass : ndarray of shape (n_lists,)
+        As :func:`top_mass` says.
+    is_small : ndarray of bool of shape (n_lists,)
+        As :func:`top_mass` says.
+    """
+    share = tau * np.asarray(total)
+    # tau is a rounded decimal: .29 * 50 falls just short of 14.5, which rounds to 15.
+    count = np.floor(share + 4 * np.spacing(share) + 0.5)
+    mass = np.where(whole, np.maximum(1.0, count), share * (1.0 - MASS_SLACK))
+    return mass, np.where(whole, count < 1.0, share < smallest)
+
+
+def quantile_at_mass(scores: FloatArray, weight: FloatArray, mass: float) -> FloatArray:
+    """Largest score such that the items that score at least as much have the given mass.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (..., n)
+        Scores without NaN, one list per row.
+    weight : ndarray of shape (n,)
+        Positive weights, the same for all lists.
+    mass : float
+        Mass of the top, from :func:`top_mass`.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        The quantiles, scores of items each.
+    """
+    order = np.argsort(-scores, axis=-1)
+    reached = np.cumsum(weight[order], axis=-1) >= mass
+    reached[..., -1] = True
+    first = np.argmax(reached, axis=-1)[..., np.newaxis]
+    item = np.take_along_axis(order, first, axis=-1)
+    return np.take_along_axis(scores, item, axis=-1)[..., 0]
+
+
+def top_threshold(
+    y_score: FloatArray, weight: FloatArray, mass: float, error: FloatArray | None = None
+) -> tuple[float, float]:
+    """Quantile of the scores and the threshold just below it.
+
+    Parameters
+    ----------
+    y_score : ndarray of shape (n,)
+        Scores without NaN.
+    weight : ndarray of shape (n,)
+        Positive weights.
+    mass : float
+        Mass of the top, from :func:`top_mass`.
+    error : ndarray of shape (n,) or None, default=None
+        Bounds of the rounding errors of finite scores: a run of neighbours within their errors
+        counts as tied, and the threshold keeps off all of it.
+
+    Returns
+    -------
+    quantile : float
+        The quantile.
+    threshold : float
+        Midway to the next distinct score below, and below the quantile even where the two are
+        neighbours as floating-point numbers; just below the quantile if no score is lower.
+    """
+    margin = 0.0
+    if error is not None:
+        y_score = _merge_rounded(y_score, error)
+        margin = float(error.max())
+    quantile = float(quantile_at_mass(y_score, weight, mass))
+    lower = y_score[y_score < quantile]
+    if len(lower) == 0:
+        return quantile, min(math.nextafter(quantile, -math.inf), quantile - margin)
+    below = float(lower.max())
+    # Halved before they are added, so that large scores do not overflow.
+    middle = below / 2 + quantile / 2
+    return quantile, middle if below <= middle < quantile else below
+
+
+def _merge_rounded(y_score: FloatArray, error: FloatArray) -> FloatArray:
+    """Give every run of neighbours that differ by no more than their errors its lowest value."""
+    order = np.argsort(y_score, kind="stable")
+    ordered, error = y_score[order], error[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = np.diff(ordered) > error[1:] + error[:-1]
+    starts = np.flatnonzero(new)
+    merged = np.empty_like(y_score)
+    merged[order] = np.repeat(ordered[starts], np.diff(starts, append=len(order)))
+    return merged

@@ -1,0 +1,31 @@
+"""Warnings that point at the line of the user, however deep in the package they arise."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+__all__ = ["warn"]
+
+# A fit may be called through decorators, searches and worker pools of these packages.
+PASSED_THROUGH = frozenset({"joblib", "sklearn", "sklearn_rank"})
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the nearest line outside this package, scikit-learn and joblib.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, where, and what to do.
+    category : type
+        Category of the warning.
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and _package(frame.f_globals) in PASSED_THROUGH:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _package(names: dict[str, object]) -> str:
+    return str(names.get("__name__", "")).partition(".")[0]
