@@ -11,9 +11,9 @@ import numpy as np
 from scipy.special import chdtrc, ndtr
 
 from .._typing import BoolArray, FloatArray
-from ..metrics._score_generating import Phi
+from ..metrics._shared import Normalize, Phi
 from ._arguments import check_choice, check_level
-from ._influence import Normalize, check_limit, check_two_classes
+from ._influence import check_limit, check_two_classes
 from ._paired import INSTEAD, JointEstimate, joint_estimate, safe_variance
 from ._resampling import generator_of
 from ._results import Interval, RankTestResult

@@ -10,19 +10,20 @@ import numpy as np
 from .._blocks import tied_blocks
 from .._typing import BoolArray, FloatArray
 from ..bounds._kl import kl_limits
-from ..metrics._score_generating import Phi, ScoreGeneratingFunction, as_score_generating
-from ._arguments import check_choice, check_level, check_resamples
-from ._influence import (
+from ..metrics._shared import (
     PSEUDO_WEIGHT,
     ClassInfluence,
     Normalize,
-    check_limit,
-    check_two_classes,
+    Phi,
+    ScoreGeneratingFunction,
+    as_score_generating,
     label_slope,
     linear_rank_influence_of,
     rank_bias,
     rank_range,
 )
+from ._arguments import check_choice, check_level, check_resamples
+from ._influence import check_limit, check_two_classes
 from ._proportion import wilson_limits
 from ._resampling import generator_of
 from ._results import Interval

@@ -10,17 +10,17 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from .._typing import BoolArray, FloatArray
-from ..metrics._score_generating import Phi, ScoreGeneratingFunction
-from ._arguments import check_choice, check_level
-from ._influence import (
+from ..metrics._shared import (
     PSEUDO_WEIGHT,
     Normalize,
-    check_limit,
-    check_two_classes,
+    Phi,
+    ScoreGeneratingFunction,
     label_slope,
     linear_rank_influence_of,
     rank_range,
 )
+from ._arguments import check_choice, check_level
+from ._influence import check_limit, check_two_classes
 from ._results import Interval, RankTestResult
 
 __all__ = [

@@ -10,8 +10,9 @@ import numpy as np
 from .._blocks import tied_blocks
 from .._typing import BoolArray, FloatArray
 from ..metrics import partial_auc_score
+from ..metrics._shared import ClassInfluence
 from ._arguments import check_choice, check_level
-from ._influence import ClassInfluence, check_two_classes
+from ._influence import check_two_classes
 from ._linear_rank import place_limits
 from ._results import Interval
 

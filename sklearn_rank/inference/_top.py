@@ -12,8 +12,9 @@ from .._blocks import tied_blocks
 from .._top import top_mass
 from .._typing import IntArray
 from ..metrics import precision_at_top_score
+from ..metrics._shared import share_at
 from ._arguments import check_choice, check_level
-from ._influence import check_two_classes, share_at
+from ._influence import check_two_classes
 from ._proportion import wilson_limits
 from ._results import Interval
 

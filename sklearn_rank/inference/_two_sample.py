@@ -10,7 +10,7 @@ import numpy as np
 from .._blocks import tied_blocks
 from .._typing import FloatArray, IntArray
 from .._validation import check_scores
-from ..metrics._score_generating import Phi, as_score_generating
+from ..metrics._shared import Phi, as_score_generating
 from ._arguments import check_choice, check_resamples
 from ._paired import ALTERNATIVES, Alternative, tail
 from ._resampling import generator_of

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..inference._influence import check_two_classes
-from ..metrics._scorer import RankingScorer
+from ..metrics._shared import RankingScorer
 from ._evidence import ASYMPTOTIC, AUCEvidence, check_measure, query_evidence, theorems_of
 
 __all__ = ["BoundScorer", "check_delta", "make_bound_scorer"]

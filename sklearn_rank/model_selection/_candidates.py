@@ -19,7 +19,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._typing import FloatArray, IntArray
-from ..metrics._scorer import ranking_scores
+from ..metrics._shared import ranking_scores
 
 __all__ = [
     "DIGITS",

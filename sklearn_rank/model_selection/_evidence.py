@@ -21,11 +21,10 @@ from ..bounds import Bound, auc_finite_class_bound, auc_fold_mean_bound, auc_tes
 from ..bounds._kl import kl_limits
 from ..inference._auc_limits import _score_limits, design_effect
 from ..inference._auc_moments import sample_moments
-from ..inference._influence import PSEUDO_WEIGHT
 from ..inference._paired import joint_estimate
 from ..inference._query_values import _RANGES, query_values_of
 from ..metrics._names import parse_measure
-from ..metrics._score_generating import as_score_generating
+from ..metrics._shared import PSEUDO_WEIGHT, as_score_generating
 
 __all__ = [
     "ASYMPTOTIC",

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from ..metrics._scorer import ranking_scores
+from ..metrics._shared import ranking_scores
 
 __all__ = [
     "COLORS",

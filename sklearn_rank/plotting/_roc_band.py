@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..inference import RocBand, roc_band
-from ..metrics._score_generating import as_score_generating
+from ..metrics._shared import as_score_generating
 from ._common import COLORS, GREY, axes_of, binary_response, line_style
 
 __all__ = ["RocBandDisplay"]

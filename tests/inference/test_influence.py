@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from sklearn_rank.inference import linear_rank_influence, partial_auc_influence
-from sklearn_rank.inference._influence import linear_rank_influence_of, rank_bias
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -15,6 +14,7 @@ from sklearn_rank.metrics import (
     Wilcoxon,
     linear_rank_score,
 )
+from sklearn_rank.metrics._shared import linear_rank_influence_of, rank_bias
 from tests.oracles import rank_inference as oracle
 
 SMOOTH = {

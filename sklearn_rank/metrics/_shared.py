@@ -1,0 +1,30 @@
+"""What other rooms may import of this one, beside what is public."""
+
+from ._influence import (
+    PSEUDO_WEIGHT,
+    ClassInfluence,
+    Normalize,
+    label_slope,
+    linear_rank_influence_of,
+    rank_bias,
+    rank_range,
+    share_at,
+)
+from ._score_generating import Phi, ScoreGeneratingFunction, as_score_generating
+from ._scorer import RankingScorer, ranking_scores
+
+__all__ = [
+    "PSEUDO_WEIGHT",
+    "ClassInfluence",
+    "Normalize",
+    "Phi",
+    "RankingScorer",
+    "ScoreGeneratingFunction",
+    "as_score_generating",
+    "label_slope",
+    "linear_rank_influence_of",
+    "rank_bias",
+    "rank_range",
+    "ranking_scores",
+    "share_at",
+]
