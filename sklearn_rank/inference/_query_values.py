@@ -102,7 +102,7 @@ def query_values_of(
             " of the query of each row."
         )
     data = {name: parameters.pop(name, None) for name in ("sample_weight", "pos_label")}
-    found_measure = get_measure(measure, **parameters)
+    read = get_measure(measure, **parameters)
     found: dict[str, QueryValues] = {}
     defined = None
     for name, y_score in scores.items():
@@ -110,26 +110,22 @@ def query_values_of(
             if found:
                 # Undefined by the labels, which are the same for all: said once.
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
-            values, ids = found_measure(
-                y_true, y_score, qid=qid, average=None, return_qid=True, **data
-            )
+            values, ids = read(y_true, y_score, qid=qid, average=None, return_qid=True, **data)
         if defined is None:
             defined = ~np.isnan(values)
         elif not np.array_equal(defined, ~np.isnan(values)):
             first = int(np.argmax(defined == np.isnan(values)))
             raise ValueError(
-                f"{found_measure.name} is defined for the query {ids.tolist()[first]!r} with the scores"
+                f"{read.name} is defined for the query {ids.tolist()[first]!r} with the scores"
                 " of one system but not of another, so that the systems cannot be compared on it:"
                 " remove the query or choose undefined=."
             )
         if np.count_nonzero(defined) < 2:
             raise ValueError(
-                f"{found_measure.name} has a value for {np.count_nonzero(defined)} of {len(ids)} queries,"
+                f"{read.name} has a value for {np.count_nonzero(defined)} of {len(ids)} queries,"
                 " but a spread takes two or more: pass more queries that have one."
             )
-        found[name] = QueryValues(
-            values[defined], ids[defined], found_measure.name, found_measure.range
-        )
+        found[name] = QueryValues(values[defined], ids[defined], read.name, read.range)
     return found
 
 
