@@ -324,7 +324,7 @@ class AUCMeasure(Measure):
 
 
 def _between_worst_and_best(lists: ScoredLists, phi: ScoreGeneratingFunction) -> ClassInfluence:
-    """Influence on the place of the statistic between the worst and the best order."""
+    """Influence on the statistic as a share of the way from the worst to the best order."""
     n, n_pos = len(lists.score), int(np.count_nonzero(lists.positive))
     worst, best = rank_range(phi, n, n_pos)
     return linear_rank_influence_of(lists.positive, lists.score, phi).scaled(worst, best - worst)
@@ -376,8 +376,8 @@ def statistic_of(
             return np.where(k > 0, statistic / k, np.nan)
         worst = phi._sums(np.zeros_like(n), k, n)
         best = phi._sums(n - k, n, n)
-        place = (statistic - worst) / (best - worst)
+        relative = (statistic - worst) / (best - worst)
         if ties == "average":
-            # A mean of places, up to rounding; other ranks of ties may lie beyond.
-            place = np.clip(place, 0.0, 1.0)
-        return np.where(best > worst, place, np.nan)
+            # In [0, 1] up to rounding; other ranks of ties may lie beyond.
+            relative = np.clip(relative, 0.0, 1.0)
+        return np.where(best > worst, relative, np.nan)

@@ -73,7 +73,7 @@ class Measure(ABC):
     --------
     >>> from sklearn_rank.metrics import get_measure
     >>> measure = get_measure("ndcg@2")
-    >>> measure([2, 0, 1, 0], [1.0, 2.0, 4.0, 3.0], qid=[1, 1, 2, 2]).round(4)
+    >>> measure([2, 0, 1, 0], [1.0, 2.0, 4.0, 3.0], qid=[1, 1, 2, 2]).__round__(4)
     0.8155
     >>> measure.per_query, measure.range, measure.lacking
     (True, (0.0, 1.0), 'no item with a gain')
