@@ -164,7 +164,7 @@ def test_displays(data, scores):
         plt.close("all")
 
 
-# -------------------------------------------------------------- a gain, a discount, a phi of one's own
+# --------------------------------------------------------- a gain, a discount, a phi of one's own
 
 
 def test_a_gain_and_a_discount_of_ones_own(data, scores):

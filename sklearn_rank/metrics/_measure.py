@@ -27,7 +27,7 @@ Undefined: TypeAlias = Literal["skip", "raise"] | float
 Value: TypeAlias = Any  # a float, or with average=None an array, or that and the ids
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Measure(ABC):
     """A measure of rankings: its value of lists of scored items, and what is known of it.
 
@@ -143,6 +143,11 @@ class Measure(ABC):
             return stem, parameters
         parameters.pop(str(self.in_name), None)
         return stem + ("" if stem.endswith(("@", "@top")) else "@") + _short(number), parameters
+
+    def __repr__(self) -> str:
+        bare, parameters = self.in_grammar()
+        listed = "".join(f", {name}={value!r}" for name, value in parameters.items())
+        return f"get_measure({bare!r}{listed})"
 
     @property
     def range(self) -> tuple[float, float]:
@@ -356,7 +361,7 @@ class Measure(ABC):
         return np.where(missing, np.nan if skipped else float(counts), values)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ConventionalMeasure(Measure):
     """A measure that other systems compute by rules of their own.
 
