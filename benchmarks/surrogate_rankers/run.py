@@ -1,31 +1,25 @@
-"""Rankers of queries by their losses: OHSUMED by its official protocol, peers, and times.
+"""Rankers of queries by their losses: peers, and times.
 
-    python benchmarks/run_surrogate_rankers.py [--data DIRECTORY] [--parts ohsumed peers ...]
+    python benchmarks/surrogate_rankers/run.py [--data DIRECTORY] [--parts peers times ...]
 
-Parts: "judge" holds the judge against LETOR's published values of single features; "ohsumed" sets
-the order-preserving losses beside LETOR's published tables; "peers" runs every peer on three data
-sets, with per-query values and paired tests; "times" measures fits, "lengths" how they grow with
-the length of a list, and "large" a million rows, in a process of 3 GB. One thread. --write stores
-the results in published/.
+Parts: "peers" runs every peer on three data sets, with per-query values and paired tests; "times"
+measures fits, "lengths" how they grow with the length of a list, and "large" a million rows, in a
+process of 3 GB. One thread. --write stores the results in results/.
 """
 
 import argparse
-import csv
 import importlib
 import os
 import sys
 import warnings
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from measuring import HERE, THREAD_VARIABLES, describe_machine, format_table
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import THREAD_VARIABLES, describe_machine, format_table, store_results, versions_of
 
 os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-sys.path[:0] = [str(HERE / "surrogate_rankers"), str(HERE.parent)]
 
 PARTS = {
-    "judge": "judge_check",
-    "ohsumed": "ohsumed_study",
     "peers": "peer_study",
     "times": "fit_times",
     "lengths": "length_times",
@@ -34,25 +28,10 @@ PARTS = {
 
 
 def versions():
-    """Return the versions of what was compared, in one line."""
-    found = [f"sklearn-rank {importlib.import_module('sklearn_rank').__version__}"]
-    for name in ("numpy", "scipy", "scikit-learn", "lightgbm", "xgboost"):
-        try:
-            found.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            continue
-    return ", ".join(found)
-
-
-def write(name, rows):
-    """Store rows in published/, with the versions in a last column of the first row."""
-    keys = list(dict.fromkeys(key for row in rows for key in row))
-    with open(HERE / "published" / f"{name}.csv", "w", newline="") as lines:
-        writer = csv.DictWriter(lines, [*keys, "versions"], lineterminator="\n")
-        writer.writeheader()
-        for row, made_with in zip(rows, [versions()] + [""] * (len(rows) - 1), strict=True):
-            values = {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()}
-            writer.writerow({**values, "versions": made_with})
+    """Return the versions of what is compared, in one line."""
+    ours = importlib.import_module("sklearn_rank").__version__
+    others = versions_of("numpy", "scipy", "scikit-learn", "lightgbm", "xgboost")
+    return f"sklearn-rank {ours}, {others}"
 
 
 def main():
@@ -61,7 +40,7 @@ def main():
     parser.add_argument("--data", help="directory of the data sets")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--quick", action="store_true", help="less of each part")
-    parser.add_argument("--write", action="store_true", help="update published/")
+    parser.add_argument("--write", action="store_true", help="update results/")
     options = parser.parse_args()
     if options.data:
         os.environ["SKLEARN_RANK_DATA"] = str(Path(options.data).resolve())
@@ -76,7 +55,7 @@ def main():
                     if columns:
                         print(f"\n{title}\n{format_table(rows, columns)}", flush=True)
                     if options.write and name and not options.quick:
-                        write(name, rows)
+                        store_results(name, rows, versions())
         except FileNotFoundError as error:
             print(f"Not run. {error}")
 
