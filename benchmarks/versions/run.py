@@ -113,8 +113,7 @@ def compare(case, versions, options):
     seconds = {name: [] for name in VERSIONS}
     once = [versions[name].ask("time", calls=1)["seconds"] for name in VERSIONS]
     calls = max(1, math.ceil(SHORTEST / max(*once, 1e-7)))
-    affordable = int(options.budget / (calls * sum(once)))
-    for order in turns(min(options.repeats, max(FEWEST, affordable))):
+    for order in turns(number_of_rounds(calls * sum(once), options)):
         for name in order:
             seconds[name].append(versions[name].ask("time", calls=calls)["seconds"])
     for version in versions.values():
@@ -125,6 +124,12 @@ def compare(case, versions, options):
         **{f"{name}_mb": prepared[name]["memory_mb"] for name in VERSIONS},
         **difference(*values),
     }
+
+
+def number_of_rounds(seconds, options):
+    """As many as asked for: fewer of long ones, and more of those that are soon over."""
+    affordable, soon_over = int(options.budget / seconds), int(options.least / seconds)
+    return max(FEWEST, min(options.repeats, affordable), min(5 * options.repeats, soon_over))
 
 
 def summary(seconds):
@@ -196,6 +201,9 @@ def parse_options(groups):
     parser.add_argument(
         "--budget", type=float, default=6, help=f"seconds for a case, but {FEWEST} rounds at least"
     )
+    parser.add_argument(
+        "--least", type=float, default=0.7, help="seconds for a short case: more rounds, up to 5x"
+    )
     parser.add_argument("--quick", action="store_true", help="without the largest data")
     parser.add_argument("--write", metavar="FILE", help="write the table to a .csv or .md too")
     return parser.parse_args()
@@ -216,7 +224,10 @@ def main():
         if not options.only or any(text in case.name for text in options.only)
     ]
     print(describe_machine())
-    print(f"one thread; {options.repeats} rounds, fewer where a call is long\n", flush=True)
+    print(
+        f"one thread; {options.repeats} rounds, fewer of long calls and more of short ones\n",
+        flush=True,
+    )
     rows = []
 
     def add(row):
