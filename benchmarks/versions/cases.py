@@ -203,14 +203,14 @@ def query_scored(method, package):
 
 def ranker_cases():
     """Fits, and what fitted rankers do."""
-    pima, spambase = ("pima_diabetes", 512, 8), ("spambase", 3000, 57)
+    pima, spambase = ("pima_diabetes", 512, 8), ("spambase", 1500, 57)
     fits = {
-        "AccuracyAtTopRanker, pima": partial(at_top, pima, C=0.1),
+        "AccuracyAtTopRanker, pima, 512 rows": partial(at_top, pima, C=0.1),
         "AccuracyAtTopRanker, refine, pima": partial(at_top, pima, C=0.1, selection="refine"),
         "AccuracyAtTopRanker, rbf, 300 rows": partial(
             at_top, ("pima_diabetes", 300, 8), C=0.1, kernel="rbf"
         ),
-        "AccuracyAtTopRanker, spambase": partial(at_top, spambase, C=0.01),
+        "AccuracyAtTopRanker, spambase, 1,500 rows": partial(at_top, spambase, C=0.01),
     }
     for name, make in fits.items():
         yield Case("rankers", name, make, large="spambase" in name)

@@ -140,6 +140,7 @@ def summary(seconds):
         "after_ms": 1e3 * statistics.median(seconds["after"]),
         "ratio": statistics.median(ratios),
         "least": min(ratios),
+        "quartile": statistics.quantiles(ratios, n=4)[0],
         "most": max(ratios),
         "rounds": len(ratios),
     }
@@ -179,8 +180,9 @@ def conclude(rows):
         mean = math.exp(statistics.fmean(map(math.log, ratios)))
         yield f"{group}: {len(ratios)} cases, geometric mean of the ratios {mean:.3f}"
     for row in timed:
-        if row["ratio"] > SLOWER and row["least"] > 1:
-            yield f"SLOWER  {row['case']}: {row['ratio']:.2f} ({row['least']:.2f} at least)"
+        if row["ratio"] > SLOWER and row["quartile"] > 1:
+            quartile = f"lower quartile {row['quartile']:.2f}"
+            yield f"SLOWER  {row['case']}: {row['ratio']:.2f} ({quartile})"
     for row in rows:
         if row.get("difference"):
             yield f"DIFFERS  {row['case']}: by {row['difference']:.1e}"
@@ -223,6 +225,8 @@ def main():
         for case in cases_of(options.cases, options.quick)
         if not options.only or any(text in case.name for text in options.only)
     ]
+    if not cases:
+        sys.exit("No case has such a text in its name.")
     print(describe_machine())
     print(
         f"one thread; {options.repeats} rounds, fewer of long calls and more of short ones\n",
