@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from math import inf, isfinite
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -257,7 +257,8 @@ class Measure(ABC):
                 " that a weight is a number of repetitions; precision_at_top_score takes real"
                 " weights."
             )
-        return lists
+        # Where the rows stood is of no use from here on, and their numbers take memory.
+        return replace(lists, rows=None)
 
     def __call__(
         self,
