@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc, ndtr
+from scipy.special import chdtrc
 
+from .._arguments import check_choice, check_generator, check_level
 from .._typing import BoolArray, FloatArray
-from ..metrics._shared import Normalize, Phi
-from ._arguments import check_choice, check_level
-from ._influence import check_limit, check_two_classes
-from ._paired import INSTEAD, JointEstimate, joint_estimate, safe_variance
-from ._resampling import generator_of
+from ..metrics._shared import Normalize, Phi, linear_rank_influence_of
+from ._contrasts import read_contrasts
+from ._influence import check_limit
+from ._joint import JointEstimate, joint_influence, least_variance
+from ._max_t import largest_statistics
+from ._normal_test import normal_pvalue
+from ._paired import INSTEAD
 from ._results import Interval, RankTestResult
+from ._two_classes import check_two_classes
 
 __all__ = ["RankerComparison", "compare_rankers"]
 
-# Draws from which the largest of several statistics is known, and how many are held at a time.
-DRAWS, CHUNK = 100_000, 2**14
+# Draws from which the largest of several statistics is known.
+DRAWS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,32 +185,51 @@ def compare_rankers(
             "y_scores must be a mapping of at least two names to scores, as {'a': scores_a, 'b':"
             " scores_b}."
         )
+    found = []
+    for y_score in y_scores.values():
+        data = check_two_classes(y_true, y_score, pos_label)
+        found.append(
+            linear_rank_influence_of(data.positive, data.score, function, normalize=normalize)
+        )
+    joint = joint_influence(found, conditional=conditional)
     names = tuple(str(name) for name in y_scores)
-    checked = [check_two_classes(y_true, score, pos_label) for score in y_scores.values()]
-    joint = joint_estimate(
-        checked[0][0],
-        [score for _, score in checked],
-        function,
-        conditional=conditional,
-        normalize=normalize,
-    )
-    rows = _contrasts(names, contrasts)
+    rng = check_generator(random_state)
+    return _comparison(joint, names, read_contrasts(names, contrasts), level, rng)
+
+
+def _comparison(
+    joint: JointEstimate,
+    names: tuple[str, ...],
+    rows: dict[str, FloatArray],
+    level: float,
+    rng: np.random.Generator,
+) -> RankerComparison:
+    """Test all contrasts together, and each with the largest of all in mind."""
     matrix = np.stack(list(rows.values()))
     differences = matrix @ joint.estimates
     covariance, certain = _covariance(joint, matrix, differences)
-    of_contrasts = matrix @ covariance @ matrix.T
-    variances = np.diag(of_contrasts).copy()
-    variances[certain] = np.diag(matrix @ joint.spare @ matrix.T)[certain]
+    contrast_covariance = matrix @ covariance @ matrix.T
+    variances = np.diag(contrast_covariance).copy()
+    variances[certain] = np.diag(matrix @ joint.regularized @ matrix.T)[certain]
     errors = np.sqrt(variances)
-    largest = _largest_statistics(of_contrasts[np.ix_(~certain, ~certain)], random_state)
+    uncertain = contrast_covariance[np.ix_(~certain, ~certain)]
+    largest = largest_statistics(uncertain if len(uncertain) else np.ones((1, 1)), DRAWS, rng)
     critical = float(np.quantile(largest, level, method="higher"))
-    statistic, degrees = _chi_square(differences, of_contrasts)
-    tests = {
-        name: _contrast_test(
-            float(value), float(error), critical, level, largest, len(rows), _reach(joint, row)
+    statistic, degrees = _chi_square(differences, contrast_covariance)
+    tests = {}
+    for name, value, error, row in zip(rows, differences, errors, matrix, strict=True):
+        reach = joint.length * float(np.abs(row).sum()) / 2.0
+        half = critical * float(error)
+        interval = Interval(
+            estimate=float(value),
+            low=max(float(value) - half, -reach),
+            high=min(float(value) + half, reach),
+            level=level,
+            method="max-t",
+            target="difference of W_phi, simultaneous",
+            standard_error=float(error),
         )
-        for name, value, error, row in zip(rows, differences, errors, matrix, strict=True)
-    }
+        tests[name] = _contrast_test(interval, float(value / error), largest, len(rows))
     return RankerComparison(
         names=names,
         estimates=joint.estimates,
@@ -221,41 +243,6 @@ def compare_rankers(
     )
 
 
-def _contrasts(
-    names: tuple[str, ...], contrasts: str | Mapping[str, Any] | None
-) -> dict[str, FloatArray]:
-    """Coefficients of each contrast by its name."""
-    unit = np.eye(len(names))
-    if contrasts is None:
-        pairs = combinations(range(len(names)), 2)
-        return {f"{names[i]} - {names[j]}": unit[i] - unit[j] for i, j in pairs}
-    if isinstance(contrasts, str):
-        if contrasts not in names:
-            raise ValueError(
-                f"contrasts={contrasts!r} is not among the scorers {list(names)}: pass one of"
-                " their names."
-            )
-        at = names.index(contrasts)
-        others = (i for i in range(len(names)) if i != at)
-        return {f"{names[i]} - {contrasts}": unit[i] - unit[at] for i in others}
-    rows = {}
-    for name, coefficients in contrasts.items():
-        row = np.asarray(coefficients, dtype=np.float64)
-        if row.shape != (len(names),) or not np.isfinite(row).all():
-            raise ValueError(
-                f"The contrast {name!r} must be {len(names)} finite numbers, one per scorer."
-            )
-        if not row.any() or abs(row.sum()) > 1e-9 * np.abs(row).sum():
-            raise ValueError(
-                f"The contrast {name!r} sums to {row.sum():g} over {len(names)} scorers: its"
-                " coefficients must sum to 0 and not all be 0."
-            )
-        rows[str(name)] = row
-    if not rows:
-        raise ValueError("contrasts is empty: pass at least one contrast or None for all pairs.")
-    return rows
-
-
 def _covariance(
     joint: JointEstimate, matrix: FloatArray, differences: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
@@ -264,40 +251,13 @@ def _covariance(
     It is that with the added items if a difference would else be certain.
     """
     variances = np.diag(matrix @ joint.covariance @ matrix.T)
-    needed = np.array(
-        [
-            safe_variance(
-                float(variance), 0.0, float(value), unit=joint.unit, effective=joint.effective
-            )[1]
-            for variance, value in zip(variances, differences, strict=True)
-        ]
-    )
-    certain = needed & (differences == 0.0) & ~np.isnan(variances)
-    if np.array_equal(needed, certain):
+    unknown = ~(variances > least_variance(differences, joint.length, joint.n_effective))
+    certain = unknown & (differences == 0.0) & ~np.isnan(variances)
+    if np.array_equal(unknown, certain):
         return joint.covariance, certain
     apart = joint.estimates - joint.estimates.mean()
-    return joint.spare + np.outer(apart, apart) / joint.effective, np.zeros(
-        len(matrix), dtype=bool
-    )
-
-
-def _largest_statistics(covariance: FloatArray, random_state: Any) -> FloatArray:
-    """Draws of the largest standardised absolute value of normal variables, ascending."""
-    rng = generator_of(random_state)
-    if len(covariance) == 0:
-        covariance = np.ones((1, 1))
-    errors = np.sqrt(np.diag(covariance))
-    correlation = covariance / np.outer(errors, errors)
-    values, vectors = np.linalg.eigh(correlation)
-    kept = values > 1e-10 * values[-1]
-    root = vectors[:, kept] * np.sqrt(values[kept])
-    largest = [
-        np.abs(rng.standard_normal((min(CHUNK, DRAWS - start), root.shape[1])) @ root.T).max(
-            axis=1
-        )
-        for start in range(0, DRAWS, CHUNK)
-    ]
-    return np.sort(np.concatenate(largest))
+    covariance = joint.regularized + np.outer(apart, apart) / joint.n_effective
+    return covariance, np.zeros(len(matrix), dtype=bool)
 
 
 def _chi_square(differences: FloatArray, covariance: FloatArray) -> tuple[float, int]:
@@ -310,38 +270,18 @@ def _chi_square(differences: FloatArray, covariance: FloatArray) -> tuple[float,
     return float(np.sum(along**2 / values[kept])), int(np.count_nonzero(kept))
 
 
-def _reach(joint: JointEstimate, row: FloatArray) -> float:
-    """Largest possible value of a contrast."""
-    return joint.unit * float(np.abs(row).sum()) / 2.0
-
-
 def _contrast_test(
-    difference: float,
-    error: float,
-    critical: float,
-    level: float,
-    largest: FloatArray,
-    n_contrasts: int,
-    reach: float,
+    interval: Interval, z: float, largest: FloatArray, n_contrasts: int
 ) -> RankTestResult:
-    z = difference / error
+    """P-value, adjusted for the number of contrasts, from the draws or by Bonferroni."""
     beyond = len(largest) - int(np.searchsorted(largest, abs(z) * (1.0 - 1e-12), "left"))
     pvalue = (1.0 + beyond) / (1.0 + len(largest))
     if pvalue < 1e-4:
-        pvalue = min(pvalue, n_contrasts * float(2.0 * ndtr(-abs(z))))
-    interval = Interval(
-        estimate=difference,
-        low=max(difference - critical * error, -reach),
-        high=min(difference + critical * error, reach),
-        level=level,
-        method="max-t",
-        target="difference of W_phi, simultaneous",
-        standard_error=error,
-    )
+        pvalue = min(pvalue, n_contrasts * normal_pvalue(z, "two-sided"))
     return RankTestResult(
         statistic=z,
         pvalue=pvalue,
-        estimate=difference,
+        estimate=interval.estimate,
         alternative="two-sided",
         method="max-t",
         hypothesis="contrast of W_phi is 0",

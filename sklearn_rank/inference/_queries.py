@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
+from .._arguments import check_generator
 from ._holm import holm_adjust
 from ._query_samples import ComparisonOptions, IntervalOptions, sample_interval, sample_test
 from ._query_values import Metric, query_differences, query_values, query_values_of
-from ._resampling import generator_of
 from ._results import Interval, RankTestResult
 
 __all__ = ["SystemComparison", "metric_interval", "paired_query_test", "paired_query_tests"]
@@ -123,7 +123,7 @@ def metric_interval(
     1.0000 [0.9418, 1.0000] (mean ndcg@5 over queries, 95 %, constant values)
     """
     options = IntervalOptions(method, level, n_resamples)
-    rng = generator_of(random_state)
+    rng = check_generator(random_state)
     return sample_interval(query_values(metric, y_true, y_score, qid, metric_params), options, rng)
 
 
@@ -239,7 +239,7 @@ def paired_query_test(
     True
     """
     options = ComparisonOptions(method, alternative, level, n_resamples)
-    rng = generator_of(random_state)
+    rng = check_generator(random_state)
     samples = query_values_of(metric, y_true, {"a": y_score_a, "b": y_score_b}, qid, metric_params)
     return sample_test(query_differences(samples["a"], samples["b"]), options, rng)
 
@@ -421,7 +421,7 @@ def paired_query_tests(
         raise ValueError(f"scores has {len(scores)} system(s): pass two or more to compare.")
     if baseline is not None and baseline not in scores:
         raise ValueError(f"baseline={baseline!r} is none of the systems {list(scores)}.")
-    rng = generator_of(random_state)
+    rng = check_generator(random_state)
     samples = query_values_of(metric, y_true, dict(scores), qid, metric_params)
     if baseline is None:
         pairs = tuple(combinations(samples, 2))

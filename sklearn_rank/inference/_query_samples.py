@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
-from ._arguments import check_choice, check_level, check_resamples
+from .._arguments import check_choice, check_level, check_resamples
+from .._warn import warn
+from ._normal_test import ALTERNATIVES
 from ._query_values import QueryValues
 from ._resampling import bca_levels, flipped_subsets, resampled_means
 from ._results import Interval, RankTestResult
@@ -21,7 +22,6 @@ _TESTS = {
     "t": "the mean difference over queries is 0",
     "wilcoxon": "the differences are symmetric about 0",
 }
-_ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class ComparisonOptions:
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, tuple(_TESTS))
-        check_choice("alternative", self.alternative, _ALTERNATIVES)
+        check_choice("alternative", self.alternative, ALTERNATIVES)
         check_level(self.level)
         check_resamples(self.n_resamples)
 
@@ -183,11 +183,10 @@ def _interval(
 ) -> Interval:
     low, high = np.clip(limits, *sample.limits)
     if low == high:
-        warnings.warn(
+        warn(
             f"The interval at level {level:g} has no width: the values of most queries are equal;"
             " raise the level or take method='t'.",
             UserWarning,
-            stacklevel=4,
         )
     return Interval(
         estimate=float(sample.values.mean()),
@@ -208,10 +207,9 @@ def _constant_interval(sample: QueryValues, level: float, target: str) -> Interv
     low = value - missed * (value - lowest)
     high = value + missed * (highest - value)
     ends = "the range of the measure" if np.isfinite([low, high]).all() else "no known range"
-    warnings.warn(
+    warn(
         f"The {sample.measure} is {value:.4g} for all {n} queries, which shows no spread: the"
         f" interval comes from {ends} and from how many other values {n} queries may miss.",
         UserWarning,
-        stacklevel=5,
     )
     return Interval(value, low, high, float(level), "constant values", target)

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy.special import erfc, ndtri
 
+from .._arguments import check_choice
 from ..bounds import auc_deviation_bound, auc_test_bound
-from ._arguments import check_choice
 from ._auc_moments import binormal_pairs, hanley_mcneil_pairs, lehmann_variance
 
 __all__ = ["AUCPlan", "auc_sample_delta", "auc_sample_epsilon", "auc_sample_size"]

@@ -18,13 +18,11 @@ from scipy.special import gammaln, logsumexp, ndtri, stdtrit, xlogy
 
 from .._typing import BoolArray, FloatArray
 from ..bounds import Bound, auc_finite_class_bound, auc_fold_mean_bound, auc_test_bound
-from ..bounds._kl import kl_limits
-from ..inference._auc_limits import _score_limits, design_effect
-from ..inference._auc_moments import sample_moments
-from ..inference._paired import joint_estimate
-from ..inference._query_values import _RANGES, query_values_of
+from ..bounds._shared import kl_limits, score_limits
+from ..inference._query_values import _RANGES
+from ..inference._shared import design_effect, joint_influence, query_values_of, sample_moments
 from ..metrics._names import parse_measure
-from ..metrics._shared import PSEUDO_WEIGHT, as_score_generating
+from ..metrics._shared import PSEUDO_WEIGHT, as_score_generating, linear_rank_influence_of
 
 __all__ = [
     "ASYMPTOTIC",
@@ -282,14 +280,20 @@ class AUCEvidence(Evidence):
     def _joint(self) -> tuple[FloatArray, FloatArray, float]:
         wilcoxon = as_score_generating("wilcoxon")
         joints = [
-            joint_estimate(positive, scores, wilcoxon, conditional=True, normalize="minmax")
+            joint_influence(
+                [
+                    linear_rank_influence_of(positive, score, wilcoxon, normalize="minmax")
+                    for score in scores
+                ],
+                conditional=True,
+            )
             for positive, scores in zip(self.positive, self.scores, strict=True)
         ]
         square = self.n_parts**2
         return (
             np.sum([joint.covariance for joint in joints], axis=0) / square,
-            np.sum([joint.spare for joint in joints], axis=0) / square,
-            square / sum(1.0 / joint.effective for joint in joints),
+            np.sum([joint.regularized for joint in joints], axis=0) / square,
+            square / sum(1.0 / joint.n_effective for joint in joints),
         )
 
     @cached_property
@@ -358,7 +362,7 @@ class AUCEvidence(Evidence):
         with np.errstate(divide="ignore", invalid="ignore"):
             effects = [[float(design_effect(one)) for one in part] for part in self._moments]
         effect = np.mean(effects, axis=0) / self.n_parts
-        return _score_limits(self.means, ndtri(tails) ** 2 * effect)
+        return score_limits(self.means, ndtri(tails) ** 2 * effect)
 
     def bound(
         self, theorem: Any, candidate: int, delta: float, weights: FloatArray, n_candidates: int

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import check_generator
 from ..inference import Interval
-from ..inference._query_samples import IntervalOptions, sample_interval
-from ..inference._query_values import QueryValues, query_values_of
-from ..inference._resampling import generator_of
+from ..inference._shared import IntervalOptions, QueryValues, query_values_of, sample_interval
 from ._common import COLORS, axes_of, query_response, systems_of
 
 __all__ = ["QueryScoresDisplay"]
@@ -207,7 +206,7 @@ class QueryScoresDisplay:
             The display, drawn.
         """
         options = IntervalOptions(method, level, n_resamples)
-        rng = generator_of(random_state)
+        rng = check_generator(random_state)
         systems = systems_of(y_score, name)
         samples = query_values_of(metric, y_true, systems, qid, dict(metric_params or {}))
         intervals = {key: sample_interval(one, options, rng) for key, one in samples.items()}

@@ -476,11 +476,11 @@ def test_seeds():
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"level": 1.0}, ValueError, "level=1.0 must be a number between 0 and 1"),
+        ({"level": 1.0}, ValueError, r"level=1\.0 must be a number in \(0, 1\)\."),
         ({"level": True}, ValueError, "level=True"),
         ({"method": "normal"}, ValueError, "must be one of 't', 'bootstrap', 'bca'"),
-        ({"n_resamples": 10}, ValueError, "at least 99"),
-        ({"n_resamples": 1e4}, ValueError, "whole number"),
+        ({"n_resamples": 10}, ValueError, r"n_resamples=10 must be at least 99\."),
+        ({"n_resamples": 1e4}, TypeError, r"n_resamples=10000\.0 must be a whole number\."),
         ({"method": "bca", "level": 0.999}, ValueError, "take at least 2000"),
         ({"random_state": "seed"}, ValueError, "random_state='seed'"),
         ({"k": 3}, TypeError, "said already by the name 'ndcg@5'"),
