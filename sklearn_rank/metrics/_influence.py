@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf, isfinite, nan
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -59,32 +59,6 @@ class ClassInfluence:
     ends: tuple[float, float, float, float] | None = None
     range: tuple[float, float] = (-inf, inf)
     label_slope: float = nan
-
-    @classmethod
-    def from_centred(
-        cls, estimate: float, centred: Any, positive: BoolArray, range: tuple[float, float]
-    ) -> ClassInfluence:
-        """Take the influence on the statistic as a function of the sample, labels fixed.
-
-        Parameters
-        ----------
-        estimate : float
-            The statistic.
-        centred : array-like of shape (n,)
-            Influence of each item, as ``centred`` returns it: the statistic varies as its mean.
-        positive : ndarray of bool of shape (n,)
-            Which items are positive; there are some of both classes.
-        range : tuple of (float, float)
-            Least and largest value of the statistic.
-
-        Returns
-        -------
-        ClassInfluence
-            The same influence, class by class.
-        """
-        share = float(np.count_nonzero(positive)) / len(positive)
-        values = np.asarray(centred, dtype=np.float64) * np.where(positive, share, 1.0 - share)
-        return cls(estimate, values, positive, range=range)
 
     @property
     def length(self) -> float:
