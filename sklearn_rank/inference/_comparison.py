@@ -9,22 +9,25 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtrc
 
-from .._arguments import check_choice, check_generator, check_level
+from .._arguments import check_generator, check_level
 from .._typing import BoolArray, FloatArray
-from ..metrics._shared import Normalize, Phi, linear_rank_influence_of
+from ..metrics import get_measure
+from ..metrics._shared import MeasureLike
 from ._contrasts import read_contrasts
-from ._influence import check_limit
-from ._joint import JointEstimate, joint_influence, least_variance
+from ._joint import JointEstimate, joint_influence, joint_query_means, least_variance
 from ._max_t import largest_statistics
+from ._measure_influence import measure_influence
 from ._normal_test import normal_pvalue
-from ._paired import INSTEAD
+from ._query_values import query_values_of
 from ._results import Interval, RankTestResult
-from ._two_classes import check_two_classes
 
 __all__ = ["RankerComparison", "compare_rankers"]
 
 # Draws from which the largest of several statistics is known.
 DRAWS = 100_000
+
+# Differences that are smaller, relative to the largest statistic, are none.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,38 +103,44 @@ def compare_rankers(
     y_true: Any,
     y_scores: Mapping[str, Any],
     *,
-    phi: Phi = "wilcoxon",
+    measure: MeasureLike = "auc",
+    qid: Any = None,
     contrasts: str | Mapping[str, Any] | None = None,
     level: float = 0.95,
     conditional: bool = True,
-    normalize: Normalize = "minmax",
     random_state: Any = 0,
     pos_label: Any = None,
 ) -> RankerComparison:
-    """Compare the rank statistics of several scorers on the same items.
+    """Compare a measure of several scorers on the same items.
 
-    The covariance is that of the influence values, item by item. The hypothesis that all
+    The covariance is that of the influence values, item by item, or with ``qid`` of the values of
+    the queries. The hypothesis that all
     contrasts are 0 has the statistic ``d' (C S C')^+ d`` with a chi-square distribution; each
     contrast has an interval, all of which hold together.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two classes, both present.
+        Labels of two classes, both present; with ``qid`` labels or grades as the measure takes
+        them.
     y_scores : mapping of str to array-like of shape (n_samples,)
         Scores of at least two scorers by name; higher is nearer to the top.
-    phi : ScoreGeneratingFunction, str or callable, default="wilcoxon"
-        Nondecreasing function on (0, 1); one that depends on the length of the list is refused.
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
+        With ``qid`` any measure of a list; without it one of which the influence of single items
+        is known: ``"auc"``, ``"local_auc@0.8"``, ``"bedroc@20"``, a score-generating function (its
+        statistic between the worst and the best order), or ``make_measure(..., influence=)``. As
+        :func:`sklearn_rank.metrics.get_measure` takes it.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the query of each row, the rows in any order. The statistics are then means over the
+        queries, which are the sample; in two dimensions each row is a query. None is one list.
     contrasts : str, mapping or None, default=None
         None is all pairs; the name of a scorer compares every other one with it; a mapping gives
         the coefficients of each contrast by name, in the order of ``y_scores``, which sum to 0.
     level : float, default=0.95
         Nominal probability, in (0, 1), that all intervals cover.
     conditional : bool, default=True
-        Whether the labels count as fixed: the target is then at their share of positives.
-    normalize : {"mean", "minmax"}, default="minmax"
-        Of the places between the worst and the best order (with Wilcoxon's phi, the AUC), or of
-        the means over the positives.
+        Whether the labels of one list count as fixed: the target is then at their share of
+        positives.
     random_state : int, Generator, RandomState or None, default=0
         Source of the draws from which the distribution of the largest statistic is known.
     pos_label : int, float, bool or str, default=None
@@ -145,8 +154,8 @@ def compare_rankers(
     Raises
     ------
     ValueError
-        If an argument is not valid, one class is absent, no place counts, or phi depends on the
-        length of the list.
+        If an argument is not valid, one class is absent, the influence of single items on the
+        measure is not known and there is no ``qid``, or fewer than two queries have a value.
 
     See Also
     --------
@@ -158,7 +167,8 @@ def compare_rankers(
     The largest of the absolute statistics has the distribution of that of correlated normal
     variables, taken from 100,000 draws: shorter intervals than Bonferroni's, and p-values below
     1e-4 are Bonferroni's. A contrast without any variation is treated as by
-    :func:`paired_rank_test`. O(n K log n) time for K scorers and O(n K) memory, beyond the draws.
+    :func:`paired_rank_test`, with half a query at either end of the range of the measure for
+    means over queries. O(n K log n) time for K scorers and O(n K) memory, beyond the draws.
 
     References
     ----------
@@ -177,24 +187,33 @@ def compare_rankers(
     >>> {name: round(test.estimate, 4) for name, test in found.contrasts.items()}
     {'a - c': 0.0, 'b - c': -0.3125}
     """
-    check_choice("normalize", normalize, ("mean", "minmax"))
     level = check_level(level)
-    function = check_limit(phi, INSTEAD)
+    measure = get_measure(measure)
     if not isinstance(y_scores, Mapping) or len(y_scores) < 2:
         raise ValueError(
             "y_scores must be a mapping of at least two names to scores, as {'a': scores_a, 'b':"
             " scores_b}."
         )
-    found = []
-    for y_score in y_scores.values():
-        data = check_two_classes(y_true, y_score, pos_label)
-        found.append(
-            linear_rank_influence_of(data.positive, data.score, function, normalize=normalize)
-        )
-    joint = joint_influence(found, conditional=conditional)
     names = tuple(str(name) for name in y_scores)
+    rows = read_contrasts(names, contrasts)
     rng = check_generator(random_state)
-    return _comparison(joint, names, read_contrasts(names, contrasts), level, rng)
+    if qid is None and np.ndim(y_true) != 2:
+        found = measure_influence(
+            measure,
+            y_true,
+            tuple(y_scores.values()),
+            conditional=conditional,
+            pos_label=pos_label,
+        )
+        joint, called = joint_influence(found, conditional=conditional), measure.name
+    else:
+        samples = list(
+            query_values_of(measure, y_true, y_scores, qid=qid, pos_label=pos_label).values()
+        )
+        low, high = measure.range
+        joint = joint_query_means(np.stack([one.values for one in samples]), high - low)
+        called = f"mean {measure.name} over queries"
+    return _comparison(joint, names, rows, level, rng, called)
 
 
 def _comparison(
@@ -203,6 +222,7 @@ def _comparison(
     rows: dict[str, FloatArray],
     level: float,
     rng: np.random.Generator,
+    called: str,
 ) -> RankerComparison:
     """Test all contrasts together, and each with the largest of all in mind."""
     matrix = np.stack(list(rows.values()))
@@ -226,10 +246,10 @@ def _comparison(
             high=min(float(value) + half, reach),
             level=level,
             method="max-t",
-            target="difference of W_phi, simultaneous",
+            target=f"difference of {called}, simultaneous",
             standard_error=float(error),
         )
-        tests[name] = _contrast_test(interval, float(value / error), largest, len(rows))
+        tests[name] = _contrast_test(interval, float(value / error), largest, len(rows), called)
     return RankerComparison(
         names=names,
         estimates=joint.estimates,
@@ -252,7 +272,8 @@ def _covariance(
     """
     variances = np.diag(matrix @ joint.covariance @ matrix.T)
     unknown = ~(variances > least_variance(differences, joint.length, joint.n_effective))
-    certain = unknown & (differences == 0.0) & ~np.isnan(variances)
+    none = np.abs(differences) <= ROUNDING * np.abs(joint.estimates).max()
+    certain = unknown & none & ~np.isnan(variances)
     if np.array_equal(unknown, certain):
         return joint.covariance, certain
     apart = joint.estimates - joint.estimates.mean()
@@ -271,7 +292,7 @@ def _chi_square(differences: FloatArray, covariance: FloatArray) -> tuple[float,
 
 
 def _contrast_test(
-    interval: Interval, z: float, largest: FloatArray, n_contrasts: int
+    interval: Interval, z: float, largest: FloatArray, n_contrasts: int, called: str
 ) -> RankTestResult:
     """P-value, adjusted for the number of contrasts, from the draws or by Bonferroni."""
     beyond = len(largest) - int(np.searchsorted(largest, abs(z) * (1.0 - 1e-12), "left"))
@@ -284,6 +305,6 @@ def _contrast_test(
         estimate=interval.estimate,
         alternative="two-sided",
         method="max-t",
-        hypothesis="contrast of W_phi is 0",
+        hypothesis=f"contrast of {called} is 0",
         interval=interval,
     )

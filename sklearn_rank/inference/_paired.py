@@ -8,19 +8,14 @@ import numpy as np
 from scipy.special import ndtri
 
 from .._arguments import check_choice, check_level
-from ..metrics._shared import Normalize, Phi, linear_rank_influence_of
-from ._influence import check_limit
+from ..metrics import get_measure
+from ..metrics._shared import MeasureLike
 from ._joint import joint_influence, nonzero_variance
+from ._measure_influence import measure_influence
 from ._normal_test import ALTERNATIVES, Alternative, normal_pvalue
 from ._results import Interval, RankTestResult
-from ._two_classes import check_two_classes
 
 __all__ = ["paired_rank_test", "unpaired_rank_test"]
-
-INSTEAD = (
-    "compare it by resampling with linear_rank_interval(method='bootstrap'), or pass a phi that is"
-    " the same for all lengths, such as LocalAUC or Exponential"
-)
 
 
 def paired_rank_test(
@@ -28,17 +23,16 @@ def paired_rank_test(
     y_score_a: Any,
     y_score_b: Any,
     *,
-    phi: Phi = "wilcoxon",
+    measure: MeasureLike = "auc",
     alternative: Alternative = "two-sided",
     level: float = 0.95,
     conditional: bool = True,
-    normalize: Normalize = "minmax",
     pos_label: Any = None,
 ) -> RankTestResult:
-    """Test that two scorers have the same rank statistic, on the same items.
+    """Test that a measure is the same for two scorers, on the same items.
 
     ``z = (W_a - W_b) / se``, where the variance is that of the differences of the influence
-    values, item by item. With Wilcoxon's phi it is the test of DeLong, DeLong and Clarke-Pearson.
+    values, item by item. For the AUC it is the test of DeLong, DeLong and Clarke-Pearson.
 
     Parameters
     ----------
@@ -48,17 +42,17 @@ def paired_rank_test(
         Scores of the first scorer; higher is nearer to the top.
     y_score_b : array-like of shape (n_samples,)
         Scores of the second.
-    phi : ScoreGeneratingFunction, str or callable, default="wilcoxon"
-        Nondecreasing function on (0, 1); one that depends on the length of the list is refused.
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
+        A measure of which the influence of single items is known, as
+        :func:`sklearn_rank.metrics.get_measure` takes it: ``"auc"``, ``"local_auc@0.8"``,
+        ``"bedroc@20"``, a score-generating function (its statistic between the worst and the best
+        order), or ``make_measure(..., influence=)``.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Whether the first scorer is different, worse or better.
     level : float, default=0.95
         Nominal probability of the two-sided interval for the difference, in (0, 1).
     conditional : bool, default=True
         Whether the labels count as fixed: the target is then at their share of positives.
-    normalize : {"mean", "minmax"}, default="minmax"
-        Of the places between the worst and the best order (with Wilcoxon's phi, the AUC), or of
-        the means over the positives; the p-value is the same if conditional.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 
@@ -70,8 +64,8 @@ def paired_rank_test(
     Raises
     ------
     ValueError
-        If an argument is not valid, one class is absent, no place counts, or phi depends on the
-        length of the list.
+        If an argument is not valid, one class is absent, the worst order is as good as the best,
+        or the influence of single items on the measure is not known.
 
     See Also
     --------
@@ -100,18 +94,18 @@ def paired_rank_test(
     >>> from sklearn_rank.inference import paired_rank_test
     >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0]
     >>> print(paired_rank_test(y_true, [8, 7, 6, 3, 5, 4, 2, 1], [8, 2, 6, 3, 5, 4, 7, 1]))
-    p = 0.1601 (two-sided, influence): equal W_phi; estimate 0.3125 [-0.1235, 0.7485] (95 %)
+    p = 0.1601 (two-sided, influence): equal auc; estimate 0.3125 [-0.1235, 0.7485] (95 %)
     """
     check_choice("alternative", alternative, ALTERNATIVES)
-    check_choice("normalize", normalize, ("mean", "minmax"))
     level = check_level(level)
-    function = check_limit(phi, INSTEAD)
-    found = []
-    for y_score in (y_score_a, y_score_b):
-        data = check_two_classes(y_true, y_score, pos_label)
-        found.append(
-            linear_rank_influence_of(data.positive, data.score, function, normalize=normalize)
-        )
+    measure = get_measure(measure)
+    found = measure_influence(
+        measure,
+        y_true,
+        (y_score_a, y_score_b),
+        conditional=conditional,
+        pos_label=pos_label,
+    )
     joint = joint_influence(found, conditional=conditional)
     contrast = np.array([1.0, -1.0])
     difference = float(joint.estimates[0] - joint.estimates[1])
@@ -122,7 +116,9 @@ def paired_rank_test(
         length=joint.length,
         n_effective=joint.n_effective,
     )
-    return _test(difference, variance, is_regularized, joint.length, alternative, level)
+    return _test(
+        difference, variance, is_regularized, joint.length, alternative, level, measure.name
+    )
 
 
 def unpaired_rank_test(
@@ -131,14 +127,13 @@ def unpaired_rank_test(
     y_true_b: Any,
     y_score_b: Any,
     *,
-    phi: Phi = "wilcoxon",
+    measure: MeasureLike = "auc",
     alternative: Alternative = "two-sided",
     level: float = 0.95,
     conditional: bool = True,
-    normalize: Normalize = "minmax",
     pos_label: Any = None,
 ) -> RankTestResult:
-    """Test that the rank statistics of two independent samples have the same target.
+    """Test that a measure has the same target for two independent samples.
 
     ``z = (W_a - W_b) / sqrt(V_a + V_b)`` with the variances by influence.
 
@@ -152,16 +147,17 @@ def unpaired_rank_test(
         Labels of the second sample.
     y_score_b : array-like of shape (n_samples_b,)
         Its scores, comparable with those of the first or not.
-    phi : ScoreGeneratingFunction, str or callable, default="wilcoxon"
-        Nondecreasing function on (0, 1); one that depends on the length of the list is refused.
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
+        A measure of which the influence of single items is known, as
+        :func:`sklearn_rank.metrics.get_measure` takes it: ``"auc"``, ``"local_auc@0.8"``,
+        ``"bedroc@20"``, a score-generating function (its statistic between the worst and the best
+        order), or ``make_measure(..., influence=)``.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Whether the first sample is different, worse or better.
     level : float, default=0.95
         Nominal probability of the two-sided interval for the difference, in (0, 1).
     conditional : bool, default=True
         Whether the labels count as fixed.
-    normalize : {"mean", "minmax"}, default="minmax"
-        Of the places between the worst and the best order, or of the means over the positives.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 
@@ -173,8 +169,8 @@ def unpaired_rank_test(
     Raises
     ------
     ValueError
-        If an argument is not valid, one class is absent, no place counts, or phi depends on the
-        length of the list.
+        If an argument is not valid, one class is absent, the worst order is as good as the best,
+        or the influence of single items on the measure is not known.
 
     See Also
     --------
@@ -200,14 +196,19 @@ def unpaired_rank_test(
     (0.2222, 0.5791)
     """
     check_choice("alternative", alternative, ALTERNATIVES)
-    check_choice("normalize", normalize, ("mean", "minmax"))
     level = check_level(level)
-    function = check_limit(phi, INSTEAD)
+    measure = get_measure(measure)
     joints = []
     for name, y_true, y_score in (("a", y_true_a, y_score_a), ("b", y_true_b, y_score_b)):
-        data = check_two_classes(y_true, y_score, pos_label, name=f"y_true_{name}")
-        found = linear_rank_influence_of(data.positive, data.score, function, normalize=normalize)
-        joints.append(joint_influence([found], conditional=conditional))
+        found = measure_influence(
+            measure,
+            y_true,
+            (y_score,),
+            conditional=conditional,
+            pos_label=pos_label,
+            name=f"y_true_{name}",
+        )
+        joints.append(joint_influence(found, conditional=conditional))
     difference = float(joints[0].estimates[0] - joints[1].estimates[0])
     length = max(joint.length for joint in joints)
     variance, is_regularized = nonzero_variance(
@@ -217,7 +218,7 @@ def unpaired_rank_test(
         length=length,
         n_effective=1.0 / sum(1.0 / joint.n_effective for joint in joints),
     )
-    return _test(difference, variance, is_regularized, length, alternative, level)
+    return _test(difference, variance, is_regularized, length, alternative, level, measure.name)
 
 
 def _test(
@@ -227,6 +228,7 @@ def _test(
     length: float,
     alternative: Alternative,
     level: float,
+    name: str,
 ) -> RankTestResult:
     error = float(np.sqrt(variance))
     method = "influence, added items" if is_regularized else "influence"
@@ -237,7 +239,7 @@ def _test(
         high=min(difference + half, length),
         level=level,
         method=method,
-        target="difference of W_phi",
+        target=f"difference of {name}",
         standard_error=error,
     )
     return RankTestResult(
@@ -246,6 +248,6 @@ def _test(
         estimate=difference,
         alternative=alternative,
         method=method,
-        hypothesis="equal W_phi",
+        hypothesis=f"equal {name}",
         interval=interval,
     )

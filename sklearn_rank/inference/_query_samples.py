@@ -181,7 +181,7 @@ def _t_interval(sample: QueryValues, level: float, target: str) -> Interval:
 def _interval(
     sample: QueryValues, limits: tuple[float, float], level: float, method: str, target: str
 ) -> Interval:
-    low, high = np.clip(limits, *sample.limits)
+    low, high = np.clip(limits, *sample.range)
     if low == high:
         warn(
             f"The interval at level {level:g} has no width: the values of most queries are equal;"
@@ -202,7 +202,7 @@ def _interval(
 def _constant_interval(sample: QueryValues, level: float, target: str) -> Interval:
     """Limits for the mean where nothing is seen but one value."""
     value, n = float(sample.values[0]), len(sample.values)
-    lowest, highest = sample.limits
+    lowest, highest = sample.range
     missed = -np.expm1(np.log1p(-level) / n)
     low = value - missed * (value - lowest)
     high = value + missed * (highest - value)

@@ -19,7 +19,7 @@ class RankInterval(Interval):
     Parameters
     ----------
     estimate : float
-        Value of the measure, as the metric gives it.
+        The statistic, as :func:`sklearn_rank.metrics.linear_rank_score` gives it.
     low : float
         Lower limit.
     high : float

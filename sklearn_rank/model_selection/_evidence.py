@@ -19,10 +19,14 @@ from scipy.special import gammaln, logsumexp, ndtri, stdtrit, xlogy
 from .._typing import BoolArray, FloatArray
 from ..bounds import Bound, auc_finite_class_bound, auc_fold_mean_bound, auc_test_bound
 from ..bounds._shared import kl_limits, score_limits
-from ..inference._query_values import _RANGES
 from ..inference._shared import design_effect, joint_influence, query_values_of, sample_moments
-from ..metrics._names import parse_measure
-from ..metrics._shared import PSEUDO_WEIGHT, as_score_generating, linear_rank_influence_of
+from ..metrics import get_measure
+from ..metrics._shared import (
+    PSEUDO_WEIGHT,
+    MeasureLike,
+    as_score_generating,
+    linear_rank_influence_of,
+)
 
 __all__ = [
     "ASYMPTOTIC",
@@ -55,8 +59,8 @@ def check_measure(measure: Any) -> bool:
     bool
         Whether it is a mean over queries; else it is the AUC.
     """
-    found = parse_measure(measure)
-    if not found.per_query and measure != "auc":
+    found = get_measure(measure)
+    if not found.per_query and not found.theorems:
         raise ValueError(
             f"measure={measure!r} has no lower limits here: take 'auc' or a mean over queries, as"
             " 'ndcg@10'; sklearn_rank.inference has intervals for other measures of one list."
@@ -77,10 +81,8 @@ def theorems_of(measure: str) -> tuple[str, ...]:
     tuple of str
         The names.
     """
-    if not check_measure(measure):
-        return ("mcdiarmid", "hoeffding", "kl", ASYMPTOTIC)
-    low, high = _RANGES.get(parse_measure(measure).function, (-np.inf, np.inf))
-    return (*(("hoeffding", "kl", "bernstein") if np.isfinite(high - low) else ()), ASYMPTOTIC)
+    check_measure(measure)
+    return (*get_measure(measure).theorems, ASYMPTOTIC)
 
 
 def fold_entropy(n: int, delta: float) -> float:
@@ -573,7 +575,7 @@ class QueryEvidence(Evidence):
 
 
 def query_evidence(
-    measure: str,
+    measure: MeasureLike,
     y_true: Sequence[Any],
     scores: Sequence[Sequence[FloatArray]],
     qid: Sequence[Any],
@@ -599,10 +601,10 @@ def query_evidence(
     samples, limits = [], (-np.inf, np.inf)
     for y, of_part, ids in zip(y_true, scores, qid, strict=True):
         named = {str(c): score for c, score in enumerate(of_part)}
-        found = list(query_values_of(measure, y, named, ids, {}).values())
+        found = list(query_values_of(measure, y, named, qid=ids).values())
         samples.append(np.stack([one.values for one in found]))
-        limits = found[0].limits
-    return QueryEvidence(measure, samples, limits)
+        limits = found[0].range
+    return QueryEvidence(get_measure(measure).name, samples, limits)
 
 
 def _fold_widths(share: FloatArray, n: int, deltas: FloatArray) -> FloatArray:

@@ -14,6 +14,7 @@ from ..inference._shared import (
     query_values_of,
     sample_test,
 )
+from ..metrics import get_measure
 from ._common import COLORS, GREY, axes_of, query_response
 
 __all__ = ["QueryDifferenceDisplay"]
@@ -234,7 +235,10 @@ class QueryDifferenceDisplay:
         options = ComparisonOptions(method, alternative, level, n_resamples)
         rng = check_generator(random_state)
         samples = query_values_of(
-            metric, y_true, {"a": y_score_a, "b": y_score_b}, qid, dict(metric_params or {})
+            get_measure(metric, **(metric_params or {})),
+            y_true,
+            {"a": y_score_a, "b": y_score_b},
+            qid=qid,
         )
         sample = query_differences(samples["a"], samples["b"])
         result = sample_test(sample, options, rng)

@@ -9,6 +9,7 @@ import numpy as np
 from .._arguments import check_generator
 from ..inference import Interval
 from ..inference._shared import IntervalOptions, QueryValues, query_values_of, sample_interval
+from ..metrics import get_measure
 from ._common import COLORS, axes_of, query_response, systems_of
 
 __all__ = ["QueryScoresDisplay"]
@@ -208,11 +209,13 @@ class QueryScoresDisplay:
         options = IntervalOptions(method, level, n_resamples)
         rng = check_generator(random_state)
         systems = systems_of(y_score, name)
-        samples = query_values_of(metric, y_true, systems, qid, dict(metric_params or {}))
+        samples = query_values_of(
+            get_measure(metric, **(metric_params or {})), y_true, systems, qid=qid
+        )
         intervals = {key: sample_interval(one, options, rng) for key, one in samples.items()}
         one: QueryValues = next(iter(samples.values()))
         values = {key: sample.values for key, sample in samples.items()}
-        return cls(values, intervals, one.measure, limits=one.limits).plot(ax=ax, **kwargs)
+        return cls(values, intervals, one.measure, limits=one.range).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> QueryScoresDisplay:
         """Draw the rows.

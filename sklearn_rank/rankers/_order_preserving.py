@@ -11,6 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
+from .._lists import check_lists
 from .._sklearn_compat import (
     BlockProgress,
     CallbackSupportMixin,
@@ -21,8 +22,7 @@ from .._sklearn_compat import (
 )
 from .._solvers._linear import quadratic_expansion, solve_linear
 from .._typing import FloatArray
-from ..calibration._positional_form import positional_form
-from ..calibration._utility import utilities_of, warn_not_positional
+from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import CalibrationWarning
 from ..losses import TemplateLoss, get_loss, get_loss_names
 from ..losses._threads import ThreadedLoss
@@ -429,19 +429,23 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         CalibrationWarning
             If the measure is "ap" or "err", with which no order-preserving loss is calibrated.
         """
-        if positional_form(self.measure).discounts is None:
-            warn_not_positional(self.measure)
+        warn_if_not_positional(self.measure)
         return super().score(X, y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
 
     def _utilities(self, lists: TrainingLists) -> tuple[TrainingLists, FloatArray]:
         """Utilities of the lists for which the measure is defined, and these lists."""
-        if positional_form(self.measure).discounts is None:
-            warn_not_positional(self.measure, stacklevel=6)
+        warn_if_not_positional(self.measure)
+        measure, _ = positional_form(self.measure)
         # Not by the ids: the lists stand in order, one after another.
-        try:
-            values = utilities_of(self.measure, lists.y, lists.list_of, lists.weight)
-        except ValueError as error:
-            raise ValueError(str(error).replace("y_true", "y")) from None
+        labelled = check_lists(
+            lists.y,
+            kind=measure.kind,
+            name="y",
+            lowest=measure.lowest,
+            qid=lists.list_of,
+            sample_weight=lists.weight,
+        )
+        values = utilities_of(measure, labelled)
         defined = ~np.isnan(values[lists.offsets[:-1]])
         if not np.any(values > 0):
             raise ValueError(
@@ -454,7 +458,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         if isinstance(self.loss, TemplateLoss):
             loss = self.loss
         elif self.loss in BOUNDED:
-            largest = positional_form(self.measure).largest
+            largest = positional_form(self.measure)[1].largest
             loss = get_loss(self.loss, eta=largest or float(utilities.max()) or 1.0)
         else:
             loss = get_loss(self.loss)

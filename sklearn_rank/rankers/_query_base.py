@@ -15,8 +15,7 @@ from .._sklearn_compat import check_sample_weight
 from .._typing import FloatArray, IntArray
 from .._validation import check_qid
 from ..exceptions import SingleListWarning
-from ..metrics import rank_positions
-from ..metrics._names import parse_measure
+from ..metrics import get_measure, rank_positions
 from ._base import Ranker
 
 __all__ = ["QueryRanker", "TrainingLists"]
@@ -254,11 +253,12 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             )
         if qid is not None and np.ndim(qid) == 0:
             qid = None
-        measure = parse_measure(self.measure)
-        arguments = dict(measure.parameters)
-        if sample_weight is not None:
-            arguments["sample_weight"] = sample_weight
-        if query_weight is not None:
-            arguments["query_weight"] = query_weight
-        value = measure.function(y, self.predict(X), qid=qid, **arguments)
+        measure = get_measure(self.measure)
+        value = measure(
+            y,
+            self.predict(X),
+            qid=qid,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+        )
         return float(value if measure.greater_is_better else -value)
