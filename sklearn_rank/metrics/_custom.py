@@ -172,10 +172,17 @@ class CustomMeasure(Measure):
         check_choice("kind", self.kind, ("binary", "graded"))
         super().__post_init__()
 
-    @property
-    def name(self) -> str:
-        """What the measure is called."""
-        return self.title
+    def in_grammar(self) -> tuple[str, dict[str, Any]]:
+        """Say what the measure is called; it has no further parameters.
+
+        Returns
+        -------
+        name : str
+            The name.
+        parameters : dict
+            Nothing.
+        """
+        return self.title, {}
 
     @property
     def range(self) -> tuple[float, float]:

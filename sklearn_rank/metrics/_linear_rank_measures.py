@@ -374,8 +374,8 @@ def statistic_of(
             return np.where(k > 0, statistic / k, np.nan)
         worst = phi._sums(np.zeros_like(n), k, n)
         best = phi._sums(n - k, n, n)
-        place = (statistic - worst) / (best - worst)
+        relative = (statistic - worst) / (best - worst)
         if ties == "average":
-            # A mean of places, up to rounding; other ranks of ties may lie beyond.
-            place = np.clip(place, 0.0, 1.0)
-        return np.where(best > worst, place, np.nan)
+            # In [0, 1] up to rounding; other ranks of ties may lie beyond.
+            relative = np.clip(relative, 0.0, 1.0)
+        return np.where(best > worst, relative, np.nan)

@@ -188,8 +188,8 @@ fitted to (bernstein)'
         models = "one model" if self.n_candidates == 1 else f"any of {self.n_candidates} models"
         asymptotic = ", asymptotic" if self.method in ONE_MODEL else ""
         return (
-            f"P(expected {self.measure.name} of the model < score) <= {self.delta:g}, for {models} on"
-            f" rows it was not fitted to ({self.method}{asymptotic})"
+            f"P(expected {self.measure.name} of the model < score) <= {self.delta:g}, for"
+            f" {models} on rows it was not fitted to ({self.method}{asymptotic})"
         )
 
     def _score(
@@ -205,8 +205,8 @@ fitted to (bernstein)'
 
     def __repr__(self) -> str:
         return (
-            f"make_bound_scorer({self.measure.name!r}, delta={self.delta!r}, method={self.method!r},"
-            f" n_candidates={self.n_candidates!r})"
+            f"make_bound_scorer({self.measure.name!r}, delta={self.delta!r},"
+            f" method={self.method!r}, n_candidates={self.n_candidates!r})"
         )
 
 
