@@ -73,13 +73,13 @@ def joint_influence(found: Sequence[ClassInfluence], *, conditional: bool) -> Jo
     ends = np.array([one.class_ends() for one in found])
     covariance = np.zeros((len(found), len(found)))
     regularized = np.zeros_like(covariance)
-    for of_class, in_class in enumerate((positive, ~positive)):
+    for side, in_class in enumerate((positive, ~positive)):
         values = np.stack([one.values[in_class] for one in found])
         values -= values.mean(axis=1, keepdims=True)
         squares, size = values @ values.T, values.shape[1]
         covariance += squares / (size * (size - 1)) if size > 1 else np.nan
         total = size + 2.0 * PSEUDO_WEIGHT
-        apart = ends[:, of_class, 1] - ends[:, of_class, 0]
+        apart = ends[:, side, 1] - ends[:, side, 0]
         regularized += (squares + np.diag(PSEUDO_WEIGHT * apart**2 / 2.0)) / total**2
     if not conditional:
         slopes = np.array([one.label_slope for one in found])

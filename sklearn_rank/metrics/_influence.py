@@ -205,7 +205,7 @@ def rank_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, flo
     if not worst < best:
         raise ValueError(
             f"phi={phi!r} is the same at the worst and the best order of {k} positives among {n}"
-            " items, so that no place counts: pass another phi or more items."
+            " items, so that the order does not count: pass another phi or more items."
         )
     return worst, best
 
