@@ -44,9 +44,9 @@ def measure_influence(
     list of ClassInfluence
         One for each scorer.
     """
+    lists = [check_two_classes(y_true, y_score, pos_label, name=name) for y_score in scores]
     found = []
-    for y_score in scores:
-        data = check_two_classes(y_true, y_score, pos_label, name=name)
+    for data in lists:
         influence = measure.influence(data) if measure.kind == "binary" else None
         if influence is None:
             raise ValueError(

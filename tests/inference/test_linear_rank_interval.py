@@ -346,10 +346,10 @@ def test_precision_interval_at_the_edges():
         ({"level": 95}, "level=95"),
         ({"level": True}, "level=True"),
         ({"method": "bootstrap", "n_resamples": 10}, "n_resamples=10"),
-        ({"phi": LocalAUC(0.99)}, "so that the order does not count: pass another phi"),
+        ({"phi": LocalAUC(0.99)}, "the order does not count: pass another"),
         (
             {"phi": LocalAUC(0.99), "method": "bootstrap"},
-            "so that the order does not count: pass another phi",
+            "the order does not count: pass another",
         ),
     ],
 )
