@@ -1,4 +1,4 @@
-"""What other rooms may import of this one, beside what is public."""
+"""What other rooms need of this one beside its public names."""
 
 from ._kl import kl_limits
 from ._score_limits import score_limits

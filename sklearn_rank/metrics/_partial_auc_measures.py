@@ -23,7 +23,7 @@ BENDS = np.array([0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 29, 38, 50], dtype=flo
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PartialAUCMeasure(Measure):
     """Partial area under the ROC curve; see ``partial_auc_score``.
 
@@ -97,7 +97,7 @@ class PartialAUCMeasure(Measure):
         return raw.scaled(origin, self._largest / (high - low))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class NegativeHeightMeasure(Measure):
     """Height of the negatives, the highest first; see ``negative_height_loss``.
 

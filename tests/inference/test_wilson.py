@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, norm
 
-from sklearn_rank.bounds import auc_test_bound
+from sklearn_rank.bounds import auc_bound
 from sklearn_rank.bounds._shared import score_limits
 from sklearn_rank.inference._wilson import wilson_limits
 
@@ -53,5 +53,5 @@ def test_arrays_are_solved_one_by_one():
 
 def test_chebyshevs_bound_is_the_same_equation():
     for auc in (0.0, 0.3, 0.95):
-        bound = auc_test_bound(7, 30, 0.1, method="chebyshev", auc=auc, side="lower").value
+        bound = auc_bound(7, 30, 0.1, method="chebyshev", auc=auc, side="lower").value
         assert auc - bound == pytest.approx(float(score_limits(auc, (1 / 0.1 - 1) / 7)[0]))
