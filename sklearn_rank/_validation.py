@@ -219,25 +219,27 @@ def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
     return grade
 
 
-def check_scores(y_score: Any) -> FloatArray:
+def check_scores(y_score: Any, *, name: str = "y_score") -> FloatArray:
     """Check scores that come without labels.
 
     Parameters
     ----------
     y_score : array-like of shape (n,)
         Scores.
+    name : str, default="y_score"
+        What they are called in messages.
 
     Returns
     -------
     ndarray of shape (n,)
         Scores without NaN.
     """
-    score = _as_float(_array(y_score, "y_score", (1,)), "y_score")
-    _refuse_nan(score, lambda row: f"row {row}")
+    score = _as_float(_array(y_score, name, (1,)), name)
+    _refuse_nan(score, lambda row: f"row {row}", name)
     return score
 
 
-def check_qid(qid: Any, n: int) -> AnyArray:
+def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray:
     """Check the ids of the lists of rows.
 
     Parameters
@@ -246,24 +248,26 @@ def check_qid(qid: Any, n: int) -> AnyArray:
         One id per row, of any type that can be sorted.
     n : int
         Number of rows.
+    name : str, default="qid"
+        What the ids are called in messages.
 
     Returns
     -------
     ndarray of shape (n,)
         Ids, none of them missing.
     """
-    ids = _array(qid, "qid", (0, 1))
+    ids = _array(qid, name, (0, 1))
     if ids.ndim == 0:
         return np.broadcast_to(ids, (n,))
     if len(ids) != n:
         raise ValueError(
-            f"qid has {len(ids)} entries for {n} rows: pass one id per row. If these are the sizes"
-            " of consecutive groups, pass qid=np.repeat(np.arange(len(sizes)), sizes)."
+            f"{name} has {len(ids)} entries for {n} rows: pass one id per row. If these are the"
+            f" sizes of consecutive groups, pass {name}=np.repeat(np.arange(len(sizes)), sizes)."
         )
     missing = _missing(ids)
     if missing.any():
         raise ValueError(
-            f"qid is missing at row {int(np.argmax(missing))}: give the row an id or remove it."
+            f"{name} is missing at row {int(np.argmax(missing))}: give the row an id or remove it."
         )
     return ids
 
@@ -372,11 +376,11 @@ def _as_float(array: AnyArray, name: str) -> FloatArray:
     raise ValueError(f"{name} must be numeric, got dtype {array.dtype}.")
 
 
-def _refuse_nan(score: FloatArray, where: Any) -> None:
+def _refuse_nan(score: FloatArray, where: Any, name: str = "y_score") -> None:
     if np.isnan(score.min()):
         row = int(np.argmax(np.isnan(score)))
         raise ValueError(
-            f"y_score is NaN at {where(row)}: a missing score has no place in a ranking; give it"
+            f"{name} is NaN at {where(row)}: a missing score has no place in a ranking; give it"
             " one or remove the row."
         )
 

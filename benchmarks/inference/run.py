@@ -112,7 +112,9 @@ def rank_calls(y_true, a, b):
         "partial_auc_interval": partial(partial_auc_interval, y_true, a, max_fpr=0.1),
         "precision_at_top_interval": partial(precision_at_top_interval, y_true, a),
         "paired_rank_test, u": partial(paired_rank_test, y_true, a, b),
-        "paired_rank_test, local .8": partial(paired_rank_test, y_true, a, b, phi=LocalAUC(0.8)),
+        "paired_rank_test, local .8": partial(
+            paired_rank_test, y_true, a, b, measure=LocalAUC(0.8)
+        ),
         "two_sample_rank_test, normal": partial(two_sample_rank_test, *classes, method="normal"),
         "scipy mannwhitneyu, asymptotic": partial(mannwhitneyu, *classes, method="asymptotic"),
     }

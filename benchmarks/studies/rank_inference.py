@@ -36,6 +36,7 @@ from sklearn_rank.metrics import (
     TopDCG,
     VanDerWaerden,
     Wilcoxon,
+    get_measure,
     linear_rank_score,
 )
 
@@ -195,6 +196,7 @@ def test_rows(replications):
 
 def rows_of_tests(replications, name, n_pos, n_neg):
     rng, phi = seeded("tests", name, n_pos), PHIS[name]
+    measure = get_measure(linear_rank_score, phi=phi, normalize="minmax")
 
     def scorers(better):
         y_true, common = draw(rng, n_pos, n_neg, 0.0)
@@ -204,15 +206,15 @@ def rows_of_tests(replications, name, n_pos, n_neg):
 
     def paired(better):
         y_true, scores = scorers(better)
-        return paired_rank_test(y_true, scores[0], scores[1], phi=phi)
+        return paired_rank_test(y_true, scores[0], scores[1], measure=measure)
 
     def unpaired(better):
         (y_a, a), (y_b, b) = scorers(better), scorers(0.0)
-        return unpaired_rank_test(y_a, a[0], y_b, b[1], phi=phi)
+        return unpaired_rank_test(y_a, a[0], y_b, b[1], measure=measure)
 
     def joint(better):
         y_true, scores = scorers(better)
-        return compare_rankers(y_true, dict(zip("abc", scores, strict=True)), phi=phi)
+        return compare_rankers(y_true, dict(zip("abc", scores, strict=True)), measure=measure)
 
     def two_sample(better, method):
         y_true, score = draw(rng, n_pos, n_neg, better)

@@ -284,7 +284,7 @@ def five_rankers(package):
     y, compare = (grade > 1).astype(int), package.inference.compare_rankers
 
     def call():
-        found = compare(y, scores, normalize="minmax", random_state=0)
+        found = compare(y, scores, random_state=0)
         return np.append(found.estimates, [found.statistic, found.critical_value])
 
     return call

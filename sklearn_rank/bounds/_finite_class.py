@@ -10,6 +10,7 @@ from math import ceil, exp, inf, log, sqrt
 from typing import Literal, TypeAlias
 
 from ._kl import binary_kl, kl_limits
+from ._score_limits import score_limits
 from ._statements import AGARWAL, OURS, Side, of_side
 
 __all__ = [
@@ -183,9 +184,8 @@ def _chebyshev_width(fewer: int, delta: float, auc: float | None, side: Side) ->
     c = (1.0 / delta if side == "both" else 1.0 / delta - 1.0) / fewer
     if auc is None:
         return sqrt(c / 4.0)
-    centre = (auc + c / 2.0) / (1.0 + c)
-    reach = sqrt(c * auc * (1.0 - auc) + c * c / 4.0) / (1.0 + c)
-    return of_side(side, max(auc - centre + reach, 0.0), max(centre + reach - auc, 0.0))
+    low, high = (float(limit) for limit in score_limits(auc, c))
+    return of_side(side, auc - low, high - auc)
 
 
 def _chernoff(centre: float, reached: float, n: int) -> float:

@@ -4,7 +4,7 @@ from ._auc import auc_interval
 from ._comparison import RankerComparison, compare_rankers
 from ._holm import holm_adjust
 from ._influence import linear_rank_influence
-from ._linear_rank import RankInterval, linear_rank_interval
+from ._linear_rank import linear_rank_interval
 from ._paired import paired_rank_test, unpaired_rank_test
 from ._partial_auc import partial_auc_influence, partial_auc_interval
 from ._queries import (
@@ -13,6 +13,7 @@ from ._queries import (
     paired_query_test,
     paired_query_tests,
 )
+from ._rank_results import RankInterval
 from ._results import Interval, RankTestResult
 from ._roc_band import RocBand, roc_band
 from ._sample_size import AUCPlan, auc_sample_size

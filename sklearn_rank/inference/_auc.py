@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._validation import check_positive, check_qid, check_rows
-from ._arguments import check_choice, check_level
+from .._arguments import check_choice, check_level
+from .._lists import check_scored_lists
+from .._validation import check_qid
+from .._warn import warn
 from ._auc_limits import ESTIMATED, METHODS, WITH_GROUPS, auc_limits, design_effect
 from ._auc_moments import AUCMoments, clustered_moments, sample_moments
 from ._results import Interval
@@ -149,59 +150,49 @@ def auc_interval(
             f"method={method!r} needs independent items and takes no groups: choose one of"
             f" {', '.join(map(repr, WITH_GROUPS))}."
         )
-    ids = None if groups is None else _check_groups(groups, y_true)
-    data = check_rows(y_true, y_score, sample_weight=sample_weight, qid=ids)
-    positive = check_positive(data, pos_label)
-    _refuse_lists(y_true)
-    if data.weight is not None and groups is None:
-        _refuse_broken(sample_weight)
-    if positive.all() or not positive.any():
-        warnings.warn(
-            "The AUC is undefined for items of one class only: it was set to nan and its interval"
-            " to [0, 1].",
-            UndefinedMetricWarning,
-            stacklevel=2,
-        )
-        return Interval(float("nan"), 0.0, 1.0, level, method, TARGET)
-    if data.qid is None:
-        moments = sample_moments(data.scores, positive, data.weight)
-    else:
-        if np.all(data.qid == data.qid[0]):
-            raise ValueError(
-                "groups has one group only, which shows no spread: pass the ids of at least two."
-            )
-        moments = clustered_moments(data.scores, positive, data.weight, data.qid)
-    error = _standard_error(method, moments)
-    low, high = auc_limits(method, moments, level)
-    return Interval(float(moments.auc), float(low), float(high), level, method, TARGET, error)
-
-
-def _refuse_lists(y_true: Any) -> None:
     if np.ndim(y_true) != 1:
         raise ValueError(
             f"y_true has {np.ndim(y_true)} dimensions, but the interval is for one list: pass"
             " y_true.ravel() and y_score.ravel()."
         )
-
-
-def _refuse_broken(sample_weight: Any) -> None:
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    broken = weight != np.floor(weight)
-    if broken.any():
-        row = int(np.argmax(broken))
-        raise ValueError(
-            f"sample_weight is {weight[row]:g} at row {row}, which is no number of times that an"
-            " item was seen: pass whole numbers, or for weights of another kind groups too"
-            " (groups=np.arange(n) if the rows are independent)."
+    data = check_scored_lists(
+        y_true,
+        y_score,
+        kind="binary",
+        pos_label=pos_label,
+        qid=None if groups is None else check_qid(groups, len(y_true), name="groups"),
+        sample_weight=sample_weight,
+    )
+    if groups is None and not data.whole.all():
+        _refuse_fractions(sample_weight)
+    if data.positive.all() or not data.positive.any():
+        warn(
+            "The AUC is undefined for items of one class only: it was set to nan and its interval"
+            " to [0, 1].",
+            UndefinedMetricWarning,
         )
+        return Interval(float("nan"), 0.0, 1.0, level, method, TARGET)
+    if groups is None:
+        moments = sample_moments(data.score, data.positive, data.weight)
+    else:
+        if data.n_lists == 1:
+            raise ValueError(
+                "groups has one group only, which shows no spread: pass the ids of at least two."
+            )
+        moments = clustered_moments(data)
+    error = _standard_error(method, moments)
+    low, high = auc_limits(method, moments, level)
+    return Interval(float(moments.auc), float(low), float(high), level, method, TARGET, error)
 
 
-def _check_groups(groups: Any, y_true: Any) -> Any:
-    _refuse_lists(y_true)
-    try:
-        return check_qid(groups, len(y_true))
-    except ValueError as error:
-        raise ValueError(str(error).replace("qid", "groups")) from None
+def _refuse_fractions(sample_weight: Any) -> None:
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    row = int(np.argmax(weight != np.floor(weight)))
+    raise ValueError(
+        f"sample_weight is {weight[row]:g} at row {row}, which is no number of times that an item"
+        " was seen: pass whole numbers, or for weights of another kind groups too"
+        " (groups=np.arange(n) if the rows are independent)."
+    )
 
 
 def _standard_error(method: str, moments: AUCMoments) -> float | None:

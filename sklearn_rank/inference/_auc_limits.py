@@ -9,14 +9,14 @@ import numpy as np
 from scipy.special import expit, logit, ndtri
 
 from .._typing import AnyArray, FloatArray
-from ..bounds._shared import kl_limits
+from ..bounds._shared import kl_limits, score_limits
 from ._auc_moments import AUCMoments, hanley_mcneil_pairs, lehmann_variance
 
 __all__ = ["ESTIMATED", "METHODS", "WITH_GROUPS", "auc_limits", "design_effect"]
 
 Limits = tuple[FloatArray, FloatArray]
 
-# What the spread of the placements is supposed to be before any were seen: the share of its
+# What the variance of the placements is supposed to be before any were seen: the share of its
 # largest possible value, and the evidence for it in units of n A (1 - A).
 PRIOR_SHARE = 0.5
 PRIOR_EVIDENCE = 0.5
@@ -69,25 +69,26 @@ def design_effect(moments: AUCMoments) -> FloatArray:
     at an AUC of 1 nothing was seen and it is r; one item alone, which shows no spread, has the
     largest, 1.
     """
-    spread = moments.auc * (1.0 - moments.auc)
+    largest = moments.auc * (1.0 - moments.auc)
     if moments.n_groups is not None:
         few = moments.n_groups
         # As many draws as the groups of the rarer class, each of this variance.
         seen = (few - 1.0) * few * moments.variance
-        return _shrunken(seen, (few - 1.0) * spread, few) / few
+        return _shrunken_share(seen, (few - 1.0) * largest, few) / few
     m, n = moments.n_pos, moments.n_neg
-    of_pos = _shrunken((m - 1.0) * moments.var_pos, (m - 1.0) * spread, m)
-    of_neg = _shrunken((n - 1.0) * moments.var_neg, (n - 1.0) * spread, n)
-    return of_pos / m + of_neg / n
+    share_pos = _shrunken_share((m - 1.0) * moments.var_pos, (m - 1.0) * largest, m)
+    share_neg = _shrunken_share((n - 1.0) * moments.var_neg, (n - 1.0) * largest, n)
+    return share_pos / m + share_neg / n
 
 
-def _shrunken(seen: AnyArray, largest: AnyArray, n: AnyArray) -> FloatArray:
+def _shrunken_share(seen: AnyArray, largest: AnyArray, n: AnyArray) -> FloatArray:
+    """Share of its largest value that a variance has, drawn to the prior where little was seen."""
     prior = PRIOR_SHARE * (1.0 + 1.0 / n)
     return (seen + PRIOR_EVIDENCE * prior) / (largest + PRIOR_EVIDENCE)
 
 
 def _wilson(moments: AUCMoments, delta: float) -> Limits:
-    return _score_limits(moments.auc, _z(delta) ** 2 * design_effect(moments))
+    return score_limits(moments.auc, _z(delta) ** 2 * design_effect(moments))
 
 
 def _delong(moments: AUCMoments, delta: float) -> Limits:
@@ -151,11 +152,11 @@ def _chebyshev(moments: AUCMoments, delta: float) -> Limits:
 
 
 def _normal_worst(moments: AUCMoments, delta: float) -> Limits:
-    return _score_limits(moments.auc, _z(delta) ** 2 / _fewer(moments))
+    return score_limits(moments.auc, _z(delta) ** 2 / _fewer(moments))
 
 
 def _chebyshev_worst(moments: AUCMoments, delta: float) -> Limits:
-    return _score_limits(moments.auc, 1.0 / (delta * _fewer(moments)))
+    return score_limits(moments.auc, 1.0 / (delta * _fewer(moments)))
 
 
 def _mcdiarmid(moments: AUCMoments, delta: float) -> Limits:
@@ -176,15 +177,6 @@ def _kl(moments: AUCMoments, delta: float) -> Limits:
 def _wald(auc: Any, variance: Any, factor: float) -> Limits:
     reach = factor * np.sqrt(variance)
     return auc - reach, auc + reach
-
-
-def _score_limits(auc: AnyArray, c: AnyArray) -> Limits:
-    """Solve ``(auc - A)^2 = c A (1 - A)`` for A."""
-    centre = (auc + c / 2.0) / (1.0 + c)
-    reach = np.sqrt(c * auc * (1.0 - auc) + c * c / 4.0) / (1.0 + c)
-    # Exact at the ends, where the difference would be rounded.
-    low = np.where(auc <= 0.0, 0.0, centre - reach)
-    return low, np.where(auc >= 1.0, 1.0, centre + reach)
 
 
 def _fewer(moments: AUCMoments) -> AnyArray:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri, owens_t
 
 from .._blocks import ClassBlocks, class_blocks, tied_blocks
-from .._lists import group_rows
+from .._lists import ScoredLists
 from .._typing import AnyArray, BoolArray, FloatArray
 
 __all__ = [
@@ -131,25 +131,23 @@ def sample_moments(
     # One look-up of the smaller class among all items tells the placements of both classes.
     swapped = bool(2 * np.count_nonzero(positive) > len(positive))
     blocks = class_blocks(score, ~positive if swapped else positive, weight)
-    held, other, tied = _placement_sums(blocks, swapped)
-    (n_class, auc, square_held), (n_other, _, square_other) = held, other
-    var_held = square_held / max(n_class - 1.0, 1.0)
-    var_other = square_other / max(n_other - 1.0, 1.0)
+    auc, squares_class, squares_other, tied = _placement_sums(blocks, swapped)
+    n_class, n_other = float(blocks.n_class[0]), float(blocks.n_other[0])
+    var_class = squares_class / max(n_class - 1.0, 1.0)
+    var_other = squares_other / max(n_other - 1.0, 1.0)
     if swapped:
-        return AUCMoments.of_independent(auc, var_other, var_held, tied, n_other, n_class)
-    return AUCMoments.of_independent(auc, var_held, var_other, tied, n_class, n_other)
+        return AUCMoments.of_independent(auc, var_other, var_class, tied, n_other, n_class)
+    return AUCMoments.of_independent(auc, var_class, var_other, tied, n_class, n_other)
 
 
-def _placement_sums(
-    blocks: ClassBlocks, swapped: bool
-) -> tuple[tuple[float, float, float], tuple[float, float, float], float]:
-    """Number, mean, and sum of squares about it, of the placements of either class."""
+def _placement_sums(blocks: ClassBlocks, swapped: bool) -> tuple[float, float, float, float]:
+    """Mean of the placements, sums of squares about it of either class, share of tied pairs."""
     n_class, n_other = float(blocks.n_class[0]), float(blocks.n_other[0])
     beaten = blocks.other_above if swapped else blocks.other_below
     placement = (beaten + blocks.of_other / 2.0) / n_other
     auc = float(np.dot(blocks.of_class, placement) / n_class)
     auc = min(auc, 1.0)
-    square_held = float(np.dot(blocks.of_class, (placement - auc) ** 2))
+    squares_class = float(np.dot(blocks.of_class, (placement - auc) ** 2))
     # Those of the other class stand in a block, or in a gap next to one: below the first block,
     # between two, above the last.
     upto = blocks.other_below + blocks.of_other
@@ -161,28 +159,21 @@ def _placement_sums(
     reached = (passed if swapped else above) / n_class
     halfway = blocks.class_below if swapped else blocks.class_above
     level = (halfway + blocks.of_class / 2.0) / n_class
-    square_other = float(
+    squares_other = float(
         np.dot(gaps, (reached - auc) ** 2) + np.dot(blocks.of_other, (level - auc) ** 2)
     )
     tied = float(np.dot(blocks.of_class, blocks.of_other)) / (n_class * n_other)
-    return (n_class, auc, square_held), (n_other, auc, square_other), tied
+    return auc, squares_class, squares_other, tied
 
 
-def clustered_moments(
-    score: FloatArray, positive: BoolArray, weight: FloatArray | None, groups: AnyArray
-) -> AUCMoments:
+def clustered_moments(groups: ScoredLists) -> AUCMoments:
     """Find the moments of items that depend on each other within groups.
 
     Parameters
     ----------
-    score : ndarray of shape (n,)
-        Scores without NaN.
-    positive : ndarray of bool of shape (n,)
-        Which items are positive; there are some of both classes.
-    weight : ndarray of shape (n,) or None
-        Weight of each item, whose scale does not matter; None is 1 for each.
-    groups : ndarray of shape (n,)
-        Id of the group of each item; there are at least two.
+    groups : ScoredLists
+        The items, group by group; there are at least two groups, and items of both classes. The
+        scale of the weights does not matter.
 
     Returns
     -------
@@ -193,37 +184,32 @@ def clustered_moments(
     -----
     Obuchowski (1997), *Nonparametric analysis of clustered ROC curve data*, Biometrics 53.
     """
-    weight = np.ones(len(score)) if weight is None else weight
-    blocks = tied_blocks(score)
-    of_pos = blocks.totals(np.where(positive, weight, 0.0))
-    of_neg = blocks.totals(np.where(positive, 0.0, weight))
-    n_pos, n_neg = float(of_pos.sum()), float(of_neg.sum())
+    positive, weight = groups.positive, groups.counts
+    blocks = tied_blocks(groups.score)
+    weight_pos = blocks.totals(np.where(positive, weight, 0.0))
+    weight_neg = blocks.totals(np.where(positive, 0.0, weight))
+    n_pos, n_neg = float(weight_pos.sum()), float(weight_neg.sum())
     # Blocks descend from the top; of its own block an item counts half.
-    below = np.cumsum(of_neg[::-1])[::-1] - of_neg / 2.0
-    above = np.cumsum(of_pos) - of_pos / 2.0
-    placement = np.empty(len(score))
+    below = np.cumsum(weight_neg[::-1])[::-1] - weight_neg / 2.0
+    above = np.cumsum(weight_pos) - weight_pos / 2.0
+    placement = np.empty(len(positive))
     block_of = np.repeat(np.arange(len(blocks.starts)), blocks.lengths())
     ordered = np.where(positive[blocks.order], below[block_of] / n_neg, above[block_of] / n_pos)
     placement[blocks.order] = np.clip(ordered, 0.0, 1.0)
-    auc = float(np.clip(np.dot(of_pos, below) / (n_pos * n_neg), 0.0, 1.0))
+    auc = float(np.clip(np.dot(weight_pos, below) / (n_pos * n_neg), 0.0, 1.0))
 
-    _, offsets, order = group_rows(groups)
-    rows = slice(None) if order is None else order
-    starts = offsets[:-1]
-    apart, inside, weight = (placement - auc)[rows], positive[rows], weight[rows]
-    held_pos = np.add.reduceat(inside.astype(np.float64), starts) > 0
-    held_neg = np.add.reduceat(~inside, starts, dtype=np.float64) > 0
-    sum_pos = np.add.reduceat(np.where(inside, weight * apart, 0.0), starts) / n_pos
-    sum_neg = np.add.reduceat(np.where(inside, 0.0, weight * apart), starts) / n_neg
-    n_all, n_of_pos, n_of_neg = len(starts), int(held_pos.sum()), int(held_neg.sum())
-    fewer = min(n_of_pos, n_of_neg)
+    apart = placement - auc
+    sum_pos = groups.weighted_totals(np.where(positive, apart, 0.0)) / n_pos
+    sum_neg = groups.weighted_totals(np.where(positive, 0.0, apart)) / n_neg
+    with_pos = int(np.count_nonzero(groups.totals(positive.astype(np.float64))))
+    with_neg = int(np.count_nonzero(groups.totals((~positive).astype(np.float64))))
     # Of the AUC: the share of either class, and what the groups move together.
-    var_pos = _inflation(n_of_pos) * float(np.dot(sum_pos, sum_pos))
-    var_neg = _inflation(n_of_neg) * float(np.dot(sum_neg, sum_neg))
-    joint = _inflation(n_all) * float(np.dot(sum_pos, sum_neg))
+    var_pos = _inflation(with_pos) * float(np.dot(sum_pos, sum_pos))
+    var_neg = _inflation(with_neg) * float(np.dot(sum_neg, sum_neg))
+    joint = _inflation(groups.n_lists) * float(np.dot(sum_pos, sum_neg))
     variance = var_pos + var_neg + 2.0 * joint
-    tied = float(np.dot(of_pos, of_neg)) / (n_pos * n_neg)
-    found = (auc, var_pos, var_neg, tied, n_pos, n_neg, variance, fewer)
+    tied = float(np.dot(weight_pos, weight_neg)) / (n_pos * n_neg)
+    found = (auc, var_pos, var_neg, tied, n_pos, n_neg, variance, min(with_pos, with_neg))
     return AUCMoments(*(np.asarray(value) for value in found))
 
 

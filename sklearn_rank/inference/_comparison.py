@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc, ndtr
+from scipy.special import chdtrc
 
+from .._arguments import check_generator, check_level
 from .._typing import BoolArray, FloatArray
-from ..metrics._shared import Normalize, Phi
-from ._arguments import check_choice, check_level
-from ._influence import check_limit, check_two_classes
-from ._paired import INSTEAD, JointEstimate, joint_estimate, safe_variance
-from ._resampling import generator_of
+from ..metrics import get_measure
+from ..metrics._shared import MeasureLike
+from ._contrasts import read_contrasts
+from ._joint import JointEstimate, joint_influence, joint_query_means, least_variance
+from ._max_t import largest_statistics
+from ._measure_influence import measure_influence
+from ._normal_test import normal_pvalue
+from ._query_values import query_values_of
 from ._results import Interval, RankTestResult
 
 __all__ = ["RankerComparison", "compare_rankers"]
 
-# Draws from which the largest of several statistics is known, and how many are held at a time.
-DRAWS, CHUNK = 100_000, 2**14
+# Draws from which the largest of several statistics is known.
+DRAWS = 100_000
+
+# Differences that are smaller, relative to the largest statistic, are none.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,38 +103,44 @@ def compare_rankers(
     y_true: Any,
     y_scores: Mapping[str, Any],
     *,
-    phi: Phi = "wilcoxon",
+    measure: MeasureLike = "auc",
+    qid: Any = None,
     contrasts: str | Mapping[str, Any] | None = None,
     level: float = 0.95,
     conditional: bool = True,
-    normalize: Normalize = "minmax",
     random_state: Any = 0,
     pos_label: Any = None,
 ) -> RankerComparison:
-    """Compare the rank statistics of several scorers on the same items.
+    """Compare a measure of several scorers on the same items.
 
-    The covariance is that of the influence values, item by item. The hypothesis that all
+    The covariance is that of the influence values, item by item, or with ``qid`` of the values of
+    the queries. The hypothesis that all
     contrasts are 0 has the statistic ``d' (C S C')^+ d`` with a chi-square distribution; each
     contrast has an interval, all of which hold together.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two classes, both present.
+        Labels of two classes, both present; with ``qid`` labels or grades as the measure takes
+        them.
     y_scores : mapping of str to array-like of shape (n_samples,)
         Scores of at least two scorers by name; higher is nearer to the top.
-    phi : ScoreGeneratingFunction, str or callable, default="wilcoxon"
-        Nondecreasing function on (0, 1); one that depends on the length of the list is refused.
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
+        With ``qid`` any measure of a list; without it one of which the influence of single items
+        is known: ``"auc"``, ``"local_auc@0.8"``, ``"bedroc@20"``, a score-generating function (its
+        statistic between the worst and the best order), or ``make_measure(..., influence=)``. As
+        :func:`sklearn_rank.metrics.get_measure` takes it.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the query of each row, the rows in any order. The statistics are then means over the
+        queries, which are the sample; in two dimensions each row is a query. None is one list.
     contrasts : str, mapping or None, default=None
         None is all pairs; the name of a scorer compares every other one with it; a mapping gives
         the coefficients of each contrast by name, in the order of ``y_scores``, which sum to 0.
     level : float, default=0.95
         Nominal probability, in (0, 1), that all intervals cover.
     conditional : bool, default=True
-        Whether the labels count as fixed: the target is then at their share of positives.
-    normalize : {"mean", "minmax"}, default="minmax"
-        Of the places between the worst and the best order (with Wilcoxon's phi, the AUC), or of
-        the means over the positives.
+        Whether the labels of one list count as fixed: the target is then at their share of
+        positives.
     random_state : int, Generator, RandomState or None, default=0
         Source of the draws from which the distribution of the largest statistic is known.
     pos_label : int, float, bool or str, default=None
@@ -142,8 +154,8 @@ def compare_rankers(
     Raises
     ------
     ValueError
-        If an argument is not valid, one class is absent, no place counts, or phi depends on the
-        length of the list.
+        If an argument is not valid, one class is absent, the influence of single items on the
+        measure is not known and there is no ``qid``, or fewer than two queries have a value.
 
     See Also
     --------
@@ -155,7 +167,8 @@ def compare_rankers(
     The largest of the absolute statistics has the distribution of that of correlated normal
     variables, taken from 100,000 draws: shorter intervals than Bonferroni's, and p-values below
     1e-4 are Bonferroni's. A contrast without any variation is treated as by
-    :func:`paired_rank_test`. O(n K log n) time for K scorers and O(n K) memory, beyond the draws.
+    :func:`paired_rank_test`, with half a query at either end of the range of the measure for
+    means over queries. O(n K log n) time for K scorers and O(n K) memory, beyond the draws.
 
     References
     ----------
@@ -174,40 +187,69 @@ def compare_rankers(
     >>> {name: round(test.estimate, 4) for name, test in found.contrasts.items()}
     {'a - c': 0.0, 'b - c': -0.3125}
     """
-    check_choice("normalize", normalize, ("mean", "minmax"))
     level = check_level(level)
-    function = check_limit(phi, INSTEAD)
+    measure = get_measure(measure)
     if not isinstance(y_scores, Mapping) or len(y_scores) < 2:
         raise ValueError(
             "y_scores must be a mapping of at least two names to scores, as {'a': scores_a, 'b':"
             " scores_b}."
         )
     names = tuple(str(name) for name in y_scores)
-    checked = [check_two_classes(y_true, score, pos_label) for score in y_scores.values()]
-    joint = joint_estimate(
-        checked[0][0],
-        [score for _, score in checked],
-        function,
-        conditional=conditional,
-        normalize=normalize,
-    )
-    rows = _contrasts(names, contrasts)
+    rows = read_contrasts(names, contrasts)
+    rng = check_generator(random_state)
+    if qid is None and np.ndim(y_true) != 2:
+        found = measure_influence(
+            measure,
+            y_true,
+            tuple(y_scores.values()),
+            conditional=conditional,
+            pos_label=pos_label,
+        )
+        joint, called = joint_influence(found, conditional=conditional), measure.name
+    else:
+        samples = list(
+            query_values_of(measure, y_true, y_scores, qid=qid, pos_label=pos_label).values()
+        )
+        low, high = measure.range
+        joint = joint_query_means(np.stack([one.values for one in samples]), high - low)
+        called = f"mean {measure.name} over queries"
+    return _comparison(joint, names, rows, level, rng, called)
+
+
+def _comparison(
+    joint: JointEstimate,
+    names: tuple[str, ...],
+    rows: dict[str, FloatArray],
+    level: float,
+    rng: np.random.Generator,
+    called: str,
+) -> RankerComparison:
+    """Test all contrasts together, and each with the largest of all in mind."""
     matrix = np.stack(list(rows.values()))
     differences = matrix @ joint.estimates
     covariance, certain = _covariance(joint, matrix, differences)
-    of_contrasts = matrix @ covariance @ matrix.T
-    variances = np.diag(of_contrasts).copy()
-    variances[certain] = np.diag(matrix @ joint.spare @ matrix.T)[certain]
+    contrast_covariance = matrix @ covariance @ matrix.T
+    variances = np.diag(contrast_covariance).copy()
+    variances[certain] = np.diag(matrix @ joint.regularized @ matrix.T)[certain]
     errors = np.sqrt(variances)
-    largest = _largest_statistics(of_contrasts[np.ix_(~certain, ~certain)], random_state)
+    uncertain = contrast_covariance[np.ix_(~certain, ~certain)]
+    largest = largest_statistics(uncertain if len(uncertain) else np.ones((1, 1)), DRAWS, rng)
     critical = float(np.quantile(largest, level, method="higher"))
-    statistic, degrees = _chi_square(differences, of_contrasts)
-    tests = {
-        name: _contrast_test(
-            float(value), float(error), critical, level, largest, len(rows), _reach(joint, row)
+    statistic, degrees = _chi_square(differences, contrast_covariance)
+    tests = {}
+    for name, value, error, row in zip(rows, differences, errors, matrix, strict=True):
+        reach = joint.length * float(np.abs(row).sum()) / 2.0
+        half = critical * float(error)
+        interval = Interval(
+            estimate=float(value),
+            low=max(float(value) - half, -reach),
+            high=min(float(value) + half, reach),
+            level=level,
+            method="max-t",
+            target=f"difference of {called}, simultaneous",
+            standard_error=float(error),
         )
-        for name, value, error, row in zip(rows, differences, errors, matrix, strict=True)
-    }
+        tests[name] = _contrast_test(interval, float(value / error), largest, len(rows), called)
     return RankerComparison(
         names=names,
         estimates=joint.estimates,
@@ -221,41 +263,6 @@ def compare_rankers(
     )
 
 
-def _contrasts(
-    names: tuple[str, ...], contrasts: str | Mapping[str, Any] | None
-) -> dict[str, FloatArray]:
-    """Coefficients of each contrast by its name."""
-    unit = np.eye(len(names))
-    if contrasts is None:
-        pairs = combinations(range(len(names)), 2)
-        return {f"{names[i]} - {names[j]}": unit[i] - unit[j] for i, j in pairs}
-    if isinstance(contrasts, str):
-        if contrasts not in names:
-            raise ValueError(
-                f"contrasts={contrasts!r} is not among the scorers {list(names)}: pass one of"
-                " their names."
-            )
-        at = names.index(contrasts)
-        others = (i for i in range(len(names)) if i != at)
-        return {f"{names[i]} - {contrasts}": unit[i] - unit[at] for i in others}
-    rows = {}
-    for name, coefficients in contrasts.items():
-        row = np.asarray(coefficients, dtype=np.float64)
-        if row.shape != (len(names),) or not np.isfinite(row).all():
-            raise ValueError(
-                f"The contrast {name!r} must be {len(names)} finite numbers, one per scorer."
-            )
-        if not row.any() or abs(row.sum()) > 1e-9 * np.abs(row).sum():
-            raise ValueError(
-                f"The contrast {name!r} sums to {row.sum():g} over {len(names)} scorers: its"
-                " coefficients must sum to 0 and not all be 0."
-            )
-        rows[str(name)] = row
-    if not rows:
-        raise ValueError("contrasts is empty: pass at least one contrast or None for all pairs.")
-    return rows
-
-
 def _covariance(
     joint: JointEstimate, matrix: FloatArray, differences: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
@@ -264,40 +271,14 @@ def _covariance(
     It is that with the added items if a difference would else be certain.
     """
     variances = np.diag(matrix @ joint.covariance @ matrix.T)
-    needed = np.array(
-        [
-            safe_variance(
-                float(variance), 0.0, float(value), unit=joint.unit, effective=joint.effective
-            )[1]
-            for variance, value in zip(variances, differences, strict=True)
-        ]
-    )
-    certain = needed & (differences == 0.0) & ~np.isnan(variances)
-    if np.array_equal(needed, certain):
+    unknown = ~(variances > least_variance(differences, joint.length, joint.n_effective))
+    none = np.abs(differences) <= ROUNDING * np.abs(joint.estimates).max()
+    certain = unknown & none & ~np.isnan(variances)
+    if np.array_equal(unknown, certain):
         return joint.covariance, certain
     apart = joint.estimates - joint.estimates.mean()
-    return joint.spare + np.outer(apart, apart) / joint.effective, np.zeros(
-        len(matrix), dtype=bool
-    )
-
-
-def _largest_statistics(covariance: FloatArray, random_state: Any) -> FloatArray:
-    """Draws of the largest standardised absolute value of normal variables, ascending."""
-    rng = generator_of(random_state)
-    if len(covariance) == 0:
-        covariance = np.ones((1, 1))
-    errors = np.sqrt(np.diag(covariance))
-    correlation = covariance / np.outer(errors, errors)
-    values, vectors = np.linalg.eigh(correlation)
-    kept = values > 1e-10 * values[-1]
-    root = vectors[:, kept] * np.sqrt(values[kept])
-    largest = [
-        np.abs(rng.standard_normal((min(CHUNK, DRAWS - start), root.shape[1])) @ root.T).max(
-            axis=1
-        )
-        for start in range(0, DRAWS, CHUNK)
-    ]
-    return np.sort(np.concatenate(largest))
+    covariance = joint.regularized + np.outer(apart, apart) / joint.n_effective
+    return covariance, np.zeros(len(matrix), dtype=bool)
 
 
 def _chi_square(differences: FloatArray, covariance: FloatArray) -> tuple[float, int]:
@@ -310,40 +291,20 @@ def _chi_square(differences: FloatArray, covariance: FloatArray) -> tuple[float,
     return float(np.sum(along**2 / values[kept])), int(np.count_nonzero(kept))
 
 
-def _reach(joint: JointEstimate, row: FloatArray) -> float:
-    """Largest possible value of a contrast."""
-    return joint.unit * float(np.abs(row).sum()) / 2.0
-
-
 def _contrast_test(
-    difference: float,
-    error: float,
-    critical: float,
-    level: float,
-    largest: FloatArray,
-    n_contrasts: int,
-    reach: float,
+    interval: Interval, z: float, largest: FloatArray, n_contrasts: int, called: str
 ) -> RankTestResult:
-    z = difference / error
+    """P-value, adjusted for the number of contrasts, from the draws or by Bonferroni."""
     beyond = len(largest) - int(np.searchsorted(largest, abs(z) * (1.0 - 1e-12), "left"))
     pvalue = (1.0 + beyond) / (1.0 + len(largest))
     if pvalue < 1e-4:
-        pvalue = min(pvalue, n_contrasts * float(2.0 * ndtr(-abs(z))))
-    interval = Interval(
-        estimate=difference,
-        low=max(difference - critical * error, -reach),
-        high=min(difference + critical * error, reach),
-        level=level,
-        method="max-t",
-        target="difference of W_phi, simultaneous",
-        standard_error=error,
-    )
+        pvalue = min(pvalue, n_contrasts * normal_pvalue(z, "two-sided"))
     return RankTestResult(
         statistic=z,
         pvalue=pvalue,
-        estimate=difference,
+        estimate=interval.estimate,
         alternative="two-sided",
         method="max-t",
-        hypothesis="contrast of W_phi is 0",
+        hypothesis=f"contrast of {called} is 0",
         interval=interval,
     )

@@ -6,59 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from .._lists import check_scored_lists
-from .._typing import BoolArray, FloatArray
+from .._arguments import check_choice
+from .._typing import FloatArray
 from ..metrics._shared import (
-    ClassInfluence,
     Normalize,
     Phi,
     ScoreGeneratingFunction,
     as_score_generating,
-    label_slope,
     linear_rank_influence_of,
-    rank_range,
 )
+from ._two_classes import check_two_classes
 
-__all__ = ["check_limit", "check_two_classes", "linear_rank_influence"]
-
-
-def check_two_classes(
-    y_true: Any, y_score: Any, pos_label: Any, *, name: str = "y_true"
-) -> tuple[BoolArray, FloatArray]:
-    """Check the labels and scores of one list that holds both classes.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes.
-    y_score : array-like of shape (n_samples,)
-        Scores.
-    pos_label : int, float, bool or str
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
-    name : str, default="y_true"
-        What the labels are called in messages.
-
-    Returns
-    -------
-    positive : ndarray of bool of shape (n_samples,)
-        Which items are positive.
-    score : ndarray of shape (n_samples,)
-        Their scores.
-    """
-    if np.ndim(y_true) != 1:
-        raise ValueError(
-            f"{name} has {np.ndim(y_true)} dimensions, but the uncertainty is that of one list:"
-            " pass one-dimensional labels and scores."
-        )
-    data = check_scored_lists(y_true, y_score, kind="binary", pos_label=pos_label)
-    n_pos = int(np.count_nonzero(data.positive))
-    if n_pos == 0 or n_pos == len(data.positive):
-        lacking = "positive" if n_pos == 0 else "negative"
-        raise ValueError(
-            f"{name} holds items of one class only, with no {lacking} among {len(data.positive)}:"
-            " there is nothing to rank apart; pass items of both classes."
-        )
-    return data.positive, data.score
+__all__ = ["check_limit", "linear_rank_influence"]
 
 
 def check_limit(phi: Phi, instead: str) -> ScoreGeneratingFunction:
@@ -114,7 +73,8 @@ def linear_rank_influence(
         at the share k / n of positives; else at their share in the population, and each item has
         its influence on k too.
     normalize : {"mean", "minmax"}, default="mean"
-        Of the mean over the positives, or of its place between the worst and the best order.
+        Of the mean over the positives, or of its value between the worst and the best order, which
+        are 0 and 1.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 
@@ -126,7 +86,8 @@ def linear_rank_influence(
     Raises
     ------
     ValueError
-        If an argument is not valid, one class is absent, no place counts with "minmax", or phi
+        If an argument is not valid, one class is absent, the worst and the best order
+        have the same mean with "minmax", or phi
         depends on the length of the list.
 
     See Also
@@ -158,29 +119,12 @@ def linear_rank_influence(
     >>> linear_rank_influence(y_true, y_score, phi="wilcoxon").round(2)
     array([ 0.2, -0.2, -0.2,  0.2])
     """
-    if normalize not in ("mean", "minmax"):
-        raise ValueError(f"normalize={normalize!r} must be 'mean' or 'minmax'.")
-    positive, score = check_two_classes(y_true, y_score, pos_label)
+    check_choice("normalize", normalize, ("mean", "minmax"))
+    data = check_two_classes(y_true, y_score, pos_label)
     function = check_limit(phi, "resample instead, linear_rank_interval(method='bootstrap')")
-    found = linear_rank_influence_of(positive, score, function)
-    return _of_sample(found, function, conditional=conditional, normalize=normalize)
-
-
-def _of_sample(
-    found: ClassInfluence,
-    phi: ScoreGeneratingFunction,
-    *,
-    conditional: bool,
-    normalize: Normalize,
-) -> FloatArray:
-    """Influence on the statistic as a function of the whole sample."""
-    positive = found.positive
-    n, k = len(positive), int(np.count_nonzero(positive))
+    found = linear_rank_influence_of(data.positive, data.score, function, normalize=normalize)
     influence = found.centred()
-    worst, best = (0.0, 1.0)
-    if normalize == "minmax":
-        worst, best = rank_range(phi, n, k)
     if not conditional:
-        slope = label_slope(found, phi, normalize=normalize, worst=worst, best=best)
-        influence += slope * np.where(positive, 1.0 - k / n, -k / n)
-    return influence / (best - worst)
+        share = float(data.positive.mean())
+        influence += found.label_slope * np.where(data.positive, 1.0 - share, -share)
+    return influence

@@ -2,71 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from .._blocks import tied_blocks
-from .._typing import BoolArray, FloatArray
-from ..bounds._shared import kl_limits
+from .._arguments import check_choice, check_generator, check_level, check_resamples
+from .._lists import ScoredLists
 from ..metrics._shared import (
-    PSEUDO_WEIGHT,
-    ClassInfluence,
     Normalize,
     Phi,
     ScoreGeneratingFunction,
     as_score_generating,
-    label_slope,
     linear_rank_influence_of,
     rank_bias,
     rank_range,
 )
-from ._arguments import check_choice, check_level, check_resamples
-from ._influence import check_limit, check_two_classes
-from ._proportion import wilson_limits
-from ._resampling import generator_of
-from ._results import Interval
+from ._influence import check_limit
+from ._influence_limits import influence_limits
+from ._rank_bootstrap import RankBootstrap
+from ._rank_dkw import dkw_interval
+from ._rank_results import RankInterval, limit_range, rank_target
+from ._two_classes import check_two_classes
 
-__all__ = ["RankInterval", "linear_rank_interval"]
-
-
-@dataclass(frozen=True)
-class RankInterval(Interval):
-    """Interval for a rank statistic, with the bias that was taken off its centre.
-
-    Parameters
-    ----------
-    estimate : float
-        Value of the measure, as the metric gives it.
-    low : float
-        Lower limit.
-    high : float
-        Upper limit.
-    level : float
-        Nominal probability, in (0, 1), that the interval covers its target.
-    method : str
-        How it was made.
-    target : str
-        The quantity that it is for.
-    standard_error : float or None, default=None
-        Standard error of the estimate; None for a method that has none.
-    bias : float or None, default=None
-        By how much the estimate exceeds the target on average, itself estimated; it was taken off
-        the centre. None for a method that needs none.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import RankInterval
-    >>> print(RankInterval(0.52, 0.41, 0.63, 0.95, "influence", "W_phi", 0.05, bias=-0.004))
-    0.5200 [0.4100, 0.6300] (W_phi, 95 %, influence, bias -0.0040)
-    """
-
-    bias: float | None = None
-
-    def __str__(self) -> str:
-        text = super().__str__()
-        return text if self.bias is None else f"{text[:-1]}, bias {self.bias:.4f})"
+__all__ = ["linear_rank_interval"]
 
 
 def linear_rank_interval(
@@ -104,8 +62,8 @@ def linear_rank_interval(
         Whether the target is at the share of positives of this list, k / n, as if the labels had
         been fixed beforehand; else at their share in the population.
     normalize : {"mean", "minmax"}, default="mean"
-        For the mean over the positives, or for its place between the worst and the best order:
-        with Wilcoxon's phi the AUC.
+        For the mean over the positives, or for its value between the worst and the best order,
+        which are 0 and 1: with Wilcoxon's phi the AUC.
     n_resamples : int, default=999
         Number of resamples of "bootstrap", at least 99.
     random_state : int, Generator, RandomState or None, default=None
@@ -121,9 +79,9 @@ def linear_rank_interval(
     Raises
     ------
     ValueError
-        If an argument is not valid, one class is absent, no place counts; if phi depends on the
-        length of the list and the method is not "bootstrap", phi is unbounded with "dkw", or
-        ``normalize="minmax"`` with "dkw" and random labels.
+        If an argument is not valid, one class is absent, the worst order is as good as the best;
+        if phi depends on the length of the list and the method is not "bootstrap", phi is
+        unbounded with "dkw", or ``normalize="minmax"`` with "dkw" and random labels.
 
     See Also
     --------
@@ -134,10 +92,10 @@ def linear_rank_interval(
 
     Notes
     -----
-    "influence" and "bootstrap" work on the place x of the statistic between its worst and its
-    best value. The estimated variance is that of the data with half an item more at either end
-    of the list in both classes, V at the place x'; x' (1 - x') / V is the effective sample size
-    of Wilson's interval, which has width at x = 1 too. The bias of "influence", the mean of
+    "influence" and "bootstrap" work on the statistic x between its worst value, 0, and its best,
+    1. The estimated variance is that of the data with half an item more at either end of the list
+    in both classes, V at the value x'; x' (1 - x') / V is the effective sample size of Wilson's
+    interval, which has width at x = 1 too. The bias of "influence", the mean of
     E[phi(R / (n+1))] - phi(F) for normal ranks R, is taken off; jumps of phi are left out of it.
 
     "dkw" holds with at least the probability ``level`` whatever the distribution, for independent
@@ -178,290 +136,63 @@ def linear_rank_interval(
     level = check_level(level)
     check_choice("method", method, ("influence", "dkw", "bootstrap"))
     check_choice("normalize", normalize, ("mean", "minmax"))
-    positive, score = check_two_classes(y_true, y_score, pos_label)
+    data = check_two_classes(y_true, y_score, pos_label)
     if method == "bootstrap":
-        function = as_score_generating(phi)
         n_resamples = check_resamples(n_resamples)
-        made = _Resampled(positive, score, function, conditional, normalize)
-        return made.interval(level, n_resamples, generator_of(random_state))
+        made = RankBootstrap(
+            data, as_score_generating(phi), conditional=conditional, normalize=normalize
+        )
+        return made.interval(level, n_resamples, check_generator(random_state))
     function = check_limit(phi, "resample, method='bootstrap'")
-    if method == "dkw":
-        return _distribution_free(positive, score, function, level, conditional, normalize)
-    return _by_influence(positive, score, function, level, conditional, normalize)
+    make = dkw_interval if method == "dkw" else _influence_interval
+    return make(data, function, level, conditional=conditional, normalize=normalize)
 
 
-def limit_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, float]:
-    """Least and largest value of the functional with k positives among n.
-
-    Parameters
-    ----------
-    phi : ScoreGeneratingFunction
-        The function, not depending on the length of the list.
-    n : int
-        Number of items.
-    k : int
-        Number of positives.
-
-    Returns
-    -------
-    worst : float
-        Mean of phi over (0, k / n).
-    best : float
-        Mean of phi over (1 - k / n, 1).
-    """
-    # Finer than the items where they are few, for the sake of jumps between them.
-    fine = max(1, 2**14 // n)
-    points = (np.arange(k * fine) + 0.5) / (n * fine)
-    return float(np.mean(phi(points))), float(np.mean(phi(1.0 - points[::-1])))
-
-
-def place_bias(
-    positive: BoolArray, score: FloatArray, phi: ScoreGeneratingFunction, place: float
-) -> float:
-    """Estimate the bias of the place of the statistic between the worst and the best order.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Which items are positive.
-    score : ndarray of shape (n,)
-        Their scores.
-    phi : ScoreGeneratingFunction
-        The function.
-    place : float
-        The place.
-
-    Returns
-    -------
-    float
-        The bias, 0 at either end, where worst and best order have the same.
-    """
-    n, k = len(score), int(np.count_nonzero(positive))
-    worst, best = rank_range(phi, n, k)
-    ends = np.arange(n)
-    bias = rank_bias(positive, score, phi)
-    bias -= (1.0 - place) * rank_bias(ends < k, ends.astype(np.float64), phi)
-    bias -= place * rank_bias(ends >= n - k, ends.astype(np.float64), phi)
-    return bias / (best - worst)
-
-
-def _target(n: int, k: int, conditional: bool, normalize: Normalize, what: str = "W_phi") -> str:
-    place = ", from worst to best" if normalize == "minmax" else ""
-    return (f"{what} at {k} positives of {n}" if conditional else f"{what}, random labels") + place
-
-
-def _by_influence(
-    positive: BoolArray,
-    score: FloatArray,
+def _influence_interval(
+    data: ScoredLists,
     phi: ScoreGeneratingFunction,
     level: float,
+    *,
     conditional: bool,
     normalize: Normalize,
 ) -> RankInterval:
-    n, k = len(score), int(np.count_nonzero(positive))
+    """Interval by the variance of the influence values, the estimated bias taken off."""
+    n, k = len(data.score), int(np.count_nonzero(data.positive))
     worst, best = rank_range(phi, n, k)
-    found = linear_rank_influence_of(positive, score, phi)
-    place = (found.estimate - worst) / (best - worst)
-    bias = place_bias(positive, score, phi, place)
-    place_found = found.scaled(worst, best - worst)
-    extra = 0.0
-    if not conditional:
-        slope = label_slope(found, phi, normalize=normalize, worst=worst, best=best)
-        extra = (slope / (best - worst)) ** 2 * (k / n) * (1.0 - k / n) / n
-    low, high = limit_range(phi, n, k)
+    found = linear_rank_influence_of(data.positive, data.score, phi, normalize=normalize)
+    shares = found if normalize == "minmax" else found.scaled(worst, best - worst)
+    value = shares.estimate
+    bias = _minmax_bias(data, phi, value)
+    low, high = (0.0, 1.0) if normalize == "minmax" else limit_range(phi, n, k)
     if not conditional and normalize == "mean":
         # The share of positives is not known, and with it the worst and the best value.
+        center = low + (high - low) * (value - bias)
         low, high = (float(x) for x in phi(np.array([0.5 / n, 1.0 - 0.5 / n])))
-        inner_low, inner_high = limit_range(phi, n, k)
-        center = inner_low + (inner_high - inner_low) * (place - bias)
-        unit = (best - worst) / (high - low)
-        place_found = found.scaled(low, high - low)
-        extra *= unit**2
-        place, bias = (center - low) / (high - low), 0.0
-    limits, variance = place_limits(place_found, place - bias, extra, level)
-    if normalize == "minmax":
-        estimate, scale, origin = (found.estimate - worst) / (best - worst), 1.0, 0.0
-    else:
-        estimate, scale, origin = found.estimate, high - low, low
+        shares = found.scaled(low, high - low)
+        value, bias = (center - low) / (high - low), 0.0
+    label_variance = 0.0 if conditional else shares.label_variance()
+    limits, variance = influence_limits(shares, value - bias, label_variance, level)
     return RankInterval(
-        estimate=estimate,
-        low=origin + scale * limits[0],
-        high=origin + scale * limits[1],
+        estimate=found.estimate,
+        low=low + (high - low) * limits[0],
+        high=low + (high - low) * limits[1],
         level=level,
         method="influence",
-        target=_target(n, k, conditional, normalize),
-        standard_error=scale * float(np.sqrt(variance)),
-        bias=estimate - (origin + scale * (place - bias)),
+        target=rank_target(n, k, conditional, normalize),
+        standard_error=(high - low) * float(np.sqrt(variance)),
+        bias=found.estimate - (low + (high - low) * (value - bias)),
     )
 
 
-def place_limits(
-    found: ClassInfluence, place: float, extra: float, level: float
-) -> tuple[tuple[float, float], float]:
-    """Limits for a place in [0, 1] of which the influence is known.
+def _minmax_bias(data: ScoredLists, phi: ScoreGeneratingFunction, value: float) -> float:
+    """Estimate the bias of the statistic between the worst and the best order.
 
-    Parameters
-    ----------
-    found : ClassInfluence
-        Influence on the place.
-    place : float
-        Estimate of the place, its bias taken off.
-    extra : float
-        Variance that the influence within the classes leaves out.
-    level : float
-        Nominal probability, in (0, 1).
-
-    Returns
-    -------
-    limits : tuple of (float, float)
-        The limits.
-    variance : float
-        Variance of the place, that of the added items included.
+    It is 0 at either end, where the worst and the best order have the same bias.
     """
-    place = min(max(place, 0.0), 1.0)
-    shift, variance = found.shrunken()
-    variance += extra
-    shrunken = min(max(place + shift, 0.0), 1.0)
-    n_effective = shrunken * (1.0 - shrunken) / variance
-    return wilson_limits(place, n_effective, level), variance
-
-
-def _distribution_free(
-    positive: BoolArray,
-    score: FloatArray,
-    phi: ScoreGeneratingFunction,
-    level: float,
-    conditional: bool,
-    normalize: Normalize,
-) -> RankInterval:
-    n, k = len(score), int(np.count_nonzero(positive))
-    if normalize == "minmax" and not conditional:
-        raise ValueError(
-            "normalize='minmax' needs the share of positives, which method='dkw' does not know"
-            " with conditional=False: pass conditional=True or normalize='mean'."
-        )
+    n, k = len(data.score), int(np.count_nonzero(data.positive))
     worst, best = rank_range(phi, n, k)
-    try:
-        floor, ceiling = (float(x) for x in phi(np.array([0.0, 1.0])))
-        bounded = np.isfinite(floor) and np.isfinite(ceiling)
-    except ValueError:
-        bounded = False
-    if not bounded:
-        raise ValueError(
-            f"phi={phi!r} is not finite on [0, 1], but method='dkw' needs a bounded phi: pass"
-            " method='influence' or 'bootstrap'."
-        )
-    delta = (1.0 - level) / 2.0
-    eps = np.sqrt((np.log(2.0 / delta) + (1.0 if conditional else 0.0)) / (2.0 * n))
-    blocks = tied_blocks(score)
-    held = np.add.reduceat(positive[blocks.order], blocks.starts, dtype=np.intp)
-    size = blocks.lengths()
-    below = (n - blocks.starts - size).astype(np.float64)
-    value = phi._sums(below, below + size, np.array([float(n)])) / size
-    estimate = float(np.sum(value * held)) / k
-    rank = np.arange(n, 0.0, -1.0)
-    means = []
-    for at in (np.maximum((rank - 1.0) / n - eps, 0.0), np.minimum(rank / n + eps, 1.0)):
-        of_block = np.add.reduceat(phi(at), blocks.starts) / size
-        means.append((float(np.sum(of_block * held)) / k - floor) / (ceiling - floor))
-    least, most = kl_limits(np.clip(means, 0.0, 1.0), np.log(2.0 / delta) / k)
-    low, high = (
-        floor + (ceiling - floor) * float(least[0]),
-        floor + (ceiling - floor) * float(most[1]),
-    )
-    if normalize == "minmax":
-        lowest, highest = limit_range(phi, n, k)
-        low, high = ((x - lowest) / (highest - lowest) for x in (low, high))
-        low, high = max(low, 0.0), min(high, 1.0)
-        estimate = (estimate - worst) / (best - worst)
-    return RankInterval(
-        estimate=estimate,
-        low=low,
-        high=high,
-        level=level,
-        method="dkw",
-        target=_target(n, k, conditional, normalize),
-    )
-
-
-class _Resampled:
-    """Statistics of samples drawn from the items and one imagined item at either end."""
-
-    def __init__(
-        self,
-        positive: BoolArray,
-        score: FloatArray,
-        phi: ScoreGeneratingFunction,
-        conditional: bool,
-        normalize: Normalize,
-    ) -> None:
-        self.phi, self.conditional, self.normalize = phi, conditional, normalize
-        self.n, self.k = len(score), int(np.count_nonzero(positive))
-        blocks = tied_blocks(score)
-        held = np.add.reduceat(positive[blocks.order], blocks.starts, dtype=np.intp)
-        self.counts = np.stack([held, blocks.lengths() - held])
-        self.n_blocks = len(held) + 2
-        # Block of each item of either class, the imagined blocks first and last.
-        self.places = [np.repeat(np.arange(1, len(held) + 1), row) for row in self.counts]
-        rank_range(phi, self.n, self.k)
-
-    def statistic(self, held: FloatArray, other: FloatArray) -> float:
-        """Place, between worst and best, of counts in blocks from the top."""
-        some = np.flatnonzero(held)
-        size = held + other
-        n, k = float(size.sum()), float(held.sum())
-        below = (n - np.cumsum(size))[some]
-        of_list = np.array([n])
-        value = self.phi._sums(below, below + size[some], of_list)
-        mean = float(np.sum(value * held[some] / size[some])) / k
-        if self.normalize == "mean":
-            low, high = self.mean_range()
-        else:
-            low, high = rank_range(self.phi, int(n), int(k))
-        return (mean - low) / (high - low)
-
-    def mean_range(self) -> tuple[float, float]:
-        """Return the least and the largest mean statistic."""
-        if self.conditional:
-            return rank_range(self.phi, self.n, self.k)
-        ends = self.phi._at_ranks(np.array([1.0, float(self.n)]), np.array([float(self.n)]))
-        return float(ends[0]), float(ends[1])
-
-    def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw counts in blocks for both classes."""
-        k = self.k
-        if not self.conditional:
-            k = int(np.clip(rng.binomial(self.n, self.k / self.n), 1, self.n - 1))
-        drawn = []
-        for size, places in zip((k, self.n - k), self.places, strict=True):
-            total = len(places) + 2.0 * PSEUDO_WEIGHT
-            at = np.floor(rng.random(size) * total - PSEUDO_WEIGHT).astype(np.intp)
-            ends = np.array([0, self.n_blocks - 1])
-            inside = (at >= 0) & (at < len(places))
-            block = np.where(
-                inside, places[np.clip(at, 0, len(places) - 1)], ends[(at > 0).astype(np.intp)]
-            )
-            drawn.append(np.bincount(block, minlength=self.n_blocks).astype(np.float64))
-        return drawn[0], drawn[1]
-
-    def interval(self, level: float, n_resamples: int, rng: np.random.Generator) -> RankInterval:
-        held, other = self.counts.astype(np.float64)
-        place = self.statistic(held, other)
-        draws = np.array([self.statistic(*self.draw(rng)) for _ in range(n_resamples)])
-        variance = float(draws.var(ddof=1))
-        center = float(draws.mean())
-        n_effective = center * (1.0 - center) / variance
-        low, high = wilson_limits(min(max(place, 0.0), 1.0), n_effective, level)
-        origin, scale = 0.0, 1.0
-        if self.normalize == "mean":
-            least, largest = self.mean_range()
-            origin, scale = least, largest - least
-        return RankInterval(
-            estimate=origin + scale * place,
-            low=origin + scale * low,
-            high=origin + scale * high,
-            level=level,
-            method="bootstrap",
-            target=_target(self.n, self.k, self.conditional, self.normalize, "expected statistic"),
-            standard_error=scale * float(np.sqrt(variance)),
-        )
+    ends = np.arange(n)
+    bias = rank_bias(data.positive, data.score, phi)
+    bias -= (1.0 - value) * rank_bias(ends < k, ends.astype(np.float64), phi)
+    bias -= value * rank_bias(ends >= n - k, ends.astype(np.float64), phi)
+    return bias / (best - worst)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 
-from .._blocks import tied_blocks
-from .._typing import BoolArray, FloatArray
+from .._arguments import check_choice, check_level, check_number
+from .._typing import FloatArray
 from ..metrics import partial_auc_score
-from ..metrics._shared import ClassInfluence
-from ._arguments import check_choice, check_level
-from ._influence import check_two_classes
-from ._linear_rank import place_limits
+from ..metrics._shared import partial_auc_influence_of
+from ._influence_limits import influence_limits
 from ._results import Interval
+from ._two_classes import check_two_classes
 
 __all__ = ["partial_auc_influence", "partial_auc_interval"]
 
@@ -66,8 +64,8 @@ def partial_auc_influence(
     Notes
     -----
     The limits are quantiles of a class, and their own variation is included; it needs no density,
-    since one rate is held at each. The mean is over the places of an item within its tied block,
-    the curve being straight there. O(n log n) time, O(n) memory.
+    since one rate is fixed at each. The mean is over the positions of an item within its tied
+    block, the curve being straight there. O(n log n) time, O(n) memory.
 
     References
     ----------
@@ -81,9 +79,9 @@ def partial_auc_influence(
     >>> partial_auc_influence([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], max_fpr=0.5)
     array([ 0.5,  0. , -0.5,  0. ])
     """
-    positive, score = check_two_classes(y_true, y_score, pos_label)
-    found = _influence_of(positive, score, *_check_limits(max_fpr, min_tpr))
-    return found.centred()
+    data = check_two_classes(y_true, y_score, pos_label)
+    limits = _check_limits(max_fpr, min_tpr)
+    return partial_auc_influence_of(data.positive, data.score, *limits).centred()
 
 
 def partial_auc_interval(
@@ -159,11 +157,11 @@ def partial_auc_interval(
     level = check_level(level)
     check_choice("scale", scale, ("raw", "mcclish", "normalized"))
     max_fpr, min_tpr = _check_limits(max_fpr, min_tpr)
-    positive, score = check_two_classes(y_true, y_score, pos_label)
-    area = partial_auc_score(positive, score, max_fpr=max_fpr, min_tpr=min_tpr)
-    top = max_fpr * (1.0 - min_tpr)
-    found = _influence_of(positive, score, max_fpr, min_tpr).scaled(0.0, top)
-    limits, variance = place_limits(found, area / top, 0.0, level)
+    data = check_two_classes(y_true, y_score, pos_label)
+    area = partial_auc_score(data.positive, data.score, max_fpr=max_fpr, min_tpr=min_tpr)
+    found = partial_auc_influence_of(data.positive, data.score, max_fpr, min_tpr)
+    top = found.length
+    limits, variance = influence_limits(found.scaled(0.0, top), area / top, 0.0, level)
     origin, unit = 0.0, top
     if scale == "normalized":
         unit = 1.0
@@ -182,73 +180,7 @@ def partial_auc_interval(
 
 
 def _check_limits(max_fpr: Any, min_tpr: Any) -> tuple[float, float]:
-    if not _is_number(max_fpr) or not 0 < max_fpr <= 1:
-        raise ValueError(f"max_fpr={max_fpr!r} must be a number in (0, 1].")
-    if not _is_number(min_tpr) or not 0 <= min_tpr < 1:
-        raise ValueError(f"min_tpr={min_tpr!r} must be a number in [0, 1).")
-    return float(max_fpr), float(min_tpr)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _influence_of(
-    positive: BoolArray, score: FloatArray, max_fpr: float, min_tpr: float
-) -> ClassInfluence:
-    """Influence of checked items on the raw area; the curve is straight across ties."""
-    blocks = tied_blocks(score)
-    ordered = positive[blocks.order]
-    held = np.add.reduceat(ordered, blocks.starts, dtype=np.intp).astype(np.float64)
-    other = blocks.lengths() - held
-    k, m = held.sum(), other.sum()
-    tpr, fpr = np.cumsum(held) / k, np.cumsum(other) / m
-    tpr_above, fpr_above = tpr - held / k, fpr - other / m
-    tpr_at_limit = _height(max_fpr, fpr_above, fpr, tpr_above, tpr)
-    reach = _height(min_tpr, tpr_above, tpr, fpr_above, fpr)
-    room = max(max_fpr - min(reach, max_fpr), 0.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        width, rise = fpr - fpr_above, tpr - tpr_above
-        of_positive = np.where(
-            width > 0.0,
-            (_ramp_area(max_fpr - fpr_above, room) - _ramp_area(max_fpr - fpr, room)) / width,
-            np.clip(max_fpr - fpr, 0.0, room),
-        )
-        inside = np.clip((max_fpr - fpr_above) / width, 0.0, 1.0)
-        height = np.where(
-            rise > 0.0,
-            (_square(tpr_above + inside * rise - min_tpr) - _square(tpr_above - min_tpr)) / rise,
-            inside * np.maximum(tpr - min_tpr, 0.0),
-        )
-    top = max(tpr_at_limit - min_tpr, 0.0)
-    of_negative = height - inside * top
-    area = float(np.sum(np.where(other > 0.0, height * other, 0.0))) / float(m)
-    block = np.repeat(np.arange(len(held)), blocks.lengths())
-    values = np.empty(len(score))
-    values[blocks.order] = np.where(ordered, of_positive[block], of_negative[block])
-    return ClassInfluence(
-        estimate=area, values=values, positive=positive, ends=(0.0, max_fpr, 0.0, min_tpr - 1.0)
+    return (
+        check_number("max_fpr", max_fpr, 0.0, 1.0, closed="right"),
+        check_number("min_tpr", min_tpr, 0.0, 1.0, closed="left"),
     )
-
-
-def _height(
-    at: float, left: FloatArray, right: FloatArray, low: FloatArray, high: FloatArray
-) -> float:
-    """Height of a curve of straight pieces at a point, the lower end of a vertical piece."""
-    piece = int(np.searchsorted(right, at, "left"))
-    piece = min(piece, len(right) - 1)
-    if right[piece] <= left[piece]:
-        return float(low[piece])
-    share = min(max((at - left[piece]) / (right[piece] - left[piece]), 0.0), 1.0)
-    return float(low[piece] + share * (high[piece] - low[piece]))
-
-
-def _ramp_area(z: FloatArray, room: float) -> FloatArray:
-    """Integral of ``clip(x, 0, room)`` from 0 to z."""
-    inside = np.clip(z, 0.0, room)
-    return inside**2 / 2.0 + room * np.maximum(z - room, 0.0)
-
-
-def _square(z: FloatArray) -> FloatArray:
-    """Integral of ``max(x, 0)`` up to z."""
-    return np.maximum(z, 0.0) ** 2 / 2.0

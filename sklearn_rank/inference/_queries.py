@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
+from .._arguments import check_generator
 from ..metrics._shared import MeasureLike
 from ._holm import holm_adjust
 from ._query_samples import ComparisonOptions, IntervalOptions, sample_interval, sample_test
-from ._query_values import query_differences, query_values, query_values_of
-from ._resampling import generator_of
+from ._query_values import query_differences, query_values_of
 from ._results import Interval, RankTestResult
 
 __all__ = ["SystemComparison", "metric_interval", "paired_query_test", "paired_query_tests"]
@@ -23,11 +23,12 @@ def metric_interval(
     y_score: Any,
     *,
     qid: Any,
+    sample_weight: Any = None,
+    pos_label: Any = None,
     level: float = 0.95,
     method: Literal["t", "bootstrap", "bca"] = "t",
     n_resamples: int = 10_000,
     random_state: Any = None,
-    **metric_params: Any,
 ) -> Interval:
     """Interval for the expected value of a measure on a new query.
 
@@ -36,7 +37,7 @@ def metric_interval(
 
     Parameters
     ----------
-    measure : str, Measure or callable
+    measure : str, Measure, ScoreGeneratingFunction or callable
         A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
         your own by :func:`sklearn_rank.metrics.make_measure`.
     y_true : array-like of shape (n_samples,)
@@ -45,6 +46,10 @@ def metric_interval(
         Scores; higher is nearer to the top.
     qid : array-like of shape (n_samples,) or None
         Id of the query of each row, the rows in any order; None for two dimensions.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How many times each item counts, for measures that take it.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
     level : float, default=0.95
         Nominal coverage, in (0, 1).
     method : {"t", "bootstrap", "bca"}, default="t"
@@ -54,8 +59,6 @@ def metric_interval(
         Resamples of the bootstraps, at least 99.
     random_state : None, int, Generator or RandomState, default=None
         Source of the resamples; an int gives the same result each time.
-    **metric_params : dict
-        Further arguments of the measure, as ``k``, ``undefined`` or ``sample_weight``.
 
     Returns
     -------
@@ -82,9 +85,9 @@ def metric_interval(
 
     Notes
     -----
-    Queries where the measure is undefined count as its ``undefined`` says: left out, or a value.
-    Limits beyond the range of the measure, as [0, 1] for NDCG, are set to its ends, which loses
-    no coverage; one of your own has the range that it says.
+    Queries where the measure is undefined count as its parameter ``undefined`` says: left out, or
+    a value. Limits beyond the range of the measure, as [0, 1] for NDCG, are set to its ends, which
+    loses no coverage; one of your own has the range that it says.
 
     ``"t"`` is exact for normal values and right in the limit; it needs more queries the more
     skewed the values are. So do the bootstraps, of which the percentile method is narrower than
@@ -124,10 +127,16 @@ def metric_interval(
     1.0000 [0.9418, 1.0000] (mean ndcg@5 over queries, 95 %, constant values)
     """
     options = IntervalOptions(method, level, n_resamples)
-    rng = generator_of(random_state)
-    return sample_interval(
-        query_values(measure, y_true, y_score, qid, metric_params), options, rng
+    rng = check_generator(random_state)
+    samples = query_values_of(
+        measure,
+        y_true,
+        {"": y_score},
+        qid=qid,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
     )
+    return sample_interval(samples[""], options, rng)
 
 
 def paired_query_test(
@@ -137,12 +146,13 @@ def paired_query_test(
     y_score_b: Any,
     *,
     qid: Any,
+    sample_weight: Any = None,
+    pos_label: Any = None,
     method: Literal["randomization", "t", "wilcoxon"] = "randomization",
     alternative: Literal["two-sided", "less", "greater"] = "two-sided",
     level: float = 0.95,
     n_resamples: int = 10_000,
     random_state: Any = None,
-    **metric_params: Any,
 ) -> RankTestResult:
     """Test whether one system is better than another on the same queries.
 
@@ -151,8 +161,9 @@ def paired_query_test(
 
     Parameters
     ----------
-    measure : str, Measure or callable
-        Name of a measure, as ``"ndcg@10"``, or a function of :mod:`sklearn_rank.metrics`.
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
+        your own by :func:`sklearn_rank.metrics.make_measure`.
     y_true : array-like of shape (n_samples,)
         Labels or grades, as the measure takes them; in two dimensions one query per row.
     y_score_a : array-like of shape (n_samples,)
@@ -161,6 +172,10 @@ def paired_query_test(
         Scores of system b.
     qid : array-like of shape (n_samples,) or None
         Id of the query of each row, the rows in any order; None for two dimensions.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How many times each item counts, for measures that take it.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
     method : {"randomization", "t", "wilcoxon"}, default="randomization"
         Exchange the two systems on random queries, which changes the sign of ``d_q``; Student's t;
         or Wilcoxon's signed ranks, zeros ranked too (Pratt).
@@ -173,8 +188,6 @@ def paired_query_test(
         queries, each is taken once and the test is exact.
     random_state : None, int, Generator or RandomState, default=None
         Source of the exchanges; an int gives the same result each time.
-    **metric_params : dict
-        Further arguments of the measure, as ``k``, ``undefined`` or ``sample_weight``.
 
     Returns
     -------
@@ -205,8 +218,8 @@ def paired_query_test(
 
     Notes
     -----
-    Queries where the measure is undefined count as its ``undefined`` says: left out for both, or
-    equal for both. Differences that only rounding makes count as 0.
+    Queries where the measure is undefined count as its parameter ``undefined`` says: left out for
+    both, or equal for both. Differences that only rounding makes count as 0.
 
     The randomization test is exact under its hypothesis, for any number of queries, with
     ``(1 + exceedances) / (1 + n_resamples)`` as p-value; as a test of the mean difference alone it
@@ -242,9 +255,14 @@ def paired_query_test(
     True
     """
     options = ComparisonOptions(method, alternative, level, n_resamples)
-    rng = generator_of(random_state)
+    rng = check_generator(random_state)
     samples = query_values_of(
-        measure, y_true, {"a": y_score_a, "b": y_score_b}, qid, metric_params
+        measure,
+        y_true,
+        {"a": y_score_a, "b": y_score_b},
+        qid=qid,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
     )
     return sample_test(query_differences(samples["a"], samples["b"]), options, rng)
 
@@ -255,8 +273,9 @@ class SystemComparison:
 
     Parameters
     ----------
-    measure : str
-        Name of the measure.
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
+        your own by :func:`sklearn_rank.metrics.make_measure`.
     n_queries : int
         Queries that have a value.
     means : dict of str to float
@@ -327,13 +346,14 @@ def paired_query_tests(
     scores: Mapping[str, Any],
     *,
     qid: Any,
+    sample_weight: Any = None,
+    pos_label: Any = None,
     baseline: str | None = None,
     method: Literal["randomization", "t", "wilcoxon"] = "randomization",
     alternative: Literal["two-sided", "less", "greater"] = "two-sided",
     level: float = 0.95,
     n_resamples: int = 10_000,
     random_state: Any = None,
-    **metric_params: Any,
 ) -> SystemComparison:
     """Compare several systems on the same queries, with p-values adjusted by Holm's method.
 
@@ -342,14 +362,19 @@ def paired_query_tests(
 
     Parameters
     ----------
-    measure : str, Measure or callable
-        Name of a measure, as ``"ndcg@10"``, or a function of :mod:`sklearn_rank.metrics`.
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
+        your own by :func:`sklearn_rank.metrics.make_measure`.
     y_true : array-like of shape (n_samples,)
         Labels or grades, as the measure takes them; in two dimensions one query per row.
     scores : dict of str to array-like of shape (n_samples,)
         Scores of two or more systems by name.
     qid : array-like of shape (n_samples,) or None
         Id of the query of each row, the rows in any order; None for two dimensions.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How many times each item counts, for measures that take it.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
     baseline : str or None, default=None
         System that each other one is compared with, ``other - baseline``; None compares all pairs,
         which needs more from each.
@@ -364,8 +389,6 @@ def paired_query_tests(
         ``2 / (n_resamples + 1)``, and adjusted ones are larger still.
     random_state : None, int, Generator or RandomState, default=None
         Source of the exchanges; an int gives the same result each time.
-    **metric_params : dict
-        Further arguments of the measure, as ``k``, ``undefined`` or ``sample_weight``.
 
     Returns
     -------
@@ -419,15 +442,17 @@ def paired_query_tests(
     options = ComparisonOptions(method, alternative, level, n_resamples)
     if not isinstance(scores, Mapping):
         raise TypeError(
-            f"scores is a {type(scores).__name__}, but must be a dict from the names of the"
+            f"scores is a {type(scores).__name__}, but must be a mapping from the names of the"
             " systems to their scores."
         )
     if len(scores) < 2:
         raise ValueError(f"scores has {len(scores)} system(s): pass two or more to compare.")
     if baseline is not None and baseline not in scores:
         raise ValueError(f"baseline={baseline!r} is none of the systems {list(scores)}.")
-    rng = generator_of(random_state)
-    samples = query_values_of(measure, y_true, dict(scores), qid, metric_params)
+    rng = check_generator(random_state)
+    samples = query_values_of(
+        measure, y_true, scores, qid=qid, sample_weight=sample_weight, pos_label=pos_label
+    )
     if baseline is None:
         pairs = tuple(combinations(samples, 2))
     else:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
-from ._arguments import check_choice, check_level, check_resamples
+from .._arguments import check_choice, check_level, check_resamples
+from .._warn import warn
+from ._normal_test import ALTERNATIVES
 from ._query_values import QueryValues
 from ._resampling import bca_levels, flipped_subsets, resampled_means
 from ._results import Interval, RankTestResult
@@ -21,7 +22,6 @@ _TESTS = {
     "t": "the mean difference over queries is 0",
     "wilcoxon": "the differences are symmetric about 0",
 }
-_ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class ComparisonOptions:
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, tuple(_TESTS))
-        check_choice("alternative", self.alternative, _ALTERNATIVES)
+        check_choice("alternative", self.alternative, ALTERNATIVES)
         check_level(self.level)
         check_resamples(self.n_resamples)
 
@@ -181,13 +181,12 @@ def _t_interval(sample: QueryValues, level: float, target: str) -> Interval:
 def _interval(
     sample: QueryValues, limits: tuple[float, float], level: float, method: str, target: str
 ) -> Interval:
-    low, high = np.clip(limits, *sample.limits)
+    low, high = np.clip(limits, *sample.range)
     if low == high:
-        warnings.warn(
+        warn(
             f"The interval at level {level:g} has no width: the values of most queries are equal;"
             " raise the level or take method='t'.",
             UserWarning,
-            stacklevel=4,
         )
     return Interval(
         estimate=float(sample.values.mean()),
@@ -203,15 +202,14 @@ def _interval(
 def _constant_interval(sample: QueryValues, level: float, target: str) -> Interval:
     """Limits for the mean where nothing is seen but one value."""
     value, n = float(sample.values[0]), len(sample.values)
-    lowest, highest = sample.limits
+    lowest, highest = sample.range
     missed = -np.expm1(np.log1p(-level) / n)
     low = value - missed * (value - lowest)
     high = value + missed * (highest - value)
     ends = "the range of the measure" if np.isfinite([low, high]).all() else "no known range"
-    warnings.warn(
+    warn(
         f"The {sample.measure} is {value:.4g} for all {n} queries, which shows no spread: the"
         f" interval comes from {ends} and from how many other values {n} queries may miss.",
         UserWarning,
-        stacklevel=5,
     )
     return Interval(value, low, high, float(level), "constant values", target)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, BoolArray, FloatArray
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 
-__all__ = ["QueryValues", "query_differences", "query_values", "query_values_of"]
+__all__ = ["QueryValues", "query_differences", "query_values_of"]
 
 # Values that differ by less, relative to the largest, differ by rounding.
 ROUNDING = 1e-12
@@ -31,14 +32,14 @@ class QueryValues:
         Ids of the queries.
     measure : str
         Name of the measure.
-    limits : tuple of (float, float)
+    range : tuple of (float, float)
         Smallest and largest value that a query can have.
     """
 
     values: FloatArray
     ids: AnyArray
     measure: str
-    limits: tuple[float, float]
+    range: tuple[float, float]
 
     @property
     def constant(self) -> bool:
@@ -46,50 +47,31 @@ class QueryValues:
         return bool(np.ptp(self.values) <= ROUNDING * np.abs(self.values).max())
 
 
-def query_values(
-    measure: MeasureLike, y_true: Any, y_score: Any, qid: Any, parameters: dict[str, Any]
-) -> QueryValues:
-    """Evaluate one system on each query.
-
-    Parameters
-    ----------
-    measure : str, Measure or callable
-        The measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
-    y_true : array-like of shape (n_samples,)
-        Labels.
-    y_score : array-like of shape (n_samples,)
-        Scores.
-    qid : array-like of shape (n_samples,)
-        Id of the query of each row.
-    parameters : dict
-        Parameters of the measure, ``sample_weight`` and ``pos_label``.
-
-    Returns
-    -------
-    QueryValues
-        Values of the queries where the measure is defined.
-    """
-    (result,) = query_values_of(measure, y_true, {"": y_score}, qid, parameters).values()
-    return result
-
-
 def query_values_of(
-    measure: MeasureLike, y_true: Any, scores: dict[str, Any], qid: Any, parameters: dict[str, Any]
+    measure: MeasureLike,
+    y_true: Any,
+    scores: Mapping[str, Any],
+    *,
+    qid: Any,
+    sample_weight: Any = None,
+    pos_label: Any = None,
 ) -> dict[str, QueryValues]:
     """Evaluate several systems on the same queries.
 
     Parameters
     ----------
-    measure : str, Measure or callable
+    measure : str, Measure, ScoreGeneratingFunction or callable
         The measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
-    y_true : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (n_queries, n_items)
         Labels.
-    scores : dict of str to array-like of shape (n_samples,)
+    scores : mapping of str to array-like of the same shape
         Scores of each system.
-    qid : array-like of shape (n_samples,)
-        Id of the query of each row.
-    parameters : dict
-        Parameters of the measure, ``sample_weight`` and ``pos_label``.
+    qid : array-like of shape (n_samples,) or None
+        Id of the query of each row; None for two dimensions.
+    sample_weight : array-like of the same shape, default=None
+        How many times each item counts.
+    pos_label : int, float, bool or str, default=None
+        The positive class.
 
     Returns
     -------
@@ -101,8 +83,7 @@ def query_values_of(
             "qid is missing: the queries are the sample, and one list has no spread; pass the id"
             " of the query of each row."
         )
-    data = {name: parameters.pop(name, None) for name in ("sample_weight", "pos_label")}
-    read = get_measure(measure, **parameters)
+    measure = get_measure(measure)
     found: dict[str, QueryValues] = {}
     defined = None
     for name, y_score in scores.items():
@@ -110,23 +91,40 @@ def query_values_of(
             if found:
                 # Undefined by the labels, which are the same for all: said once.
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
-            values, ids = read(y_true, y_score, qid=qid, average=None, return_qid=True, **data)
+            values, ids = measure(
+                y_true,
+                y_score,
+                qid=qid,
+                sample_weight=sample_weight,
+                pos_label=pos_label,
+                average=None,
+                return_qid=True,
+            )
         if defined is None:
             defined = ~np.isnan(values)
-        elif not np.array_equal(defined, ~np.isnan(values)):
-            first = int(np.argmax(defined == np.isnan(values)))
-            raise ValueError(
-                f"{read.name} is defined for the query {ids.tolist()[first]!r} with the scores"
-                " of one system but not of another, so that the systems cannot be compared on it:"
-                " remove the query or choose undefined=."
-            )
-        if np.count_nonzero(defined) < 2:
-            raise ValueError(
-                f"{read.name} has a value for {np.count_nonzero(defined)} of {len(ids)} queries,"
-                " but a spread takes two or more: pass more queries that have one."
-            )
-        found[name] = QueryValues(values[defined], ids[defined], read.name, read.range)
+        _check_values(measure.name, values, ids, defined)
+        found[name] = QueryValues(values[defined], ids[defined], measure.name, measure.range)
     return found
+
+
+def _check_values(name: str, values: FloatArray, ids: AnyArray, defined: BoolArray) -> None:
+    if np.isinf(values).any():
+        raise ValueError(
+            f"{name} is infinite for the query {ids.tolist()[int(np.argmax(np.isinf(values)))]!r}:"
+            " remove the query or choose another measure."
+        )
+    if not np.array_equal(defined, ~np.isnan(values)):
+        first = int(np.argmax(defined == np.isnan(values)))
+        raise ValueError(
+            f"{name} is defined for the query {ids.tolist()[first]!r} with the scores of one"
+            " system but not of another, so that the systems cannot be compared on it: remove the"
+            " query or choose the measure's undefined=."
+        )
+    if np.count_nonzero(defined) < 2:
+        raise ValueError(
+            f"{name} has a value for {np.count_nonzero(defined)} of {len(ids)} queries, but a"
+            " spread takes two or more: pass more queries that have one."
+        )
 
 
 def query_differences(first: QueryValues, second: QueryValues) -> QueryValues:
@@ -147,5 +145,5 @@ def query_differences(first: QueryValues, second: QueryValues) -> QueryValues:
     difference = first.values - second.values
     largest = max(np.abs(first.values).max(), np.abs(second.values).max())
     difference[np.abs(difference) <= ROUNDING * largest] = 0.0
-    spread = first.limits[1] - first.limits[0]
-    return QueryValues(difference, first.ids, f"difference of {first.measure}", (-spread, spread))
+    length = first.range[1] - first.range[0]
+    return QueryValues(difference, first.ids, f"difference of {first.measure}", (-length, length))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -18,7 +17,6 @@ __all__ = [
     "FlippedSubsets",
     "bca_levels",
     "flipped_subsets",
-    "generator_of",
     "resampled_means",
 ]
 
@@ -29,30 +27,6 @@ BLOCK = 2**16
 BITS = 8
 PATTERNS = (np.arange(2**BITS)[:, None] >> np.arange(BITS)) & 1
 GROUPS = 2**10
-
-
-def generator_of(random_state: Any) -> np.random.Generator:
-    """Make the source of random numbers that an argument names.
-
-    Parameters
-    ----------
-    random_state : None, int, Generator or RandomState
-        None is fresh; a generator is used, and so moved on, itself.
-
-    Returns
-    -------
-    numpy.random.Generator
-        The source.
-    """
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31, size=4))
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"random_state={random_state!r} must be None, a non-negative int, a Generator or a"
-            " RandomState."
-        ) from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import kstwo
 
+from .._arguments import check_level
 from .._blocks import tied_blocks
-from .._lists import check_scored_lists
 from .._typing import FloatArray
-from ._arguments import check_level
+from ._two_classes import check_two_classes
 
 __all__ = ["RocBand", "roc_band"]
 
@@ -132,18 +132,11 @@ def roc_band(y_true: Any, y_score: Any, *, level: float = 0.95, pos_label: Any =
     ROC of 100 positives and 300 negatives, FPR ±0.085, TPR ±0.146 (95 %, simultaneous)
     """
     level = check_level(level)
-    lists = check_scored_lists(y_true, y_score, kind="binary", pos_label=pos_label)
-    if len(lists.offsets) > 2:
-        raise ValueError("A curve is of one list: pass one-dimensional y_true and y_score.")
-    n_pos = int(np.count_nonzero(lists.positive))
-    n_neg = len(lists.positive) - n_pos
-    if n_pos == 0 or n_neg == 0:
-        raise ValueError(
-            f"y_true has {n_pos} positives and {n_neg} negatives, but a ROC curve takes both:"
-            " check the labels and pos_label."
-        )
-    blocks = tied_blocks(lists.score)
-    positive = lists.positive.astype(np.float64)
+    data = check_two_classes(y_true, y_score, pos_label)
+    n_pos = int(np.count_nonzero(data.positive))
+    n_neg = len(data.positive) - n_pos
+    blocks = tied_blocks(data.score)
+    positive = data.positive.astype(np.float64)
     fpr = np.append(0.0, np.cumsum(blocks.totals(1.0 - positive)) / n_neg)
     tpr = np.append(0.0, np.cumsum(blocks.totals(positive)) / n_pos)
     across, up = (float(kstwo.ppf(sqrt(level), n)) for n in (n_neg, n_pos))

@@ -8,20 +8,20 @@ import numpy as np
 from scipy.special import betaincinv
 from scipy.stats import binom
 
+from .._arguments import check_choice, check_level
 from .._blocks import tied_blocks
 from .._top import top_mass
 from .._typing import IntArray
 from ..metrics import precision_at_top_score
 from ..metrics._shared import share_at
-from ._arguments import check_choice, check_level
-from ._influence import check_two_classes
-from ._proportion import wilson_limits
 from ._results import Interval
+from ._two_classes import check_two_classes
+from ._wilson import wilson_limits
 
 __all__ = ["precision_at_top_interval"]
 
 # Part of the error that "exact" spends on where the top of the population ends in the sample.
-PLACE_SHARE = 0.2
+THRESHOLD_SHARE = 0.2
 
 
 def precision_at_top_interval(
@@ -101,26 +101,26 @@ def precision_at_top_interval(
     """
     level = check_level(level)
     check_choice("method", method, ("influence", "exact"))
-    positive, score = check_two_classes(y_true, y_score, pos_label)
-    estimate = float(precision_at_top_score(positive, score, tau=tau))
-    n = len(score)
-    blocks = tied_blocks(score)
-    held = np.add.reduceat(positive[blocks.order], blocks.starts, dtype=np.intp)
+    data = check_two_classes(y_true, y_score, pos_label)
+    positive, n = data.positive, len(data.score)
+    estimate = float(precision_at_top_score(positive, data.score, tau=tau))
+    blocks = tied_blocks(data.score)
+    n_pos = blocks.totals(positive.astype(np.float64)).astype(np.intp)
     size = blocks.lengths()
     error = None
     if method == "exact":
-        low, high = _exact(held, size, float(tau), level)
+        low, high = _exact(n_pos, size, float(tau), level)
     else:
         top = int(top_mass(np.ones(n), float(tau))[0])
         below = (n - blocks.starts - size).astype(np.float64)
         eta = float(positive.mean())
         if top < n:
-            eta = share_at(n - top, below, size.astype(np.float64), held.astype(np.float64))
+            eta = share_at(n - top, below, size.astype(np.float64), n_pos.astype(np.float64))
         shrunken = (top * estimate + 0.5) / (top + 1.0)
         binomial = shrunken * (1.0 - shrunken)
-        spread = binomial + (1.0 - tau) * (shrunken - eta) ** 2
-        low, high = wilson_limits(estimate, top * binomial / spread, level)
-        error = float(np.sqrt(spread / top))
+        variance = (binomial + (1.0 - tau) * (shrunken - eta) ** 2) / top
+        low, high = wilson_limits(estimate, binomial / variance, level)
+        error = float(np.sqrt(variance))
     return Interval(
         estimate=estimate,
         low=low,
@@ -132,23 +132,23 @@ def precision_at_top_interval(
     )
 
 
-def _exact(held: IntArray, size: IntArray, tau: float, level: float) -> tuple[float, float]:
+def _exact(n_pos: IntArray, size: IntArray, tau: float, level: float) -> tuple[float, float]:
     """Limits from every number of items that may lie above the threshold of the population."""
     n = int(size.sum())
     delta = 1.0 - level
-    first = int(binom.ppf(delta * PLACE_SHARE / 2.0, n, tau))
-    last = int(binom.isf(delta * PLACE_SHARE / 2.0, n, tau))
+    first = int(binom.ppf(delta * THRESHOLD_SHARE / 2.0, n, tau))
+    last = int(binom.isf(delta * THRESHOLD_SHARE / 2.0, n, tau))
     if first == 0:
         return 0.0, 1.0
     count = np.arange(first, last + 1)
-    upto, positives = np.cumsum(size), np.cumsum(held)
+    upto, positives = np.cumsum(size), np.cumsum(n_pos)
     block = np.searchsorted(upto, count, "left")
-    above, inside = upto[block] - size[block], held[block]
+    above, inside = upto[block] - size[block], n_pos[block]
     before, cut = positives[block] - inside, count - above
     # Within the block that the end cuts, negatives first or positives first.
     fewest = before + np.maximum(cut - (size[block] - inside), 0)
     most = before + np.minimum(cut, inside)
-    alpha = delta * (1.0 - PLACE_SHARE) / 2.0
+    alpha = delta * (1.0 - THRESHOLD_SHARE) / 2.0
     with np.errstate(invalid="ignore"):
         low = np.where(
             fewest > 0, betaincinv(np.maximum(fewest, 1), count - fewest + 1, alpha), 0.0

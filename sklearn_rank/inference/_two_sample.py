@@ -7,13 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._arguments import check_choice, check_generator, check_resamples
 from .._blocks import tied_blocks
 from .._typing import FloatArray, IntArray
 from .._validation import check_scores
 from ..metrics._shared import Phi, as_score_generating
-from ._arguments import check_choice, check_resamples
-from ._paired import ALTERNATIVES, Alternative, tail
-from ._resampling import generator_of
+from ._normal_test import ALTERNATIVES, Alternative, normal_pvalue
 from ._results import RankTestResult
 
 __all__ = ["two_sample_rank_test"]
@@ -68,9 +67,9 @@ def two_sample_rank_test(
     Returns
     -------
     RankTestResult
-        The test; its statistic is W, or its standardised value if normal, its estimate the place
-        of W between worst and best order less that of its mean (with Wilcoxon's phi, AUC - 1/2),
-        and its method the one that was used.
+        The test; its statistic is W, or its standardised value if normal, its estimate the
+        value of W between worst and best order, in [0, 1], less that of its mean (with Wilcoxon's
+        phi, AUC - 1/2), and its method the one that was used.
 
     Raises
     ------
@@ -110,18 +109,21 @@ def two_sample_rank_test(
     check_choice("method", method, ("auto", "exact", "permutation", "normal"))
     check_choice("alternative", alternative, ALTERNATIVES)
     function = as_score_generating(phi)
-    first, second = _check("scores_pos", scores_pos), _check("scores_neg", scores_neg)
+    first, second = (
+        check_scores(scores, name=name)
+        for name, scores in (("scores_pos", scores_pos), ("scores_neg", scores_neg))
+    )
     n_resamples = check_resamples(n_resamples)
     k, n = len(first), len(first) + len(second)
     blocks = tied_blocks(np.concatenate((first, second)))
     size = blocks.lengths().astype(np.float64)
     below = n - blocks.starts - size
-    of_block = function._sums(below, below + size, np.array([float(n)])) / size
+    block_value = function._sums(below, below + size, np.array([float(n)])) / size
     values = np.empty(n)
-    values[blocks.order] = np.repeat(of_block, blocks.lengths())
+    values[blocks.order] = np.repeat(block_value, blocks.lengths())
     observed = float(values[:k].sum())
     center = float(values.mean())
-    if len(of_block) == 1 or of_block[0] == of_block[-1]:
+    if len(block_value) == 1 or block_value[0] == block_value[-1]:
         return _result(observed, 1.0, 0.0, alternative, method if method != "auto" else "exact")
     ordered = function._at_ranks(np.arange(1.0, n + 1.0), np.array([float(n)]))
     span = float(ordered[n - k :].sum() - ordered[:k].sum())
@@ -131,24 +133,19 @@ def two_sample_rank_test(
     if method == "normal":
         variance = k * (n - k) / (n * (n - 1.0)) * float(np.sum((values - center) ** 2))
         z = (observed - k * center) / float(np.sqrt(variance))
-        return _result(z, tail(z, alternative), estimate, alternative, method)
+        return _result(z, normal_pvalue(z, alternative), estimate, alternative, method)
     if method == "exact":
         at_least, at_most = _exact_tails(values, k)
     else:
-        at_least, at_most = _permutation_tails(values, k, n_resamples, generator_of(random_state))
+        at_least, at_most = _permutation_tails(
+            values, k, n_resamples, check_generator(random_state)
+        )
     pvalue = {
         "two-sided": min(2.0 * min(at_least, at_most), 1.0),
         "greater": min(at_least, 1.0),
         "less": min(at_most, 1.0),
     }[alternative]
     return _result(observed, pvalue, estimate, alternative, method)
-
-
-def _check(name: str, scores: Any) -> FloatArray:
-    try:
-        return check_scores(scores)
-    except ValueError as error:
-        raise ValueError(str(error).replace("y_score", name)) from None
 
 
 def _result(

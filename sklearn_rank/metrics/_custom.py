@@ -242,13 +242,11 @@ class CustomMeasure(Measure):
                 f"influence of {self.name} returned shape {values.shape} for {len(score)} items:"
                 " it must return one finite number for each."
             )
-        parts = (values[lists.positive], values[~lists.positive])
-        ends = tuple(float(end) for part in parts for end in (part.min(), part.max()))
         return ClassInfluence(
             estimate=float(self.values(lists)[0]),
             values=values,
             positive=lists.positive,
-            ends=ends,  # type: ignore[arg-type]
+            range=self.limits,
         )
 
     def _labels(self, lists: Lists) -> AnyArray:

@@ -12,7 +12,7 @@ from .._arguments import check_choice
 from .._blocks import ClassBlocks
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
-from ._influence import ClassInfluence, linear_rank_influence_of, rank_range
+from ._influence import ClassInfluence, linear_rank_influence_of
 from ._measure import Measure
 from ._positional_form import PositionalForm, linear_discounts, share_of_total
 from ._score_generating import (
@@ -98,7 +98,7 @@ class _RankStatistic(Measure):
             return None
         if self.normalize == "mean":
             return linear_rank_influence_of(lists.positive, lists.score, phi)
-        return _between_worst_and_best(lists, phi)
+        return _minmax_influence(lists, phi)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -242,7 +242,7 @@ class BEDROCMeasure(_EarlyRecognition):
         ClassInfluence
             The influence.
         """
-        return _between_worst_and_best(lists, Screening(self.alpha))
+        return _minmax_influence(lists, Screening(self.alpha))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -320,14 +320,12 @@ class AUCMeasure(Measure):
         ClassInfluence
             The influence: DeLong's placements.
         """
-        return _between_worst_and_best(lists, Wilcoxon())
+        return _minmax_influence(lists, Wilcoxon())
 
 
-def _between_worst_and_best(lists: ScoredLists, phi: ScoreGeneratingFunction) -> ClassInfluence:
-    """Influence on the statistic as a share of the way from the worst to the best order."""
-    n, n_pos = len(lists.score), int(np.count_nonzero(lists.positive))
-    worst, best = rank_range(phi, n, n_pos)
-    return linear_rank_influence_of(lists.positive, lists.score, phi).scaled(worst, best - worst)
+def _minmax_influence(lists: ScoredLists, phi: ScoreGeneratingFunction) -> ClassInfluence:
+    """Influence on the statistic between the worst and the best order."""
+    return linear_rank_influence_of(lists.positive, lists.score, phi, normalize="minmax")
 
 
 def _auc_utilities(lists: Lists) -> FloatArray:

@@ -12,6 +12,7 @@ from .._arguments import check_choice, check_number
 from .._blocks import ClassBlocks
 from .._lists import ScoredLists
 from .._typing import BoolArray, FloatArray
+from ._influence import ClassInfluence, partial_auc_influence_of
 from ._measure import Measure
 from ._score_generating import Power
 
@@ -73,6 +74,27 @@ class PartialAUCMeasure(Measure):
         """Area of each list."""
         area = _partial_area(lists.blocks(), float(self.max_fpr), float(self.min_tpr), lists.whole)
         return self._scaled(np.minimum(area, self._largest))
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence:
+        """Find how much each item of one list moves the area.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes, each counted once.
+
+        Returns
+        -------
+        ClassInfluence
+            The influence.
+        """
+        raw = partial_auc_influence_of(
+            lists.positive, lists.score, float(self.max_fpr), float(self.min_tpr)
+        )
+        # Scales are linear in the area: this area is at 0, that one at 1.
+        low, high = self.range
+        origin = -low * self._largest / (high - low)
+        return raw.scaled(origin, self._largest / (high - low))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..inference._influence import check_two_classes
+from ..inference._shared import check_two_classes
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike, RankingScorer
 from ._evidence import ASYMPTOTIC, AUCEvidence, check_measure, query_evidence, theorems_of
@@ -229,8 +229,8 @@ def auc_lower_limit(y_true: Any, y_score: Any, *, delta: float, method: str) -> 
     float
         The limit, in [0, 1].
     """
-    positive, score = check_two_classes(y_true, y_score, None)
-    return float(AUCEvidence([positive], [[score]]).lower(method, np.array([delta]))[0])
+    data = check_two_classes(y_true, y_score, None)
+    return float(AUCEvidence([data.positive], [[data.score]]).lower(method, np.array([delta]))[0])
 
 
 def query_lower_limit(

@@ -29,11 +29,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from .._arguments import check_generator
 from .._typing import AnyArray
 from .._validation import check_qid
 from ..inference import Interval
-from ..inference._influence import check_two_classes
-from ..inference._resampling import generator_of
+from ..inference._shared import check_two_classes
 from ..metrics import get_scorer
 from ..rankers._base import Ranker, restored_on_error
 from ._bound_scorer import check_delta
@@ -298,7 +298,7 @@ part, 95 %, max-t)
         candidates = list(ParameterGrid(self.param_grid))
         weights = prior_weights(self.prior, candidates)
         order = simplicity(self.complexity, candidates)
-        rng = generator_of(self.random_state)
+        rng = check_generator(self.random_state)
         splitter = self._splitter(y, per_query, int(rng.integers(2**31)))
         splits = [
             (np.asarray(train), np.asarray(test))
@@ -378,7 +378,7 @@ part, 95 %, max-t)
                 f"Only binary classification is supported. The type of the target is {kind}."
             )
         known = classes[-1] if is_classifier(self.estimator) else None
-        return check_two_classes(y, np.zeros(len(y)), known, name="y")[0]
+        return check_two_classes(y, np.zeros(len(y)), known, name="y").positive
 
     def _splitter(self, y: AnyArray | None, per_query: bool, seed: int) -> Any:
         if self.cv is None:

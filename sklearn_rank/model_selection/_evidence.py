@@ -18,13 +18,15 @@ from scipy.special import gammaln, logsumexp, ndtri, stdtrit, xlogy
 
 from .._typing import BoolArray, FloatArray
 from ..bounds import Bound, auc_bound, auc_fold_mean_bound
-from ..bounds._shared import kl_limits
-from ..inference._auc_limits import _score_limits, design_effect
-from ..inference._auc_moments import sample_moments
-from ..inference._paired import joint_estimate
-from ..inference._query_values import query_values_of
+from ..bounds._shared import kl_limits, score_limits
+from ..inference._shared import design_effect, joint_influence, query_values_of, sample_moments
 from ..metrics import get_measure
-from ..metrics._shared import PSEUDO_WEIGHT, MeasureLike, as_score_generating
+from ..metrics._shared import (
+    PSEUDO_WEIGHT,
+    MeasureLike,
+    as_score_generating,
+    linear_rank_influence_of,
+)
 
 __all__ = [
     "ASYMPTOTIC",
@@ -280,14 +282,20 @@ class AUCEvidence(Evidence):
     def _joint(self) -> tuple[FloatArray, FloatArray, float]:
         wilcoxon = as_score_generating("wilcoxon")
         joints = [
-            joint_estimate(positive, scores, wilcoxon, conditional=True, normalize="minmax")
+            joint_influence(
+                [
+                    linear_rank_influence_of(positive, score, wilcoxon, normalize="minmax")
+                    for score in scores
+                ],
+                conditional=True,
+            )
             for positive, scores in zip(self.positive, self.scores, strict=True)
         ]
         square = self.n_parts**2
         return (
             np.sum([joint.covariance for joint in joints], axis=0) / square,
-            np.sum([joint.spare for joint in joints], axis=0) / square,
-            square / sum(1.0 / joint.effective for joint in joints),
+            np.sum([joint.regularized for joint in joints], axis=0) / square,
+            square / sum(1.0 / joint.n_effective for joint in joints),
         )
 
     @cached_property
@@ -356,7 +364,7 @@ class AUCEvidence(Evidence):
         with np.errstate(divide="ignore", invalid="ignore"):
             effects = [[float(design_effect(one)) for one in part] for part in self._moments]
         effect = np.mean(effects, axis=0) / self.n_parts
-        return _score_limits(self.means, ndtri(tails) ** 2 * effect)
+        return score_limits(self.means, ndtri(tails) ** 2 * effect)
 
     def bound(
         self, theorem: Any, candidate: int, delta: float, weights: FloatArray, n_candidates: int
@@ -593,9 +601,9 @@ def query_evidence(
     samples, limits = [], (-np.inf, np.inf)
     for y, of_part, ids in zip(y_true, scores, qid, strict=True):
         named = {str(c): score for c, score in enumerate(of_part)}
-        found = list(query_values_of(measure, y, named, ids, {}).values())
+        found = list(query_values_of(measure, y, named, qid=ids).values())
         samples.append(np.stack([one.values for one in found]))
-        limits = found[0].limits
+        limits = found[0].range
     return QueryEvidence(get_measure(measure).name, samples, limits)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from .._typing import BoolArray, FloatArray
-from ..inference._paired import ROUNDING, STEADY
+from ..inference._shared import least_variance
 from ._evidence import Evidence
 
 __all__ = ["may_be_best", "simultaneous_tails"]
@@ -78,8 +78,7 @@ def may_be_best(evidence: Evidence, delta: float, rng: np.random.Generator) -> B
         return np.ones(1, dtype=bool)
     ahead = evidence.means[:, None] - evidence.means
     covariance = evidence.covariance
-    unit = evidence.unit if np.isfinite(evidence.unit) else 0.0
-    least = np.maximum(ROUNDING * unit**2, (ahead / STEADY) ** 2) / evidence.effective
+    least = least_variance(ahead, evidence.unit, evidence.effective)
     # A difference that would be certain has the variance with the added items, as in paired tests.
     certain = ~(_of_differences(covariance) > least)
     equal = certain & (ahead == 0.0) & ~np.isnan(covariance).any()

@@ -6,10 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import check_generator
 from ..inference import RankTestResult
-from ..inference._query_samples import ComparisonOptions, sample_test
-from ..inference._query_values import query_differences, query_values_of
-from ..inference._resampling import generator_of
+from ..inference._shared import (
+    ComparisonOptions,
+    query_differences,
+    query_values_of,
+    sample_test,
+)
+from ..metrics import get_measure
 from ._common import COLORS, GREY, axes_of, query_response
 
 __all__ = ["QueryDifferenceDisplay"]
@@ -228,9 +233,12 @@ class QueryDifferenceDisplay:
             The display, drawn.
         """
         options = ComparisonOptions(method, alternative, level, n_resamples)
-        rng = generator_of(random_state)
+        rng = check_generator(random_state)
         samples = query_values_of(
-            metric, y_true, {"a": y_score_a, "b": y_score_b}, qid, dict(metric_params or {})
+            get_measure(metric, **(metric_params or {})),
+            y_true,
+            {"a": y_score_a, "b": y_score_b},
+            qid=qid,
         )
         sample = query_differences(samples["a"], samples["b"])
         result = sample_test(sample, options, rng)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import check_generator
 from ..inference import Interval
-from ..inference._query_samples import IntervalOptions, sample_interval
-from ..inference._query_values import QueryValues, query_values_of
-from ..inference._resampling import generator_of
+from ..inference._shared import IntervalOptions, QueryValues, query_values_of, sample_interval
+from ..metrics import get_measure
 from ._common import COLORS, axes_of, query_response, systems_of
 
 __all__ = ["QueryScoresDisplay"]
@@ -207,13 +207,15 @@ class QueryScoresDisplay:
             The display, drawn.
         """
         options = IntervalOptions(method, level, n_resamples)
-        rng = generator_of(random_state)
+        rng = check_generator(random_state)
         systems = systems_of(y_score, name)
-        samples = query_values_of(metric, y_true, systems, qid, dict(metric_params or {}))
+        samples = query_values_of(
+            get_measure(metric, **(metric_params or {})), y_true, systems, qid=qid
+        )
         intervals = {key: sample_interval(one, options, rng) for key, one in samples.items()}
         one: QueryValues = next(iter(samples.values()))
         values = {key: sample.values for key, sample in samples.items()}
-        return cls(values, intervals, one.measure, limits=one.limits).plot(ax=ax, **kwargs)
+        return cls(values, intervals, one.measure, limits=one.range).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> QueryScoresDisplay:
         """Draw the rows.

@@ -29,7 +29,7 @@ def test_delongs_interval(case):
 
 @every_case
 def test_the_paired_test(case):
-    found = paired_rank_test(case["y"], case["a"], case["b"], phi="wilcoxon")
+    found = paired_rank_test(case["y"], case["a"], case["b"])
     assert found.estimate == pytest.approx(case["auc"] - case["auc_b"], rel=1e-12)
     assert abs(found.statistic) == pytest.approx(abs(case["paired_z"]), rel=1e-11)
     assert found.pvalue == pytest.approx(case["paired_p"], rel=1e-10)

@@ -347,7 +347,7 @@ def test_groups_are_refused_where_items_must_be_independent(method):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"level": 1.0}, "level=1.0 must be a number between 0 and 1"),
+        ({"level": 1.0}, r"level=1\.0 must be a number in \(0, 1\)\."),
         ({"method": "bootstrap"}, "method='bootstrap' must be one of 'wilson'"),
         ({"sample_weight": [1, 0.5, 1, 1]}, "sample_weight is 0.5 at row 1, which is no number"),
         ({"groups": [1, 1, 1, 1]}, "groups has one group only"),

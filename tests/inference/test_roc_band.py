@@ -66,7 +66,9 @@ def test_margins_are_quantiles_of_kolmogorov_and_smirnov():
     assert band.tpr_margin < np.sqrt(np.log(2 / (1 - 0.9**0.5)) / 80)
 
 
-@pytest.mark.parametrize(("y", "match"), [([1, 1], "2 positives and 0 neg"), ([0, 0], "0 pos")])
+@pytest.mark.parametrize(
+    ("y", "match"), [([1, 1], "no negative among 2"), ([0, 0], "no positive")]
+)
 def test_one_class_is_refused(y, match):
     with pytest.raises(ValueError, match=match):
         roc_band(y, [1.0, 2.0])

@@ -161,7 +161,7 @@ def tested(data, y, qid, scores):
             pair = scores[ours, label], score
             results = {
                 method: paired_query_test(
-                    "ndcg@10", y, *pair, qid=qid, undefined=0.0, method=method, random_state=0
+                    "ndcg@10", y, *pair, qid=qid, method=method, random_state=0
                 )
                 for method in ("t", "randomization")
             }

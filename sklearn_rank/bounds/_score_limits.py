@@ -1,0 +1,37 @@
+"""Limits for a mean of values in [0, 1] from the largest variance that such a mean can have."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._typing import FloatArray
+
+__all__ = ["score_limits"]
+
+
+def score_limits(estimate: ArrayLike, factor: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Solve ``(estimate - A)^2 = factor A (1 - A)`` for A.
+
+    Parameters
+    ----------
+    estimate : array-like
+        Estimates of A, in [0, 1].
+    factor : array-like
+        Non-negative and finite: by Wilson ``z^2 / n``, by Chebyshev ``1 / (delta n)``, for a mean
+        that is as certain as that of n independent draws of 0 and 1.
+
+    Returns
+    -------
+    low : ndarray
+        Lower limits, at least 0, which they are at an estimate of 0.
+    high : ndarray
+        Upper limits, at most 1, which they are at an estimate of 1.
+    """
+    value, c = np.asarray(estimate, dtype=np.float64), np.asarray(factor, dtype=np.float64)
+    share = c / (1.0 + c)
+    centre = (1.0 - share) * value + share / 2.0
+    reach = np.sqrt(share * ((1.0 - share) * value * (1.0 - value) + share / 4.0))
+    # Exact at the ends, where the difference would be rounded.
+    low = np.where(value <= 0.0, 0.0, np.clip(centre - reach, 0.0, 1.0))
+    return low, np.where(value >= 1.0, 1.0, np.clip(centre + reach, 0.0, 1.0))

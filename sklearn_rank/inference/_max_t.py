@@ -1,0 +1,82 @@
+"""The largest of several correlated normal variables, from draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .._typing import FloatArray
+
+__all__ = ["covariance_root", "largest_statistics", "normal_draws"]
+
+# Draws that are held at a time.
+CHUNK = 2**12
+
+# Eigenvalues that are smaller, relative to the largest, are 0 up to rounding.
+RANK_TOLERANCE = 1e-12
+
+
+def covariance_root(covariance: FloatArray) -> FloatArray:
+    """Find a matrix R with ``R R' = covariance``.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (n, n)
+        Covariance; it may be singular.
+
+    Returns
+    -------
+    ndarray of shape (n, rank)
+        The matrix.
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    kept = values > RANK_TOLERANCE * values[-1]
+    return vectors[:, kept] * np.sqrt(values[kept])
+
+
+def normal_draws(root: FloatArray, n_draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """Draw normal variables, some at a time.
+
+    Parameters
+    ----------
+    root : ndarray of shape (n, rank)
+        Root of their covariance, from :func:`covariance_root`.
+    n_draws : int
+        Number of draws in all.
+    rng : numpy.random.Generator
+        Source of random numbers.
+
+    Yields
+    ------
+    ndarray of shape (n_some, n)
+        Some of the draws.
+    """
+    for start in range(0, n_draws, CHUNK):
+        drawn = rng.standard_normal((min(CHUNK, n_draws - start), root.shape[1]))
+        yield drawn @ root.T
+
+
+def largest_statistics(
+    covariance: FloatArray, n_draws: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw the largest standardised absolute value of normal variables.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (n, n)
+        Their covariance, of positive variances.
+    n_draws : int
+        Number of draws.
+    rng : numpy.random.Generator
+        Source of random numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        The draws, ascending.
+    """
+    errors = np.sqrt(np.diag(covariance))
+    root = covariance_root(covariance / np.outer(errors, errors))
+    drawn = [np.abs(some).max(axis=1) for some in normal_draws(root, n_draws, rng)]
+    return np.sort(np.concatenate(drawn))

@@ -1,0 +1,99 @@
+"""Intervals for linear rank statistics that hold whatever the distribution."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._blocks import tied_blocks
+from .._lists import ScoredLists
+from .._typing import FloatArray
+from ..bounds._shared import kl_limits
+from ..metrics._shared import Normalize, ScoreGeneratingFunction, rank_range
+from ._rank_results import RankInterval, limit_range, rank_target
+
+__all__ = ["dkw_interval"]
+
+
+def dkw_interval(
+    data: ScoredLists,
+    phi: ScoreGeneratingFunction,
+    level: float,
+    *,
+    conditional: bool,
+    normalize: Normalize,
+) -> RankInterval:
+    """Interval by a band around the distribution of the scores and Chernoff's limit.
+
+    Parameters
+    ----------
+    data : ScoredLists
+        One list of both classes.
+    phi : ScoreGeneratingFunction
+        The function, bounded and not depending on the length of the list.
+    level : float
+        Probability, in (0, 1), that the interval covers at least.
+    conditional : bool
+        Whether the labels count as fixed.
+    normalize : {"mean", "minmax"}
+        The mean over the positives, or its value between worst and best.
+
+    Returns
+    -------
+    RankInterval
+        The interval.
+    """
+    n, k = len(data.score), int(np.count_nonzero(data.positive))
+    if normalize == "minmax" and not conditional:
+        raise ValueError(
+            "normalize='minmax' needs the share of positives, which method='dkw' does not know"
+            " with conditional=False: pass conditional=True or normalize='mean'."
+        )
+    worst, best = rank_range(phi, n, k)
+    floor, ceiling = _bounds_of(phi)
+    delta = (1.0 - level) / 2.0
+    eps = np.sqrt((np.log(2.0 / delta) + (1.0 if conditional else 0.0)) / (2.0 * n))
+    blocks = tied_blocks(data.score)
+    n_pos = blocks.totals(data.positive.astype(np.float64))
+    size = blocks.lengths()
+    below = (n - blocks.starts - size).astype(np.float64)
+    estimate = float(np.sum(phi._sums(below, below + size, np.array([float(n)])) / size * n_pos))
+    estimate /= k
+
+    def mean(at: FloatArray) -> float:
+        by_block = np.add.reduceat(phi(at), blocks.starts) / size
+        return (float(np.sum(by_block * n_pos)) / k - floor) / (ceiling - floor)
+
+    rank = np.arange(n, 0.0, -1.0)
+    lower = mean(np.maximum((rank - 1.0) / n - eps, 0.0))
+    upper = mean(np.minimum(rank / n + eps, 1.0))
+    least, most = kl_limits(np.clip([lower, upper], 0.0, 1.0), np.log(2.0 / delta) / k)
+    low = floor + (ceiling - floor) * float(least[0])
+    high = floor + (ceiling - floor) * float(most[1])
+    if normalize == "minmax":
+        lowest, highest = limit_range(phi, n, k)
+        low, high = ((x - lowest) / (highest - lowest) for x in (low, high))
+        low, high = max(low, 0.0), min(high, 1.0)
+        estimate = (estimate - worst) / (best - worst)
+    return RankInterval(
+        estimate=estimate,
+        low=low,
+        high=high,
+        level=level,
+        method="dkw",
+        target=rank_target(n, k, conditional, normalize),
+    )
+
+
+def _bounds_of(phi: ScoreGeneratingFunction) -> tuple[float, float]:
+    """Values of a bounded phi at 0 and 1."""
+    try:
+        floor, ceiling = (float(x) for x in phi(np.array([0.0, 1.0])))
+        bounded = np.isfinite(floor) and np.isfinite(ceiling)
+    except ValueError:
+        bounded = False
+    if not bounded:
+        raise ValueError(
+            f"phi={phi!r} is not finite on [0, 1], but method='dkw' needs a bounded phi: pass"
+            " method='influence' or 'bootstrap'."
+        )
+    return floor, ceiling

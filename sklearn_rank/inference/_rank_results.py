@@ -1,0 +1,103 @@
+"""What the intervals for linear rank statistics share: their result, range and target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..metrics._shared import Normalize, ScoreGeneratingFunction
+from ._results import Interval
+
+__all__ = ["RankInterval", "limit_range", "rank_target"]
+
+
+@dataclass(frozen=True)
+class RankInterval(Interval):
+    """Interval for a rank statistic, with the bias that was taken off its centre.
+
+    Parameters
+    ----------
+    estimate : float
+        The statistic, as :func:`sklearn_rank.metrics.linear_rank_score` gives it.
+    low : float
+        Lower limit.
+    high : float
+        Upper limit.
+    level : float
+        Nominal probability, in (0, 1), that the interval covers its target.
+    method : str
+        How it was made.
+    target : str
+        The quantity that it is for.
+    standard_error : float or None, default=None
+        Standard error of the estimate; None for a method that has none.
+    bias : float or None, default=None
+        By how much the estimate exceeds the target on average, itself estimated; it was taken off
+        the centre. None for a method that needs none.
+
+    Examples
+    --------
+    >>> from sklearn_rank.inference import RankInterval
+    >>> print(RankInterval(0.52, 0.41, 0.63, 0.95, "influence", "W_phi", 0.05, bias=-0.004))
+    0.5200 [0.4100, 0.6300] (W_phi, 95 %, influence, bias -0.0040)
+    """
+
+    bias: float | None = None
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if self.bias is None else f"{text[:-1]}, bias {self.bias:.4f})"
+
+
+def limit_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, float]:
+    """Least and largest value of the functional with k positives among n.
+
+    Parameters
+    ----------
+    phi : ScoreGeneratingFunction
+        The function, not depending on the length of the list.
+    n : int
+        Number of items.
+    k : int
+        Number of positives.
+
+    Returns
+    -------
+    worst : float
+        Mean of phi over (0, k / n).
+    best : float
+        Mean of phi over (1 - k / n, 1).
+    """
+    # Finer than the items where they are few, for the sake of jumps between them.
+    fine = max(1, 2**14 // n)
+    points = (np.arange(k * fine) + 0.5) / (n * fine)
+    return float(np.mean(phi(points))), float(np.mean(phi(1.0 - points[::-1])))
+
+
+def rank_target(
+    n: int, k: int, conditional: bool, normalize: Normalize, *, what: str = "W_phi"
+) -> str:
+    """Say what an interval is for.
+
+    Parameters
+    ----------
+    n : int
+        Number of items.
+    k : int
+        Number of positives.
+    conditional : bool
+        Whether the labels count as fixed.
+    normalize : {"mean", "minmax"}
+        The mean over the positives, or its value between worst and best.
+    what : str, default="W_phi"
+        The quantity.
+
+    Returns
+    -------
+    str
+        The target in words.
+    """
+    between = ", from worst to best" if normalize == "minmax" else ""
+    labels = f" at {k} positives of {n}" if conditional else ", random labels"
+    return f"{what}{labels}{between}"

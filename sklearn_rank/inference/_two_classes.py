@@ -1,0 +1,48 @@
+"""One list that holds both classes, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._lists import ScoredLists, check_scored_lists
+
+__all__ = ["check_two_classes"]
+
+
+def check_two_classes(
+    y_true: Any, y_score: Any, pos_label: Any, *, name: str = "y_true"
+) -> ScoredLists:
+    """Check the labels and scores of one list that holds both classes.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    y_score : array-like of shape (n_samples,)
+        Scores.
+    pos_label : int, float, bool or str
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    name : str, default="y_true"
+        What the labels are called in messages.
+
+    Returns
+    -------
+    ScoredLists
+        The list, without weights.
+    """
+    if np.ndim(y_true) != 1:
+        raise ValueError(
+            f"{name} has {np.ndim(y_true)} dimensions, but the uncertainty is that of one list:"
+            " pass one-dimensional labels and scores."
+        )
+    found = check_scored_lists(y_true, y_score, kind="binary", pos_label=pos_label, name=name)
+    n_pos = int(np.count_nonzero(found.positive))
+    if n_pos == 0 or n_pos == len(found.positive):
+        lacking = "positive" if n_pos == 0 else "negative"
+        raise ValueError(
+            f"{name} holds items of one class only, with no {lacking} among"
+            f" {len(found.positive)}: there is nothing to rank apart; pass items of both classes."
+        )
+    return found

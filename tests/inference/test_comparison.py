@@ -1,0 +1,350 @@
+"""Several scorers at once: joint tests, simultaneous intervals, means over queries."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import ndtr
+from scipy.stats import chi2, norm
+
+from sklearn_rank.inference import (
+    compare_rankers,
+    metric_interval,
+    paired_query_test,
+    paired_rank_test,
+    unpaired_rank_test,
+)
+from sklearn_rank.metrics import (
+    Exponential,
+    LocalAUC,
+    Power,
+    TopDCG,
+    VanDerWaerden,
+    get_measure,
+    linear_rank_score,
+    make_measure,
+    ndcg_score,
+    roc_auc_score,
+)
+from tests.oracles import rank_inference as oracle
+
+PHIS = ["wilcoxon", Power(3), Exponential(5.0), LocalAUC(0.7), VanDerWaerden(), lambda u: u**2]
+
+
+def three(rng, n, shift=0.0):
+    y_true = (np.arange(n) < n // 3).astype(int)
+    common = rng.normal(size=n) + y_true
+    scores = {name: common + rng.normal(size=n) for name in "ABC"}
+    scores["C"] = scores["C"] + shift * y_true
+    return y_true, scores
+
+
+@pytest.mark.parametrize("phi", PHIS, ids=str)
+def test_a_comparison_of_two_is_the_paired_test(phi):
+    y_true, scores = three(np.random.default_rng(6), 90)
+    two = {name: scores[name] for name in "AB"}
+    measure = get_measure(linear_rank_score, phi=phi, normalize="minmax")
+    found = compare_rankers(y_true, two, measure=measure)
+    paired = paired_rank_test(y_true, scores["A"], scores["B"], measure=measure)
+    assert found.statistic == pytest.approx(paired.statistic**2)
+    assert found.pvalue == pytest.approx(paired.pvalue)
+    assert found.degrees_of_freedom == 1
+    test = found.contrasts["A - B"]
+    assert test.statistic == pytest.approx(paired.statistic)
+    assert test.pvalue == pytest.approx(paired.pvalue, rel=0.05)
+    assert found.critical_value == pytest.approx(1.96, abs=0.015)
+    assert test.interval.width == pytest.approx(paired.interval.width, rel=0.01)
+
+
+def test_joint_test_by_the_covariance():
+    y_true, scores = three(np.random.default_rng(7), 120, shift=0.5)
+    found = compare_rankers(y_true, scores)
+    assert found.names == ("A", "B", "C")
+    for name, estimate in zip(found.names, found.estimates, strict=True):
+        assert estimate == pytest.approx(roc_auc_score(y_true, scores[name]))
+    for pair_of_names in ("A - B", "A - C", "B - C"):
+        first, second = pair_of_names.split(" - ")
+        _, error = oracle.delong(y_true.tolist(), scores[first].tolist(), scores[second].tolist())
+        assert found.contrasts[pair_of_names].interval.standard_error == pytest.approx(error)
+    rows = np.array([[1.0, -1, 0], [0, 1, -1]])
+    d = rows @ found.estimates
+    expected = d @ np.linalg.solve(rows @ found.covariance @ rows.T, d)
+    assert found.statistic == pytest.approx(expected)
+    assert found.degrees_of_freedom == 2
+    assert found.pvalue == pytest.approx(chi2.sf(expected, 2))
+    # Any basis of the same hypothesis.
+    again = compare_rankers(y_true, scores, contrasts="B")
+    assert again.statistic == pytest.approx(expected)
+    assert list(again.contrasts) == ["A - B", "C - B"]
+    own = compare_rankers(y_true, scores, contrasts={"half": [0.5, 0.5, -1]})
+    assert own.contrasts["half"].estimate == pytest.approx(
+        found.estimates[:2].mean() - found.estimates[2]
+    )
+    assert "simultaneous at 95 %" in str(found)
+    assert "half" in str(own)
+
+
+def test_small_pvalues_are_not_those_of_the_draws():
+    y_true, scores = three(np.random.default_rng(8), 3000, shift=1.5)
+    found = compare_rankers(y_true, scores).contrasts["A - C"]
+    assert found.pvalue == pytest.approx(3 * 2 * ndtr(-abs(found.statistic)), rel=1e-9, abs=0)
+    assert found.pvalue < 1e-12
+
+
+def test_a_duplicate_lowers_the_degrees_of_freedom():
+    y_true, scores = three(np.random.default_rng(9), 60)
+    expected = compare_rankers(y_true, {name: scores[name] for name in "AB"})
+    found = compare_rankers(
+        y_true, {"A": scores["A"], "B": scores["B"], "C": scores["B"]}, contrasts="A"
+    )
+    assert found.degrees_of_freedom == 1
+    assert found.statistic == pytest.approx(expected.statistic)
+    every = compare_rankers(y_true, {"A": scores["A"], "B": scores["B"], "C": scores["B"]})
+    assert every.contrasts["B - C"].pvalue == 1.0
+    assert every.contrasts["B - C"].interval.width > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"contrasts": "D"}, r"contrasts='D' is not among the scorers \['A', 'B', 'C'\]"),
+        ({"contrasts": {}}, "contrasts is empty"),
+        ({"contrasts": {"x": [1, 1, 1]}}, "'x' sums to 3 over 3 scorers"),
+        ({"contrasts": {"x": [0, 0, 0]}}, "not all be 0"),
+        ({"contrasts": {"x": [1, -1]}}, "'x' must be 3 finite numbers, one per scorer"),
+        ({"measure": TopDCG(3)}, "measure=.*TopDCG.*is not known"),
+        ({"measure": "ndcg"}, "pass qid to compare_rankers"),
+        ({"level": 1.0}, r"level=1\.0 must be a number in \(0, 1\)\."),
+        ({"random_state": "x"}, "random_state='x' must be None"),
+    ],
+)
+def test_refusals_of_the_comparison(arguments, message):
+    y_true, scores = three(np.random.default_rng(10), 30)
+    with pytest.raises(ValueError, match=message):
+        compare_rankers(y_true, scores, **arguments)
+
+
+def test_one_scorer_is_none_to_compare():
+    for scores in ({"A": [1, 2]}, [[1, 2], [2, 1]]):
+        with pytest.raises(ValueError, match="mapping of at least two"):
+            compare_rankers([1, 0], scores)
+
+
+def test_equal_scorers_do_not_differ():
+    y_true, scores = three(np.random.default_rng(13), 60)
+    same = {"A": scores["A"], "B": np.exp(scores["A"]), "C": 2 * scores["A"]}
+    found = compare_rankers(y_true, same)
+    assert (found.statistic, found.degrees_of_freedom, found.pvalue) == (0.0, 0, 1.0)
+    for test in found.contrasts.values():
+        assert (test.estimate, test.pvalue) == (0.0, 1.0)
+        assert test.interval.low == -test.interval.high < 0
+
+
+def test_critical_value_is_between_one_comparison_and_bonferroni():
+    y_true, scores = three(np.random.default_rng(14), 90)
+    for level in (0.8, 0.95, 0.99):
+        for contrasts, n in ((None, 3), ("A", 2)):
+            found = compare_rankers(y_true, scores, level=level, contrasts=contrasts)
+            one, all_ = norm.ppf((1 + level) / 2), norm.ppf(1 - (1 - level) / 2 / n)
+            assert one + 0.02 < found.critical_value < all_ + 0.01
+
+
+def test_an_interval_holds_0_where_the_pvalue_is_large():
+    for seed in range(15):
+        y_true, scores = three(np.random.default_rng(seed), 90, shift=0.4)
+        found = compare_rankers(y_true, scores, level=0.9)
+        for test in found.contrasts.values():
+            if abs(test.pvalue - 0.1) > 1e-3:
+                assert (0.0 in test.interval) == (test.pvalue > 0.1)
+
+
+def test_names_in_another_order_are_the_same_comparison():
+    y_true, scores = three(np.random.default_rng(15), 80)
+    found = compare_rankers(y_true, scores)
+    turned = compare_rankers(y_true, {name: scores[name] for name in "CBA"})
+    assert turned.statistic == pytest.approx(found.statistic)
+    assert turned.contrasts["C - A"].estimate == -found.contrasts["A - C"].estimate
+    assert turned.contrasts["C - A"].interval.low == pytest.approx(
+        -found.contrasts["A - C"].interval.high, abs=2e-3
+    )
+
+
+# --------------------------------------------------------------------------- means over queries
+
+
+def by_query(n_queries=40, seed=0, noise=(1.0, 1.3, 3.0)):
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n_queries), 8)
+    y = rng.integers(0, 3, size=len(qid))
+    scores = {name: y + s * rng.normal(size=len(y)) for name, s in zip("ABC", noise, strict=True)}
+    return y, scores, qid
+
+
+def test_queries_are_the_sample():
+    y, scores, qid = by_query()
+    found = compare_rankers(y, scores, measure="ndcg@3", qid=qid)
+    values = np.stack(
+        [ndcg_score(y, score, qid=qid, k=3, average=None) for score in scores.values()]
+    )
+    np.testing.assert_allclose(found.estimates, values.mean(axis=1))
+    np.testing.assert_allclose(found.covariance, np.cov(values) / 40)
+    rows = np.array([[1.0, -1, 0], [0, 1, -1]])
+    d = rows @ values.mean(axis=1)
+    expected = d @ np.linalg.solve(rows @ np.cov(values) @ rows.T / 40, d)
+    assert found.statistic == pytest.approx(expected)
+    assert found.pvalue == pytest.approx(chi2.sf(expected, 2))
+    test = found.contrasts["A - C"]
+    paired = paired_query_test("ndcg@3", y, scores["A"], scores["C"], qid=qid, method="t")
+    assert test.estimate == pytest.approx(paired.estimate)
+    assert test.statistic == pytest.approx(paired.statistic)
+    assert test.interval.target == "difference of mean ndcg@3 over queries, simultaneous"
+    assert test.hypothesis == "contrast of mean ndcg@3 over queries is 0"
+
+
+def test_rows_in_any_order_and_queries_in_two_dimensions():
+    y, scores, qid = by_query()
+    measure = get_measure("ndcg@3", gain="linear")
+    expected = compare_rankers(y, scores, measure=measure, qid=qid)
+    order = np.random.default_rng(1).permutation(len(y))
+    shuffled = {name: score[order] for name, score in scores.items()}
+    found = compare_rankers(y[order], shuffled, measure=measure, qid=qid[order])
+    assert found.statistic == pytest.approx(expected.statistic)
+    square = {name: score.reshape(40, 8) for name, score in scores.items()}
+    found = compare_rankers(y.reshape(40, 8), square, measure=measure)
+    assert found.statistic == pytest.approx(expected.statistic)
+
+
+def test_systems_that_are_alike_on_all_queries():
+    y, scores, qid = by_query()
+    alike = {"A": scores["A"], "B": 3 * scores["A"], "C": scores["C"]}
+    found = compare_rankers(y, alike, measure="ndcg@3", qid=qid)
+    assert found.degrees_of_freedom == 1
+    test = found.contrasts["A - B"]
+    assert (test.estimate, test.pvalue) == (0.0, 1.0)
+    assert test.interval.low == -test.interval.high < 0
+    paired = paired_query_test("ndcg@3", y, scores["A"], scores["C"], qid=qid, method="t")
+    assert found.contrasts["A - C"].statistic == pytest.approx(paired.statistic)
+
+
+def test_a_constant_difference_is_not_certain():
+    n = 9
+    values = make_measure(lambda y, s: s[0], name="first", kind="graded", range=(0.0, 1.0))
+    scores = {"A": np.full(n, 1.0), "B": np.zeros(n)}
+    found = compare_rankers(np.zeros(n), scores, measure=values, qid=np.arange(n))
+    test = found.contrasts["A - B"]
+    # Half a query at either end for each, and the square of the mean over the queries.
+    variance = 2 * 0.25 / (n + 1) ** 2 + 1 / n
+    assert test.estimate == 1.0
+    assert test.interval.standard_error == pytest.approx(variance**0.5)
+    assert test.pvalue > 1e-3
+    assert test.interval.high == 1.0
+
+
+def test_undefined_queries_are_left_out_for_all():
+    y, scores, qid = by_query()
+    y = (y > 1).astype(int)
+    y[qid == 3] = 0
+    kept = qid != 3
+    with pytest.warns(UserWarning, match="undefined for 1 of 40 lists"):
+        found = compare_rankers(y, scores, measure="auc", qid=qid)
+    expected = compare_rankers(
+        y[kept],
+        {name: score[kept] for name, score in scores.items()},
+        measure="auc",
+        qid=qid[kept],
+    )
+    assert found.statistic == expected.statistic
+
+
+def test_one_query_is_no_sample():
+    with pytest.raises(ValueError, match="has a value for 1 of 1 queries"):
+        compare_rankers([1, 0, 2], {"A": [3, 2, 1], "B": [1, 2, 3]}, measure="ndcg", qid=[7, 7, 7])
+
+
+# ------------------------------------------------------------------------- a measure of one's own
+
+
+def last_positive(y_true, y_score):
+    """Share of the negatives below the lowest positive."""
+    return np.mean(y_score[y_true == 0] < y_score[y_true == 1].min())
+
+
+def mean_of_positives(y_true, y_score):
+    """Not of ranks: the mean of the scores, which are in [0, 1]."""
+    return y_score[y_true == 1].mean()
+
+
+def mean_influence(y_true, y_score):
+    return np.where(y_true == 1, y_score, 0.0)
+
+
+PER_QUERY = make_measure(last_positive, range=(0.0, 1.0))
+MEAN = make_measure(mean_of_positives, range=(0.0, 1.0), per_query=False, influence=mean_influence)
+
+
+def test_a_mean_over_queries_of_ones_own():
+    y, scores, qid = by_query()
+    y = (np.arange(len(y)) % 8 < 3).astype(int)
+    found = compare_rankers(y, scores, measure=PER_QUERY, qid=qid)
+    values = np.array(
+        [
+            [last_positive(y[qid == q], score[qid == q]) for q in range(40)]
+            for score in scores.values()
+        ]
+    )
+    np.testing.assert_allclose(found.estimates, values.mean(axis=1))
+    np.testing.assert_allclose(found.covariance, np.cov(values) / 40)
+    one = metric_interval(PER_QUERY, y, scores["A"], qid=qid)
+    assert one.estimate == pytest.approx(values[0].mean())
+    assert one.standard_error == pytest.approx(stats.sem(values[0]))
+    two = paired_query_test(PER_QUERY, y, scores["A"], scores["C"], qid=qid, method="t")
+    expected = stats.ttest_rel(values[0], values[2])
+    assert (two.statistic, two.pvalue) == pytest.approx((expected.statistic, expected.pvalue))
+    with pytest.raises(ValueError, match="measure='last_positive' is not known"):
+        compare_rankers(y, scores, measure=PER_QUERY)
+
+
+def test_an_influence_of_ones_own():
+    rng = np.random.default_rng(16)
+    y = (np.arange(50) < 30).astype(int)
+    a, b = rng.random((2, 50))
+    found = paired_rank_test(y, a, b, measure=MEAN)
+    expected = stats.ttest_rel(a[:30], b[:30])
+    assert found.estimate == pytest.approx(a[:30].mean() - b[:30].mean())
+    assert found.statistic == pytest.approx(expected.statistic)
+    assert found.hypothesis == "equal mean_of_positives"
+    together = compare_rankers(y, {"a": a, "b": b}, measure=MEAN)
+    assert together.statistic == pytest.approx(expected.statistic**2)
+    apart = unpaired_rank_test(y, a, y, b, measure=MEAN)
+    welch = stats.ttest_ind(a[:30], b[:30], equal_var=False)
+    assert apart.statistic == pytest.approx(welch.statistic)
+    with pytest.raises(ValueError, match="moves with the share of positives is not known"):
+        paired_rank_test(y, a, b, measure=MEAN, conditional=False)
+
+
+@pytest.mark.parametrize(
+    "measure", ["auc", "local_auc@0.7", "pnorm@3", "bedroc@5", Power(3), PER_QUERY], ids=str
+)
+def test_measures_of_one_list_and_of_queries(measure):
+    y, scores, qid = by_query()
+    y = (np.arange(len(y)) % 8 < 3).astype(int)
+    expected = [get_measure(measure)(y, score, qid=qid) for score in scores.values()]
+    found = compare_rankers(y, scores, measure=measure, qid=qid)
+    np.testing.assert_allclose(found.estimates, expected)
+
+
+# ---------------------------------------------------------------------------------- Monte Carlo
+
+
+@pytest.mark.slow
+def test_simultaneous_coverage_and_joint_size():
+    rng = np.random.default_rng(12)
+    covered = rejected = 0
+    for _ in range(400):
+        positive = np.arange(300) < 100
+        common = rng.normal(size=300)
+        scores = {str(j): common + rng.normal(size=300) + 1.5 * positive for j in range(4)}
+        found = compare_rankers(positive, scores, measure=Exponential(5.0))
+        covered += all(0.0 in test.interval for test in found.contrasts.values())
+        rejected += found.pvalue < 0.05
+    assert 0.92 <= covered / 400 <= 0.98
+    assert 0.02 <= rejected / 400 <= 0.085

@@ -1,0 +1,90 @@
+"""Draws of the largest of several normal variables, against quantiles that are known."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm, studentized_range
+
+from sklearn_rank.inference import _max_t as module
+from sklearn_rank.inference._max_t import covariance_root, largest_statistics, normal_draws
+
+N_DRAWS = 100_000
+
+
+def critical(covariance, level=0.95, seed=0):
+    drawn = largest_statistics(covariance, N_DRAWS, np.random.default_rng(seed))
+    return np.quantile(drawn, level)
+
+
+def of_equal_correlation(n, correlation):
+    return (1 - correlation) * np.eye(n) + correlation
+
+
+def test_one_variable_has_the_normal_quantile():
+    assert critical(np.array([[4.0]])) == pytest.approx(norm.ppf(0.975), abs=0.015)
+
+
+def test_independent_variables_have_sidaks_quantile():
+    for n in (2, 5, 20):
+        expected = norm.ppf((1 + 0.95 ** (1 / n)) / 2)
+        assert critical(np.eye(n)) == pytest.approx(expected, abs=0.02)
+
+
+def test_differences_of_three_have_tukeys_range():
+    rows = np.array([[1.0, -1, 0], [1, 0, -1], [0, 1, -1]])
+    expected = studentized_range.ppf(0.95, 3, np.inf) / 2**0.5
+    assert critical(rows @ rows.T / 2) == pytest.approx(expected, abs=0.015)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9, 0.99])
+@pytest.mark.parametrize("n", [2, 6, 15])
+def test_between_one_comparison_and_bonferroni(n, correlation):
+    found = critical(of_equal_correlation(n, correlation))
+    assert norm.ppf(0.975) - 0.015 < found < norm.ppf(1 - 0.025 / n) + 0.015
+
+
+def test_the_same_variable_many_times_is_one():
+    assert critical(np.ones((7, 7))) == pytest.approx(critical(np.ones((1, 1))), abs=1e-12)
+
+
+def test_falls_with_the_correlation_and_rises_with_the_level():
+    by_correlation = [critical(of_equal_correlation(8, rho)) for rho in (0.0, 0.5, 0.9, 0.99)]
+    assert np.all(np.diff(by_correlation) < -0.02)
+    by_level = [critical(np.eye(3), level) for level in (0.5, 0.8, 0.95, 0.99)]
+    assert np.all(np.diff(by_level) > 0.1)
+
+
+def test_scales_and_order_do_not_matter():
+    rng = np.random.default_rng(1)
+    factor = rng.normal(size=(4, 4))
+    covariance = factor @ factor.T
+    scale = np.diag([1e-6, 1.0, 10.0, 1e5])
+    assert critical(scale @ covariance @ scale) == pytest.approx(critical(covariance), abs=1e-6)
+    order = [2, 0, 3, 1]
+    shuffled = covariance[np.ix_(order, order)]
+    assert critical(shuffled) == pytest.approx(critical(covariance), abs=0.02)
+
+
+def test_root_of_a_covariance_of_lower_rank():
+    rng = np.random.default_rng(2)
+    factor = rng.normal(size=(6, 2))
+    root = covariance_root(factor @ factor.T)
+    assert root.shape == (6, 2)
+    np.testing.assert_allclose(root @ root.T, factor @ factor.T, atol=1e-12)
+
+
+def test_draws_have_the_covariance():
+    covariance = np.array([[2.0, 0.6], [0.6, 0.5]])
+    rng = np.random.default_rng(3)
+    drawn = np.concatenate(list(normal_draws(covariance_root(covariance), N_DRAWS, rng)))
+    assert drawn.shape == (N_DRAWS, 2)
+    np.testing.assert_allclose(np.cov(drawn.T), covariance, atol=0.03)
+    np.testing.assert_allclose(drawn.mean(axis=0), 0, atol=0.02)
+
+
+def test_how_many_are_held_at_a_time_changes_nothing(monkeypatch):
+    covariance = of_equal_correlation(3, 0.4)
+    expected = largest_statistics(covariance, 1000, np.random.default_rng(4))
+    monkeypatch.setattr(module, "CHUNK", 7)
+    found = largest_statistics(covariance, 1000, np.random.default_rng(4))
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+    assert np.all(np.diff(found) >= 0)

@@ -1,0 +1,322 @@
+"""What every interval and every test of one list must keep, one property a test."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank.inference import (
+    auc_interval,
+    linear_rank_interval,
+    paired_rank_test,
+    partial_auc_interval,
+    precision_at_top_interval,
+    roc_band,
+    two_sample_rank_test,
+    unpaired_rank_test,
+)
+from sklearn_rank.metrics import Exponential, LocalAUC, Power
+
+
+def rank_interval(phi, method="influence", normalize="minmax"):
+    def interval(y_true, y_score, **options):
+        return linear_rank_interval(
+            y_true,
+            y_score,
+            phi=phi,
+            method=method,
+            normalize=normalize,
+            n_resamples=199,
+            random_state=0,
+            **options,
+        )
+
+    return interval
+
+
+def partial(**limits):
+    return lambda y, s, **options: partial_auc_interval(
+        y, s, scale="normalized", **limits, **options
+    )
+
+
+def at_top(method):
+    return lambda y, s, **options: precision_at_top_interval(
+        y, s, tau=0.3, method=method, **options
+    )
+
+
+INTERVALS = {
+    "auc": auc_interval,
+    "auc, kl": lambda y, s, **options: auc_interval(y, s, method="kl", **options),
+    "wilcoxon": rank_interval("wilcoxon"),
+    "exponential": rank_interval(Exponential(5.0)),
+    "exponential, mean": rank_interval(Exponential(5.0), normalize="mean"),
+    "local": rank_interval(LocalAUC(0.6)),
+    "dkw": rank_interval(Power(2), method="dkw"),
+    "bootstrap": rank_interval(Power(2), method="bootstrap"),
+    "partial": partial(max_fpr=0.4),
+    "two-way": partial(max_fpr=0.6, min_tpr=0.3),
+    "top": at_top("influence"),
+    "top, exact": at_top("exact"),
+}
+# Those whose target is as far from 1 as that of the labels turned round is from 0.
+SYMMETRIC = {"auc": 1e-12, "auc, kl": 1e-12, "wilcoxon": 0.01}
+MEASURES = ["auc", "local_auc@0.6", "bedroc@5", "pnorm@3"]
+
+every_interval = pytest.mark.parametrize("name", INTERVALS)
+every_measure = pytest.mark.parametrize("measure", MEASURES)
+
+
+def lists(seed=0, n_lists=5):
+    """Some with ties, some without; then the edges."""
+    rng = np.random.default_rng(seed)
+    for levels in (4, 12, 10**6)[: max(1, n_lists - 2)]:
+        y = np.arange(40) < 15
+        yield y.astype(int), rng.integers(0, levels, 40) + 0.3 * levels * y
+    yield np.repeat([1, 0], 12), np.arange(24.0)[::-1]
+    yield np.repeat([1, 0], 12), np.zeros(24)
+    yield (np.arange(20) == 7).astype(int), np.arange(20.0)
+    yield (np.arange(20) != 7).astype(int), np.arange(20.0)
+
+
+def limits(found):
+    return np.array([found.estimate, found.low, found.high])
+
+
+# ------------------------------------------------------------------------------------- intervals
+
+
+@every_interval
+def test_increasing_maps_of_the_scores_change_nothing(name):
+    for y, score in lists():
+        found = limits(INTERVALS[name](y, score))
+        for mapped in (3 * score - 7, np.exp(score / score.max()) if score.any() else score):
+            if len(np.unique(mapped)) == len(np.unique(score)):
+                np.testing.assert_allclose(limits(INTERVALS[name](y, mapped)), found, atol=1e-12)
+
+
+@every_interval
+def test_rows_in_any_order(name):
+    rng = np.random.default_rng(1)
+    for y, score in lists():
+        order = rng.permutation(len(y))
+        found = limits(INTERVALS[name](y[order], score[order]))
+        np.testing.assert_allclose(found, limits(INTERVALS[name](y, score)), atol=1e-12)
+
+
+@every_interval
+def test_names_of_the_classes_do_not_matter(name):
+    for y, score in lists():
+        expected = INTERVALS[name](y, score)
+        assert INTERVALS[name](2 * y - 1, score) == expected
+        words = np.where(y == 1, "ham", "spam")
+        assert INTERVALS[name](words, score, pos_label="ham") == expected
+
+
+@every_interval
+def test_the_interval_has_width_and_stays_in_the_range(name):
+    for y, score in lists():
+        found = INTERVALS[name](y, score)
+        assert found.low < found.high
+        if name != "exponential, mean":
+            assert found.low >= 0.0
+            assert found.high <= 1.0
+
+
+@every_interval
+def test_a_higher_level_holds_the_lower_one(name):
+    grown = []
+    for y, score in lists():
+        found = [INTERVALS[name](y, score, level=level) for level in (0.5, 0.8, 0.95, 0.995)]
+        assert np.all(np.diff([one.low for one in found]) <= 1e-12)
+        assert np.all(np.diff([one.high for one in found]) >= -1e-12)
+        assert len({one.estimate for one in found}) == 1
+        grown.append(found[-1].width - found[0].width)
+    # Some distribution-free ones are the whole range at any level.
+    assert max(grown) > 0.05
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+def test_classes_turned_round(name):
+    for y, score in lists():
+        found, turned = (INTERVALS[name](labels, score) for labels in (y, 1 - y))
+        assert turned.estimate == pytest.approx(1 - found.estimate, abs=1e-12)
+        # Ranks over n + 1 make the imagined items of the classes unlike.
+        assert turned.low == pytest.approx(1 - found.high, abs=SYMMETRIC[name])
+        assert turned.high == pytest.approx(1 - found.low, abs=SYMMETRIC[name])
+
+
+@pytest.mark.parametrize("name", ["auc", "wilcoxon", "exponential", "local", "partial"])
+def test_constant_scores_are_in_the_middle_of_their_interval(name):
+    y = np.repeat([1, 0], 30)
+    found = INTERVALS[name](y, np.ones(60))
+    assert found.low < found.estimate < found.high
+    perfect = INTERVALS[name](y, np.arange(60)[::-1])
+    assert perfect.low > found.estimate
+    assert perfect.high == pytest.approx(1.0, abs=1e-12)
+
+
+@every_interval
+def test_four_times_the_items_halve_the_interval(name):
+    rng = np.random.default_rng(2)
+    widths = []
+    for n in (200, 800):
+        y = (np.arange(n) < n // 3).astype(int)
+        widths.append(
+            np.mean([INTERVALS[name](y, rng.normal(size=n) + y).width for _ in range(8)])
+        )
+    assert widths[0] / widths[1] == pytest.approx(2.0, rel=0.25)
+
+
+# ----------------------------------------------------------------------------------------- tests
+
+
+def pairs(n=60, n_pairs=6):
+    rng = np.random.default_rng(3)
+    y = (np.arange(n) < n // 3).astype(int)
+    for levels in (5, 10**6):
+        for _ in range(n_pairs // 2):
+            common = rng.integers(0, levels, n) + 0.4 * levels * y
+            yield y, common + rng.integers(0, levels, n), common + rng.integers(0, levels, n)
+
+
+def pvalue_and_limits(found):
+    return np.r_[found.pvalue, limits(found.interval)]
+
+
+@every_measure
+def test_increasing_maps_of_either_score_change_no_test(measure):
+    for y, a, b in pairs():
+        found = pvalue_and_limits(paired_rank_test(y, a, b, measure=measure))
+        again = paired_rank_test(y, a * 2 + 1, np.exp(b / b.max()), measure=measure)
+        np.testing.assert_allclose(pvalue_and_limits(again), found, atol=1e-12)
+
+
+@every_measure
+def test_scorers_turned_round(measure):
+    for y, a, b in pairs():
+        for test, first, second in (
+            (paired_rank_test, (y, a, b), (y, b, a)),
+            (unpaired_rank_test, (y, a, y, b), (y, b, y, a)),
+        ):
+            found, turned = test(*first, measure=measure), test(*second, measure=measure)
+            assert turned.estimate == pytest.approx(-found.estimate)
+            assert turned.statistic == pytest.approx(-found.statistic)
+            assert turned.pvalue == pytest.approx(found.pvalue)
+            assert turned.interval.low == pytest.approx(-found.interval.high)
+            less, greater = (
+                test(*args, measure=measure, alternative=alternative).pvalue
+                for args, alternative in ((first, "less"), (second, "greater"))
+            )
+            assert less == pytest.approx(greater)
+
+
+@every_measure
+def test_the_interval_holds_0_where_the_test_does_not_reject(measure):
+    for y, a, b in pairs(n_pairs=20):
+        for level in (0.5, 0.8, 0.95):
+            for found in (
+                paired_rank_test(y, a, b, measure=measure, level=level),
+                unpaired_rank_test(y, a, y, b, measure=measure, level=level),
+            ):
+                assert (0.0 in found.interval) == (found.pvalue > 1 - level)
+
+
+@every_measure
+def test_the_edge_of_the_interval_has_the_pvalue_of_its_level(measure):
+    for y, a, b in pairs():
+        pvalue = paired_rank_test(y, a, b, measure=measure).pvalue
+        if pvalue > 0.01:
+            at_edge = paired_rank_test(y, a, b, measure=measure, level=1 - pvalue).interval
+            assert min(abs(at_edge.low), abs(at_edge.high)) == pytest.approx(0.0, abs=1e-12)
+
+
+@every_measure
+def test_equal_scorers_have_difference_0_and_p_1(measure):
+    for y, score in lists():
+        for other in (score, 5 * score):
+            found = paired_rank_test(y, score, other, measure=measure)
+            assert (found.estimate, found.statistic, found.pvalue) == (0.0, 0.0, 1.0)
+            assert found.interval.low == -found.interval.high < 0.0
+
+
+@every_measure
+def test_the_same_items_say_more_than_different_ones(measure):
+    for y, a, b in pairs():
+        paired, unpaired = (
+            paired_rank_test(y, a, b, measure=measure),
+            unpaired_rank_test(y, a, y, b, measure=measure),
+        )
+        assert paired.estimate == pytest.approx(unpaired.estimate)
+        assert paired.interval.width < unpaired.interval.width
+
+
+@pytest.mark.parametrize("method", ["exact", "permutation", "normal"])
+@pytest.mark.parametrize("levels", [4, 10**6])
+def test_samples_turned_round(method, levels):
+    rng = np.random.default_rng(4)
+    first, second = rng.integers(0, levels, 7) + levels // 3, rng.integers(0, levels, 9)
+    options = {"method": method, "random_state": 0}
+    greater, less = (
+        two_sample_rank_test(*samples, alternative=alternative, **options).pvalue
+        for samples, alternative in (((first, second), "greater"), ((second, first), "less"))
+    )
+    # Wilcoxon's scores are symmetric; random choices are others for the other sample.
+    assert less == pytest.approx(greater, abs=0.03 if method == "permutation" else 1e-12)
+
+
+def test_normal_permutation_and_exact_pvalues_are_near_each_other():
+    rng = np.random.default_rng(5)
+    first, second = rng.normal(size=20) + 0.5, rng.normal(size=20)
+    exact, permutation, normal = (
+        two_sample_rank_test(first, second, method=method, random_state=0).pvalue
+        for method in ("exact", "permutation", "normal")
+    )
+    assert permutation == pytest.approx(exact, abs=0.02)
+    assert normal == pytest.approx(exact, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (([1, np.nan], [1]), "scores_pos is NaN at row 1"),
+        (([1], ["a"]), "scores_neg must be numeric"),
+        (([], [1]), "scores_pos is empty"),
+        (([1], [[1, 2]]), r"scores_neg has shape \(1, 2\), but must be one-dimensional"),
+    ],
+)
+def test_samples_are_called_by_their_names(scores, message):
+    with pytest.raises(ValueError, match=message):
+        two_sample_rank_test(*scores)
+
+
+def test_the_band_holds_the_empirical_curve_and_the_interval_of_no_level_is_wider():
+    for y, score in lists():
+        band = roc_band(y, score)
+        upper = np.interp(band.fpr, *band.upper)
+        assert np.all(upper >= band.tpr - 1e-12)
+        wider = roc_band(y, score, level=0.99)
+        assert wider.tpr_margin > band.tpr_margin
+        assert wider.fpr_margin > band.fpr_margin
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda y, s: linear_rank_interval(y, s),
+        lambda y, s: partial_auc_interval(y, s),
+        lambda y, s: precision_at_top_interval(y, s),
+        lambda y, s: roc_band(y, s),
+        lambda y, s: paired_rank_test(y, s, s),
+    ],
+)
+def test_one_list_with_both_classes(function):
+    with pytest.raises(ValueError, match="y_true holds items of one class only, with no positive"):
+        function([0, 0, 0], [1, 2, 3])
+    with pytest.raises(
+        ValueError, match="y_true has 2 dimensions, but the uncertainty is that of"
+    ):
+        function([[0, 1], [1, 0]], [[1, 2], [3, 4]])
+    with pytest.raises(ValueError, match="y_score is NaN at row 1"):
+        function([0, 1, 0], [1, np.nan, 2])
+    with pytest.raises(ValueError, match="y_true has 3 classes"):
+        function([0, 1, 2], [1, 2, 3])
