@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._arguments import check_number
+from .._lists import Lists
 from .._typing import FloatArray, IntArray
-from ._base import Items, TemplateLoss
+from ._base import TemplateLoss
 from ._listwise import ListwiseSoftmax, shares_of_lists
 from ._pairwise import LogisticPairs, _ByUtility, by_utility
 
@@ -46,8 +48,8 @@ class ComparisonLogistic(LogisticPairs):
 
     is_order_preserving = False
 
-    def _prepare(self, items: Items) -> _ByUtility:
-        return by_utility(items, comparison=True)
+    def _prepare(self, lists: Lists) -> _ByUtility:
+        return by_utility(lists, comparison=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,26 +58,26 @@ class _Levels:
 
     Parameters
     ----------
-    items : Items
-        The items.
+    lists : Lists
+        The items, with utilities.
     level : ndarray of shape (n,)
         How many smaller utilities their list has.
     """
 
-    items: Items
+    lists: Lists
     level: IntArray
 
 
-def _levels(items: Items) -> _Levels:
-    lists = items.spread(np.arange(len(items.offsets) - 1))
-    order = np.lexsort((items.utility, lists))
-    utility = items.utility[order]
+def _levels(lists: Lists) -> _Levels:
+    list_of = lists.list_of
+    order = np.lexsort((lists.grade, list_of))
+    utility = lists.grade[order]
     new = np.zeros(len(order), dtype=np.int64)
     new[1:] = utility[1:] != utility[:-1]
     rank = np.cumsum(new)
     level = np.empty(len(order), dtype=np.int64)
-    level[order] = rank - items.spread(rank[items.offsets[:-1]])
-    return _Levels(items, level)
+    level[order] = rank - lists.to_items(rank[lists.offsets[:-1]])
+    return _Levels(lists, level)
 
 
 def _windows(levels: _Levels, score: FloatArray, margin: float, payload: FloatArray) -> FloatArray:
@@ -88,7 +90,7 @@ def _windows(levels: _Levels, score: FloatArray, margin: float, payload: FloatAr
         levels.level,
         np.ascontiguousarray(payload),
         margin,
-        levels.items.offsets,
+        levels.lists.offsets,
         sums[0],
         sums[1],
     )
@@ -106,15 +108,12 @@ class _Hinge(TemplateLoss):
 
     is_order_preserving = False
     is_translation_invariant = True
-    is_smooth = False
 
     def __init__(self, margin: float = 1.0) -> None:
-        if not 0 < margin < np.inf:
-            raise ValueError(f"margin={margin!r} must be a finite number greater than 0.")
-        self.margin = margin
+        self.margin = check_number("margin", margin, 0.0, closed="neither")
 
-    def _prepare(self, items: Items) -> _Levels:
-        return _levels(items)
+    def _prepare(self, lists: Lists) -> _Levels:
+        return _levels(lists)
 
 
 class ComparisonHinge(_Hinge):
@@ -146,12 +145,12 @@ class ComparisonHinge(_Hinge):
     """
 
     def _value_and_gradient(self, prepared: _Levels, score: FloatArray) -> _Pair:
-        items, weight = prepared.items, prepared.items.counts
-        centred = score - items.spread(items.totals(score) / np.diff(items.offsets))
+        lists, weight = prepared.lists, prepared.lists.counts
+        centred = score - lists.to_items(lists.totals(score) / lists.lengths)
         payload = np.stack((weight, weight * centred), axis=1)
         worse, better = _windows(prepared, centred, self.margin, payload)
         lacking = worse[:, 0] * (self.margin - centred) + worse[:, 1]
-        return items.totals(weight * lacking), weight * (better[:, 0] - worse[:, 0])
+        return lists.totals(weight * lacking), weight * (better[:, 0] - worse[:, 0])
 
     def _curvature(self, prepared: _Levels, score: FloatArray) -> FloatArray:
         return np.zeros(len(score))
@@ -190,25 +189,25 @@ class ComparisonSquaredHinge(_Hinge):
     """
 
     def _value_and_gradient(self, prepared: _Levels, score: FloatArray) -> _Pair:
-        items, weight = prepared.items, prepared.items.counts
-        centred = score - items.spread(items.totals(score) / np.diff(items.offsets))
+        lists, weight = prepared.lists, prepared.lists.counts
+        centred = score - lists.to_items(lists.totals(score) / lists.lengths)
         payload = np.stack((weight, weight * centred, weight * centred**2), axis=1)
         worse, better = _windows(prepared, centred, self.margin, payload)
         short = self.margin - centred
         squares = worse[:, 0] * short**2 + 2 * worse[:, 1] * short + worse[:, 2]
         pull = worse[:, 0] * short + worse[:, 1]
         push = better[:, 0] * (self.margin + centred) - better[:, 1]
-        return items.totals(weight * squares), 2 * weight * (push - pull)
+        return lists.totals(weight * squares), 2 * weight * (push - pull)
 
     def _curvature(self, prepared: _Levels, score: FloatArray) -> FloatArray:
-        weight = prepared.items.counts
+        weight = prepared.lists.counts
         worse, better = _windows(prepared, score, self.margin, weight[:, np.newaxis])
         return 2 * weight * (worse[:, 0] + better[:, 0])
 
     def _hessian_product(
         self, prepared: _Levels, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
-        weight = prepared.items.counts
+        weight = prepared.lists.counts
         payload = np.stack((weight, weight * direction), axis=1)
         sums = _windows(prepared, score, self.margin, payload).sum(axis=0)
         return 2 * weight * (sums[:, 0] * direction - sums[:, 1])
@@ -237,8 +236,8 @@ class ListwiseNormalizedSoftmax(ListwiseSoftmax):
 
     is_order_preserving = False
 
-    def _prepare(self, items: Items) -> Items:
-        return shares_of_lists(items)
+    def _prepare(self, lists: Lists) -> Lists:
+        return shares_of_lists(lists)
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         raise NotImplementedError(
