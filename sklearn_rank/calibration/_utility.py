@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from numbers import Real
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from .._lists import check_lists
 from .._typing import FloatArray
+from .._warn import warn
 from ..exceptions import CalibrationWarning
 from ..metrics._names import parse_measure
 from ._positional_form import positional_form
@@ -148,21 +148,18 @@ def utilities_of(
     return lists.to_rows(values, n)
 
 
-def warn_not_positional(measure: str, stacklevel: int = 3) -> None:
+def warn_not_positional(measure: str) -> None:
     """Warn that no order-preserving loss is calibrated with a measure.
 
     Parameters
     ----------
     measure : str
         Its name.
-    stacklevel : int, default=3
-        As in :func:`warnings.warn`.
     """
     quantity = "probability of relevance" if measure.startswith("ap") else "E[(2**y - 1)]"
-    warnings.warn(
+    warn(
         f"No order-preserving loss is calibrated with {measure} where the labels of a list depend"
         f" on each other given its items; with independent labels the order by {quantity} is"
         " optimal. (Calauzènes et al. 2013, Theorem 3.3)",
         CalibrationWarning,
-        stacklevel=stacklevel,
     )

@@ -43,6 +43,11 @@ class LossOnLists:
         self._prepared = loss._prepare(lists)
 
     @property
+    def is_convex(self) -> bool:
+        """Whether it is convex in the scores."""
+        return self.loss.is_convex
+
+    @property
     def has_curvature(self) -> bool:
         """Whether :meth:`curvature` is known."""
         return self.loss.has_curvature
@@ -118,6 +123,9 @@ class LossOnLists:
         score = self._scores(score)
         direction = check_vector("direction", direction, len(score))
         return self._by_item(self.loss._hessian_product(self._prepared, score, direction))
+
+    def __repr__(self) -> str:
+        return f"{self.loss!r} on {self.lists.n_lists} lists"
 
     def _scores(self, score: Any) -> FloatArray:
         return check_vector("score", score, len(self.lists.labels))

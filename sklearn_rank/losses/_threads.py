@@ -44,6 +44,11 @@ class ThreadedLoss:
         self.pool = ThreadPoolExecutor(len(self.parts)) if len(self.parts) > 1 else None
 
     @property
+    def is_convex(self) -> bool:
+        """Whether it is convex in the scores."""
+        return self.loss.is_convex
+
+    @property
     def has_curvature(self) -> bool:
         """Whether :meth:`curvature` is known."""
         return self.loss.has_curvature

@@ -220,7 +220,7 @@ def test_an_unknown_name_suggests_one():
     [
         (lambda: losses.PointwiseLogistic(eta=0), "eta=0 must be"),
         (lambda: losses.PointwiseSquaredHinge(t=-1), "t=-1 must be"),
-        (lambda: losses.PointwiseDifferentiableHinge(alpha=np.inf), "alpha=inf must be"),
+        (lambda: losses.PointwiseDifferentiableHinge(width=np.inf), "width=inf must be"),
         (lambda: losses.ComparisonHinge(margin=0), "margin=0 must be"),
         (lambda: losses.PairwiseConvex(np.exp, np.exp), "negative"),
         (lambda: losses.PairwiseConvex(lambda d: -(d**3) - d, lambda d: -3 * d**2 - 1), "convex"),
