@@ -102,17 +102,20 @@ def newton_cg(
         enough = max(FORCING * norm, 0.5 * largest)
         step, slow = _direction(problem, point, enough, slow)
         slope = float(point.gradient @ step)
-        there = _along(problem, point, step, slope) if slope < 0 else None
+        if not slope < 0:
+            return NewtonResult(point.parameters, n_iter, True)
+        there, rounded = _along(problem, point, step, slope)
         if there is None:
-            stalled = not -slope <= 10 * ROUNDING * abs(point.value)
-            return NewtonResult(point.parameters, n_iter, stalled)
+            return NewtonResult(point.parameters, n_iter, not rounded)
         point = there
         report(n_iter + 1, point.value, float(np.linalg.norm(point.gradient)))
     return NewtonResult(point.parameters, max_iter, False)
 
 
-def _along(problem: SmoothProblem, point: _Point, step: FloatArray, slope: float) -> _Point | None:
-    """Go along a step until half of its slope is gone, or give up.
+def _along(
+    problem: SmoothProblem, point: _Point, step: FloatArray, slope: float
+) -> tuple[_Point | None, bool]:
+    """Go along a step until half of its slope is gone, or give up; tell whether for rounding.
 
     A convex function's slope tells on which side its minimum lies, also across the kinks of a
     second derivative, where values alone would shorten steps again and again.
@@ -125,7 +128,7 @@ def _along(problem: SmoothProblem, point: _Point, step: FloatArray, slope: float
         new_slope = float(there.gradient @ step)
         lower = there.value <= point.value + ROUNDING * abs(point.value)
         if lower and abs(new_slope) <= 0.5 * abs(slope):
-            return there
+            return there, False
         if lower and new_slope < 0:
             low, low_slope = length, new_slope
         else:
@@ -137,7 +140,8 @@ def _along(problem: SmoothProblem, point: _Point, step: FloatArray, slope: float
         if np.isfinite(high_slope) and high_slope > 0:
             share = min(max(-low_slope / (high_slope - low_slope), 0.1), 0.9)
         length = low + share * (high - low)
-    return None
+    # Rounding hides the end of a step, but not one that is too short.
+    return None, bool(np.isfinite(high)) and -slope <= 10 * ROUNDING * abs(point.value)
 
 
 def _direction(

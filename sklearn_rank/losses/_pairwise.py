@@ -50,7 +50,8 @@ class PairwiseSquared(TemplateLoss):
         total = prepared.totals(weight)
         residual = _centred(prepared, score - prepared.grade)
         weighted = weight * residual
-        values = total * prepared.totals(weighted * residual)
+        with np.errstate(over="ignore"):
+            values = total * prepared.totals(weighted * residual)
         return values, 2 * prepared.to_items(total) * weighted
 
     def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
@@ -253,15 +254,11 @@ class PairwiseExponential(TemplateLoss):
         log_falling, log_rising = self._sides(prepared, score)
         weighted = prepared.counts * prepared.grade
         with np.errstate(over="ignore", invalid="ignore"):
-            falling, rising = np.exp(log_falling), np.exp(log_rising)
+            falling = np.exp(log_falling)
             # An item is not paired with itself, but with its own repetitions.
             least = prepared.totals(prepared.counts * weighted)
             values = np.maximum(prepared.totals(falling), least) - prepared.totals(weighted)
-            gradient = rising - falling
-            steep = np.isinf(falling) & np.isinf(rising)
-            direction = np.sign(log_rising - log_falling)[steep]
-            gradient[steep] = product_or_zero(direction, np.full(len(direction), np.inf))
-        return values, gradient
+        return values, _signed_sum((log_rising, 1.0), (log_falling, -1.0))
 
     def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
         log_falling, log_rising = self._sides(prepared, score)
@@ -277,8 +274,7 @@ class PairwiseExponential(TemplateLoss):
         # Means of the direction under the two distributions over the partners of an item.
         up = _tilted_mean(prepared, weight, score, direction)
         down = _tilted_mean(prepared, weight * prepared.grade, -score, direction)
-        with np.errstate(over="ignore"):
-            return np.exp(log_falling) * (direction - up) + np.exp(log_rising) * (direction - down)
+        return _signed_sum((log_falling, direction - up), (log_rising, direction - down))
 
     def _sides(self, lists: Lists, score: FloatArray) -> _Pair:
         """Logarithms of v_i exp(-s_i) sum_j exp(s_j), and of exp(s_i) sum_j v_j exp(-s_j)."""
@@ -294,6 +290,22 @@ class PairwiseExponential(TemplateLoss):
 
     def _regret_constant(self, max_utility: float | None) -> float:
         return float(2 * np.sqrt(self._needed(max_utility)))
+
+
+def _signed_sum(one: tuple[FloatArray, Any], two: tuple[FloatArray, Any]) -> FloatArray:
+    """Sum of two products of an exponential, given by its exponent, and a factor.
+
+    Where both are infinite and of different signs the greater one counts.
+    """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        first, second = (product_or_zero(factor, np.exp(log)) for log, factor in (one, two))
+        total = np.asarray(first + second)
+        opposed = np.isinf(first) & np.isinf(second) & (first != second)
+        if opposed.any():
+            size, other = (log + np.log(np.abs(factor)) for log, factor in (one, two))
+            greater = np.where(size > other, first, np.where(size < other, second, 0.0))
+            total[opposed] = greater[opposed]
+    return total
 
 
 def _log_sum(lists: Lists, logarithms: FloatArray) -> FloatArray:

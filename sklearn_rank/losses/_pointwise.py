@@ -46,7 +46,8 @@ class PointwiseSquared(TemplateLoss):
     def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Parts:
         residual = score - prepared.grade
         weighted = prepared.counts * residual
-        return prepared.totals(weighted * residual), 2 * weighted
+        with np.errstate(over="ignore"):
+            return prepared.totals(weighted * residual), 2 * weighted
 
     def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
         return 2 * prepared.counts

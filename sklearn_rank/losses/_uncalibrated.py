@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._arguments import check_number
 from .._lists import Lists
 from .._typing import FloatArray, IntArray
-from ._base import TemplateLoss
+from ._base import TemplateLoss, product_or_zero
 from ._listwise import ListwiseSoftmax, shares_of_lists
 from ._pairwise import LogisticPairs, _ByUtility, by_utility
 
@@ -21,6 +22,9 @@ __all__ = [
 ]
 
 _Pair = tuple[FloatArray, FloatArray]
+
+# Scores whose squares, and sums of them, stay within float64.
+LARGEST_SQUARED = 1e150
 
 
 class ComparisonLogistic(LogisticPairs):
@@ -97,6 +101,18 @@ def _windows(levels: _Levels, score: FloatArray, margin: float, payload: FloatAr
     return sums
 
 
+def _unit(lists: Lists, centred: FloatArray) -> Any:
+    """Power of two for each item in which the squares of the scores of its list do not overflow.
+
+    It is 1 for all items as a rule.
+    """
+    size = np.abs(centred)
+    if size.max() <= LARGEST_SQUARED:
+        return 1.0
+    largest = lists.to_items(lists.largest(size))
+    return np.where(largest <= LARGEST_SQUARED, 1.0, np.exp2(np.floor(np.log2(largest))))
+
+
 class _Hinge(TemplateLoss):
     """What the two hinges share.
 
@@ -119,8 +135,8 @@ class _Hinge(TemplateLoss):
 class ComparisonHinge(_Hinge):
     """Ranking SVM's hinge, ``sum over v_i > v_j of max(0, margin - (s_i - s_j))``.
 
-    It is not order-preserving. Where it has a kink the gradient is a subgradient, and its second
-    derivatives are 0.
+    It is not order-preserving. Where it has a kink the gradient is a subgradient; it bends nowhere
+    else, and has no second derivatives that a solver could use.
 
     Parameters
     ----------
@@ -151,14 +167,6 @@ class ComparisonHinge(_Hinge):
         worse, better = _windows(prepared, centred, self.margin, payload)
         lacking = worse[:, 0] * (self.margin - centred) + worse[:, 1]
         return lists.totals(weight * lacking), weight * (better[:, 0] - worse[:, 0])
-
-    def _curvature(self, prepared: _Levels, score: FloatArray) -> FloatArray:
-        return np.zeros(len(score))
-
-    def _hessian_product(
-        self, prepared: _Levels, score: FloatArray, direction: FloatArray
-    ) -> FloatArray:
-        return np.zeros(len(score))
 
 
 class ComparisonSquaredHinge(_Hinge):
@@ -191,13 +199,20 @@ class ComparisonSquaredHinge(_Hinge):
     def _value_and_gradient(self, prepared: _Levels, score: FloatArray) -> _Pair:
         lists, weight = prepared.lists, prepared.lists.counts
         centred = score - lists.to_items(lists.totals(score) / lists.lengths)
-        payload = np.stack((weight, weight * centred, weight * centred**2), axis=1)
+        unit = _unit(lists, centred)
+        scaled, margin = centred / unit, self.margin / unit
+        payload = np.stack((weight, weight * scaled, weight * scaled**2), axis=1)
         worse, better = _windows(prepared, centred, self.margin, payload)
-        short = self.margin - centred
+        short = margin - scaled
         squares = worse[:, 0] * short**2 + 2 * worse[:, 1] * short + worse[:, 2]
         pull = worse[:, 0] * short + worse[:, 1]
-        push = better[:, 0] * (self.margin + centred) - better[:, 1]
-        return lists.totals(weight * squares), 2 * weight * (push - pull)
+        push = better[:, 0] * (margin + scaled) - better[:, 1]
+        if np.ndim(unit):
+            # Rounding must not make of nothing a square below 0, which the unit would blow up.
+            squares = np.maximum(squares, 0.0)
+        with np.errstate(over="ignore"):
+            squares = product_or_zero(weight * squares, np.square(unit))
+            return lists.totals(squares), 2 * weight * (push - pull) * unit
 
     def _curvature(self, prepared: _Levels, score: FloatArray) -> FloatArray:
         weight = prepared.lists.counts

@@ -400,7 +400,9 @@ def test_routing_off_groups_reach_the_splitter_only(ranker):
 @every_ranker
 def test_routing_off_qid_reaches_fit_and_not_score(ranker):
     X, y, qid = data(12)
-    search = GridSearchCV(clone(ranker), {strength_of(ranker): [1.0]}, cv=KFold(3), error_score="raise")
+    search = GridSearchCV(
+        clone(ranker), {strength_of(ranker): [1.0]}, cv=KFold(3), error_score="raise"
+    )
     with pytest.raises(ValueError, match="score got no qid"):
         search.fit(X, y, qid=qid)
     pipe = make_pipeline(StandardScaler(), clone(ranker))
@@ -408,5 +410,7 @@ def test_routing_off_qid_reaches_fit_and_not_score(ranker):
     assert pipe[-1].n_queries_ == 12
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        lost = GridSearchCV(clone(ranker), {strength_of(ranker): [1.0]}, cv=KFold(3)).fit(X, y, qid=qid)
+        lost = GridSearchCV(clone(ranker), {strength_of(ranker): [1.0]}, cv=KFold(3)).fit(
+            X, y, qid=qid
+        )
     assert np.isnan(lost.cv_results_["mean_test_score"]).all()
