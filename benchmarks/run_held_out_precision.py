@@ -22,7 +22,7 @@ from sklearn.svm import LinearSVC
 
 from sklearn_rank import AccuracyAtTopRanker
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.metrics import make_ranking_scorer, precision_at_top_score
+from sklearn_rank.metrics import get_scorer, precision_at_top_score
 
 sys.path.insert(0, str(Path(__file__).parent / "accuracy_at_top"))
 from benchmark_utils.data import read_csv
@@ -53,7 +53,7 @@ def held_out(X, y, tau, n_splits):
             search = GridSearchCV(
                 make_pipeline(StandardScaler(), model),
                 {f"{type(model).__name__.lower()}__C": grid},
-                scoring=make_ranking_scorer(precision_at_top_score, tau=tau),
+                scoring=get_scorer(precision_at_top_score, tau=tau),
                 cv=StratifiedKFold(3),
                 error_score="raise",
             ).fit(X[train], y[train])

@@ -20,7 +20,7 @@ from .datasets import load_ionosphere
 from .exceptions import SmallTopWarning
 from .metrics import (
     average_precision_score,
-    make_ranking_scorer,
+    get_scorer,
     positives_at_top_score,
     precision_at_top_score,
 )
@@ -102,7 +102,7 @@ def evaluate(name: str, X_train: Any, X_test: Any, y_train: Any, y_test: Any) ->
         search = GridSearchCV(
             make_pipeline(StandardScaler(), model),
             {f"{type(model).__name__.lower()}__C": GRID},
-            scoring=make_ranking_scorer(precision_at_top_score, tau=tau),
+            scoring=get_scorer(precision_at_top_score, tau=tau),
             cv=StratifiedKFold(5, shuffle=True, random_state=0),
             error_score="raise",
         )

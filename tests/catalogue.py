@@ -225,7 +225,7 @@ PAIRS = [
     ),
     *(
         MetricCase(
-            metrics.p_norm_push_loss,
+            metrics.negative_height_loss,
             partial(orders.p_norm_push, p=p),
             {"p": p},
             undefined=_one_class,
@@ -272,7 +272,7 @@ TOP = [
             partial(orders.accuracy_at_top, tau=tau),
             {"tau": tau},
             undefined=_one_class,
-            scorer_name=f"accuracy@top{tau}",
+            scorer_name=f"neg_accuracy_loss@top{tau}",
             weights="scale",
         )
         for tau in (0.2, 0.5)

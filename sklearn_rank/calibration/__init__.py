@@ -1,6 +1,5 @@
 """Where a loss meets a measure: utilities, regret bounds, and the search for counterexamples."""
 
-from ._pairs import misordered_pairs
 from ._regret import discount_norm, list_regret_bound, regret_bound
 from ._search import CalibrationCheck, check_calibration
 from ._utility import utility
@@ -10,7 +9,6 @@ __all__ = [
     "check_calibration",
     "discount_norm",
     "list_regret_bound",
-    "misordered_pairs",
     "regret_bound",
     "utility",
 ]

@@ -57,7 +57,7 @@ def misordered_pairs(expected_utility: Any, score: Any) -> IntArray:
 
     Examples
     --------
-    >>> from sklearn_rank.calibration import misordered_pairs
+    >>> from sklearn_rank.calibration._pairs import misordered_pairs
     >>> misordered_pairs([3.0, 2.0, 1.0, 0.0], [1.0, 4.0, 2.0, 3.0])
     array([[0, 3]])
     """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from .._arguments import check_number, is_whole
 from .._typing import AnyArray, FloatArray
 from ..bounds import Bound
 from ..losses import (
@@ -26,9 +26,10 @@ from ..losses import (
     TemplateLoss,
     get_loss,
 )
-from ..metrics._names import parse_measure
+from ..metrics import Measure
+from ..metrics._shared import MeasureLike, PositionalForm
 from ._pairs import check_finite, misordered_pairs
-from ._positional_form import PositionalForm, positional_form
+from ._positional import positional_form
 
 __all__ = ["discount_norm", "list_regret_bound", "regret_bound"]
 
@@ -46,7 +47,7 @@ THEOREMS = (
     (
         PointwiseDifferentiableHinge,
         "Theorem 5.2",
-        "a constant of ours, as that of Table 2 fails for alpha > 2",
+        "a constant of ours, as that of Table 2 fails for a width above 2",
     ),
     (ListwiseBregman, "Theorem 5.3", TABLE),
     ((PairwiseSquared, PairwiseLogistic, PairwiseExponential), "Theorem 5.4", TABLE),
@@ -55,7 +56,7 @@ THEOREMS = (
 )
 
 
-def discount_norm(measure: str, n_items: int, p: float = 2.0) -> float:
+def discount_norm(measure: MeasureLike, n_items: int, p: float = 2.0) -> float:
     """Norm of the discounts of a measure, ``C_phi(p)``.
 
     ``C_phi(p) = (sum_{i <= n/2} (phi(i) - phi(n - i + 1))**p)**(1/p)``, where phi(i) is the
@@ -63,7 +64,7 @@ def discount_norm(measure: str, n_items: int, p: float = 2.0) -> float:
 
     Parameters
     ----------
-    measure : str
+    measure : str, Measure or callable
         Name of a positional measure, as "ndcg@10" or "auc".
     n_items : int
         Length of the list, at least 1.
@@ -93,13 +94,13 @@ def discount_norm(measure: str, n_items: int, p: float = 2.0) -> float:
     >>> discount_norm("auc", 4, p=1)
     4.0
     """
-    _, discounts = _positional(measure)
+    _, _, discounts = _positional(measure)
     return _norm(_opposite(discounts(_length(n_items))), _exponent(p))
 
 
 def regret_bound(
     loss: TemplateLoss | str,
-    measure: str,
+    measure: MeasureLike,
     surrogate_regret: float,
     n_items: Any,
     *,
@@ -117,7 +118,7 @@ def regret_bound(
     ----------
     loss : TemplateLoss or str
         An order-preserving loss, or its name.
-    measure : str
+    measure : str, Measure or callable
         Name of a positional measure, whose utilities the loss is given: "dcg", "ndcg@10",
         "precision@5", "recall@20", "auc", "spearman", "rbp@0.8".
     surrogate_regret : float
@@ -193,24 +194,25 @@ def regret_bound(
     Calauzènes et al. (2013), Eq. 9 with Theorem 5.4 and the constant of Table 2
     """
     made = _order_preserving(loss)
-    form, discounts = _positional(measure)
-    lengths, shares = _lengths(n_items, measure)
-    size = _nonnegative(surrogate_regret, "surrogate_regret")
+    found, form, discounts = _positional(measure)
+    lengths, shares = _lengths(n_items, found)
+    size = check_number("surrogate_regret", surrogate_regret, 0.0, closed="left")
     p = _exponent(p)
     factors = []
     for n in lengths.tolist():
         norm = _norm(_opposite(discounts(n)), p)
-        limit = _largest(made, form, max_utility, n)
+        limit = _largest(made, found.name, form.largest_among(n), max_utility)
         # A list of one item has no order, whatever its utility.
         factors.append(norm * _constant(made, limit, p, constant) if norm else 0.0)
     factor = np.array(factors).max() if p == inf else (shares @ np.power(factors, p)) ** (1 / p)
     return Bound(
         value=float(factor * size ** (1 - 1 / p)),
         theorem=_theorem(made, p, constant),
-        target=f"best expected {measure} - expected {measure}",
+        target=f"best expected {found.name} - expected {found.name}",
         assumptions=(
             "lists are drawn independently of each other, each with its items and labels",
-            f"the surrogate regret is that of {made!r}, as a sum, at the utilities of {measure},"
+            f"the surrogate regret is that of {made!r}, as a sum, at the utilities of"
+            f" {found.name},"
             " in the mean over lists, less the infimum over all scoring functions",
             *(("lengths of lists are distributed as those given",) if len(lengths) > 1 else ()),
             *_on_utilities(made, max_utility, p, constant),
@@ -220,7 +222,7 @@ def regret_bound(
 
 def list_regret_bound(
     loss: TemplateLoss | str,
-    measure: str,
+    measure: MeasureLike,
     surrogate_regret: float,
     expected_utility: Any,
     score: Any,
@@ -237,7 +239,7 @@ def list_regret_bound(
     ----------
     loss : TemplateLoss or str
         An order-preserving loss, or its name.
-    measure : str
+    measure : str, Measure or callable
         Name of a positional measure, whose utilities the loss is given.
     surrogate_regret : float
         Expected loss of the scores of this list less its infimum over all scores, at least 0.
@@ -284,8 +286,8 @@ def list_regret_bound(
     0.1309
     """
     made = _order_preserving(loss)
-    _, discounts = _positional(measure)
-    size = _nonnegative(surrogate_regret, "surrogate_regret")
+    found, _, discounts = _positional(measure)
+    size = check_number("surrogate_regret", surrogate_regret, 0.0, closed="left")
     p = _exponent(p)
     utility = check_finite(expected_utility, "expected_utility")
     if utility.min() < 0:
@@ -302,7 +304,7 @@ def list_regret_bound(
     return Bound(
         value=factor * size ** (1 - 1 / p),
         theorem=_theorem(made, p, constant).replace("Eq. 9 with ", "Lemma 4.1 with "),
-        target=f"best expected {measure} - expected {measure} of the list",
+        target=f"best expected {found.name} - expected {found.name} of the list",
         conditioned_on="the items of the list",
         assumptions=(f"the surrogate regret is that of {made!r}, as a sum",),
     )
@@ -318,15 +320,17 @@ def _order_preserving(loss: TemplateLoss | str) -> TemplateLoss:
     return made
 
 
-def _positional(measure: str) -> tuple[PositionalForm, Callable[[int], FloatArray]]:
-    form = positional_form(measure)
+def _positional(
+    measure: MeasureLike,
+) -> tuple[Measure, PositionalForm, Callable[[int], FloatArray]]:
+    found, form = positional_form(measure)
     if form.discounts is None:
         raise ValueError(
-            f"{measure!r} is not a positional measure, and no order-preserving loss is calibrated"
-            " with it where the labels of a list depend on each other (Calauzènes et al. 2013,"
-            " Theorem 3.3): there is no bound of its regret; bound that of ndcg, say."
+            f"{found.name!r} is not a positional measure, and no order-preserving loss is"
+            " calibrated with it where the labels of a list depend on each other (Calauzènes et"
+            " al. 2013, Theorem 3.3): there is no bound of its regret; bound that of ndcg, say."
         )
-    return form, form.discounts
+    return found, form, form.discounts
 
 
 def _opposite(discounts: FloatArray) -> FloatArray:
@@ -339,7 +343,7 @@ def _norm(differences: FloatArray, p: float) -> float:
     return float(np.linalg.norm(differences, p)) if len(differences) else 0.0
 
 
-def _lengths(n_items: Any, measure: str) -> tuple[AnyArray, FloatArray]:
+def _lengths(n_items: Any, measure: Measure) -> tuple[AnyArray, FloatArray]:
     """Different lengths and how frequent they are."""
     single = (
         "these bounds are about a sample of lists, and do not carry over to one list of two"
@@ -347,9 +351,9 @@ def _lengths(n_items: Any, measure: str) -> tuple[AnyArray, FloatArray]:
     )
     lengths: AnyArray = np.asarray(n_items)
     if lengths.ndim == 0:
-        if not parse_measure(measure).per_query:
+        if not measure.per_query:
             raise ValueError(
-                f"n_items={n_items!r} reads as one list for {measure!r}: {single}; pass the"
+                f"n_items={n_items!r} reads as one list for {measure.name!r}: {single}; pass the"
                 " lengths of all lists, at least two."
             )
         return np.array([_length(n_items)]), np.ones(1)
@@ -368,32 +372,23 @@ def _lengths(n_items: Any, measure: str) -> tuple[AnyArray, FloatArray]:
 
 
 def _length(n_items: Any) -> int:
-    if not isinstance(n_items, Integral) or isinstance(n_items, bool) or n_items < 1:
+    if not is_whole(n_items) or n_items < 1:
         raise ValueError(f"n_items={n_items!r} must be a whole number, at least 1.")
     return int(n_items)
 
 
 def _exponent(p: float) -> float:
-    if not isinstance(p, Real) or isinstance(p, bool) or not p >= 1:
-        raise ValueError(f"p={p!r} must be a number of at least 1, or infinity.")
-    return float(p)
-
-
-def _nonnegative(value: float, name: str) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value < inf:
-        raise ValueError(f"{name}={value!r} must be a finite number of at least 0.")
-    return float(value)
+    return check_number("p", p, 1.0)
 
 
 def _largest(
-    loss: TemplateLoss, form: PositionalForm, max_utility: float | None, n: int
+    loss: TemplateLoss, measure: str, known: float | None, max_utility: float | None
 ) -> float | None:
-    """Largest expected utility of a list of n items, None where it is not known."""
-    known = form.largest_among(n)
+    """Largest expected utility of a list, None where neither measure nor user knows one."""
     if max_utility is not None:
-        value = _nonnegative(max_utility, "max_utility")
+        value = check_number("max_utility", max_utility, 0.0, closed="left")
         return _inside(loss, value if known is None else min(value, known), "max_utility")
-    return known if known is None else _inside(loss, known, f"the largest utility of {form.name}")
+    return known if known is None else _inside(loss, known, f"the largest utility of {measure}")
 
 
 def _inside(loss: TemplateLoss, utility: float, name: str) -> float:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from itertools import permutations, product
-from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_random_state
 
+from .._arguments import check_choice, check_number, check_whole, is_whole
+from .._lists import Lists
 from .._typing import FloatArray, IntArray
 from ..losses import TemplateLoss, get_loss
-from ..metrics._names import parse_measure
+from ..metrics import Measure, get_measure
+from ..metrics._shared import MeasureLike
 from ._inner_risk import InnerRisk
-from ._positional_form import positional_form
-from ._utility import utilities_of
+from ._positional import positional_form, utilities_of
 
 __all__ = ["CalibrationCheck", "check_calibration"]
 
@@ -114,7 +115,7 @@ class CalibrationCheck:
 
 def check_calibration(
     loss: TemplateLoss | str,
-    measure: str,
+    measure: MeasureLike,
     *,
     n_items: int = 3,
     n_trials: int = 100,
@@ -133,8 +134,8 @@ def check_calibration(
     ----------
     loss : TemplateLoss or str
         A convex loss, or its name. It is given the utilities of the measure.
-    measure : str
-        Name of a measure that gives utilities: "ndcg@10", "auc", also "ap" and "err"; see
+    measure : str, Measure or callable
+        A measure that gives utilities: "ndcg@10", "auc", also "ap" and "err"; see
         :func:`utility`.
     n_items : int, default=3
         Length of the list, 2 to 5. Average precision and the expected reciprocal rank have
@@ -193,7 +194,10 @@ def check_calibration(
     if not made.is_convex:
         raise ValueError(f"{made!r} is not convex, so that its infimum cannot be found.")
     _check(n_items, n_trials, labels, margin)
-    table = _Table.of(measure, int(n_items))
+    found_measure, _ = positional_form(measure)
+    # What no order changes counts as a constant.
+    counted = get_measure(found_measure, undefined=0.0)
+    table = _Table.of(counted, int(n_items))
     random = check_random_state(random_state)
     draw = table.draw_independent if labels == "independent" else table.draw_dependent
     found, n_tried = None, 0
@@ -203,7 +207,7 @@ def check_calibration(
         n_tried += 1
     return CalibrationCheck(
         loss=repr(made),
-        measure=measure,
+        measure=found_measure.name,
         found=found is not None,
         n_items=int(n_items),
         n_tried=n_tried,
@@ -237,26 +241,23 @@ class _Table:
     values: FloatArray
 
     @classmethod
-    def of(cls, measure: str, n: int) -> _Table:
-        grid = (0, 1) if positional_form(measure).kind == "binary" else (0, 1, 2)
+    def of(cls, measure: Measure, n: int) -> _Table:
+        grid = (0, 1) if measure.kind == "binary" else (0, 1, 2)
         labels = np.array(list(product(grid, repeat=n)))
         orders = np.array(list(permutations(range(n))))
-        parsed = parse_measure(measure)
         # Each vector of labels with the scores of each order.
         y_true = np.repeat(labels, len(orders), axis=0)
         y_score = np.tile(-np.argsort(orders, axis=1), (len(labels), 1))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            values = parsed.function(
+            values = measure(
                 y_true.ravel(),
                 y_score.ravel(),
                 qid=np.repeat(np.arange(len(y_true)), n),
                 average=None,
-                undefined=0.0,
-                **parsed.parameters,
             )
-        qid = np.repeat(np.arange(len(labels)), n)
-        utilities = utilities_of(measure, labels.ravel(), qid, undefined=0.0)
+        one = labels.ravel() == 1 if measure.kind == "binary" else labels.ravel().astype(float)
+        utilities = utilities_of(measure, Lists(one, n * np.arange(len(labels) + 1)))
         return cls(
             labels=labels,
             grid=grid,
@@ -313,15 +314,8 @@ def _counterexample(
 
 
 def _check(n_items: Any, n_trials: Any, labels: Any, margin: Any) -> None:
-    if (
-        not isinstance(n_items, Integral)
-        or isinstance(n_items, bool)
-        or n_items not in range(2, 6)
-    ):
+    if not is_whole(n_items) or n_items not in range(2, 6):
         raise ValueError(f"n_items={n_items!r} must be a whole number from 2 to 5.")
-    if not isinstance(n_trials, Integral) or isinstance(n_trials, bool) or n_trials < 1:
-        raise ValueError(f"n_trials={n_trials!r} must be a whole number, at least 1.")
-    if labels not in ("dependent", "independent"):
-        raise ValueError(f"labels={labels!r} must be 'dependent' or 'independent'.")
-    if not isinstance(margin, float) or margin < 0.005 or margin >= 1:
-        raise ValueError(f"margin={margin!r} must lie in [0.005, 1).")
+    check_whole("n_trials", n_trials)
+    check_choice("labels", labels, ("dependent", "independent"))
+    check_number("margin", margin, 0.005, 1.0, closed="left")

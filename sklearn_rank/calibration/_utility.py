@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from .._lists import check_lists
 from .._typing import FloatArray
-from .._warn import warn
-from ..exceptions import CalibrationWarning
-from ..metrics._names import parse_measure
-from ._positional_form import positional_form
+from ..metrics import get_measure
+from ..metrics._shared import MeasureLike
+from ._positional import positional_form, utilities_of, warn_if_not_positional
 
-__all__ = ["utilities_of", "utility", "warn_not_positional"]
+__all__ = ["utility"]
 
 
 def utility(
-    measure: str,
+    measure: MeasureLike,
     y_true: Any,
     *,
     qid: Any = None,
@@ -34,8 +31,8 @@ def utility(
 
     Parameters
     ----------
-    measure : str
-        Name: "dcg" and "ndcg" (``2**y - 1``, divided by the ideal DCG for the latter), with or
+    measure : str, Measure or callable
+        "dcg" and "ndcg" (``2**y - 1``, divided by the ideal DCG for the latter), with or
         without a last position as in "ndcg@10"; "precision@5" (y / 5), "recall@20" (y by the
         number of positives), "auc" (y by the number of pairs of two classes), "spearman"
         (``12 (n - r) / (n (n**2 - 1))``, r the position by relevance), "rbp@0.8" (0.2 y by the
@@ -85,81 +82,21 @@ def utility(
     >>> utility("recall@5", [1, 0, 1, 0, 1], qid=["a", "a", "b", "b", "b"])
     array([1. , 0. , 0.5, 0. , 0.5])
     """
-    if positional_form(measure).discounts is None:
-        warn_not_positional(measure)
-    return utilities_of(measure, y_true, qid, sample_weight, undefined, pos_label)
-
-
-def utilities_of(
-    measure: str,
-    y_true: Any,
-    qid: Any = None,
-    sample_weight: Any = None,
-    undefined: str | float | None = None,
-    pos_label: Any = None,
-) -> FloatArray:
-    """Do what :func:`utility` does, without its warning.
-
-    Parameters
-    ----------
-    measure, y_true, qid, sample_weight, undefined, pos_label : object
-        As there.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        Utilities.
-    """
-    form = positional_form(measure)
-    if undefined is None:
-        function = parse_measure(measure).function
-        undefined = inspect.signature(function).parameters["undefined"].default
-    if undefined not in ("skip", "raise") and (
-        not isinstance(undefined, Real) or isinstance(undefined, bool)
-    ):
-        raise ValueError(
-            f"undefined={undefined!r} must be 'skip', 'raise' or the number that a list without a"
-            " value counts."
-        )
+    found, _ = positional_form(measure)
+    if undefined is not None:
+        found = get_measure(found, undefined=undefined)
+    warn_if_not_positional(found)
     if np.ndim(y_true) != 1:
         raise ValueError(
             f"y_true has {np.ndim(y_true)} dimensions, but must have one: pass the items of all"
             " lists one after another, and qid, the id of the list of each."
         )
-    n = len(y_true)
     lists = check_lists(
         y_true,
-        kind=form.kind,
-        lowest=form.lowest,
+        kind=found.kind,
+        lowest=found.lowest,
         qid=qid,
         sample_weight=sample_weight,
         pos_label=pos_label,
     )
-    values = form.utilities(lists)
-    missing = np.isnan(values)
-    if missing.any() and undefined == "raise":
-        where = lists.name_of(int(lists.list_of[np.argmax(missing)]))
-        raise ValueError(
-            f"{form.name} is undefined: {where} has {form.lacking}; remove it or choose"
-            " undefined=."
-        )
-    if undefined != "skip":
-        values = np.where(missing, 0.0, values)
-    return lists.to_rows(values, n)
-
-
-def warn_not_positional(measure: str) -> None:
-    """Warn that no order-preserving loss is calibrated with a measure.
-
-    Parameters
-    ----------
-    measure : str
-        Its name.
-    """
-    quantity = "probability of relevance" if measure.startswith("ap") else "E[(2**y - 1)]"
-    warn(
-        f"No order-preserving loss is calibrated with {measure} where the labels of a list depend"
-        f" on each other given its items; with independent labels the order by {quantity} is"
-        " optimal. (Calauzènes et al. 2013, Theorem 3.3)",
-        CalibrationWarning,
-    )
+    return lists.to_rows(utilities_of(found, lists), len(y_true))

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
+from ..metrics._shared import MeasureLike
 from ._holm import holm_adjust
 from ._query_samples import ComparisonOptions, IntervalOptions, sample_interval, sample_test
-from ._query_values import Metric, query_differences, query_values, query_values_of
+from ._query_values import query_differences, query_values, query_values_of
 from ._resampling import generator_of
 from ._results import Interval, RankTestResult
 
@@ -17,7 +18,7 @@ __all__ = ["SystemComparison", "metric_interval", "paired_query_test", "paired_q
 
 
 def metric_interval(
-    metric: Metric,
+    measure: MeasureLike,
     y_true: Any,
     y_score: Any,
     *,
@@ -35,9 +36,9 @@ def metric_interval(
 
     Parameters
     ----------
-    metric : str or callable
-        Name of a measure, as ``"ndcg@10"``, or a function of :mod:`sklearn_rank.metrics`, which
-        is called with ``qid``, ``average=None`` and ``return_qid=True``.
+    measure : str, Measure or callable
+        A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
+        your own by :func:`sklearn_rank.metrics.make_measure`.
     y_true : array-like of shape (n_samples,)
         Labels or grades, as the measure takes them; in two dimensions one query per row.
     y_score : array-like of shape (n_samples,)
@@ -64,7 +65,7 @@ def metric_interval(
     Raises
     ------
     TypeError
-        If ``metric`` is no measure, or does not take a parameter.
+        If ``measure`` is no measure, or does not take a parameter.
     ValueError
         If an argument is not valid, or fewer than two queries have a value.
 
@@ -83,7 +84,7 @@ def metric_interval(
     -----
     Queries where the measure is undefined count as its ``undefined`` says: left out, or a value.
     Limits beyond the range of the measure, as [0, 1] for NDCG, are set to its ends, which loses
-    no coverage; functions from elsewhere have no known range.
+    no coverage; one of your own has the range that it says.
 
     ``"t"`` is exact for normal values and right in the limit; it needs more queries the more
     skewed the values are. So do the bootstraps, of which the percentile method is narrower than
@@ -124,11 +125,13 @@ def metric_interval(
     """
     options = IntervalOptions(method, level, n_resamples)
     rng = generator_of(random_state)
-    return sample_interval(query_values(metric, y_true, y_score, qid, metric_params), options, rng)
+    return sample_interval(
+        query_values(measure, y_true, y_score, qid, metric_params), options, rng
+    )
 
 
 def paired_query_test(
-    metric: Metric,
+    measure: MeasureLike,
     y_true: Any,
     y_score_a: Any,
     y_score_b: Any,
@@ -148,7 +151,7 @@ def paired_query_test(
 
     Parameters
     ----------
-    metric : str or callable
+    measure : str, Measure or callable
         Name of a measure, as ``"ndcg@10"``, or a function of :mod:`sklearn_rank.metrics`.
     y_true : array-like of shape (n_samples,)
         Labels or grades, as the measure takes them; in two dimensions one query per row.
@@ -182,7 +185,7 @@ def paired_query_test(
     Raises
     ------
     TypeError
-        If ``metric`` is no measure, or does not take a parameter.
+        If ``measure`` is no measure, or does not take a parameter.
     ValueError
         If an argument is not valid, fewer than two queries have a value, the measure is defined
         on different queries for the two systems, or all differences are equal and not 0 with
@@ -240,7 +243,9 @@ def paired_query_test(
     """
     options = ComparisonOptions(method, alternative, level, n_resamples)
     rng = generator_of(random_state)
-    samples = query_values_of(metric, y_true, {"a": y_score_a, "b": y_score_b}, qid, metric_params)
+    samples = query_values_of(
+        measure, y_true, {"a": y_score_a, "b": y_score_b}, qid, metric_params
+    )
     return sample_test(query_differences(samples["a"], samples["b"]), options, rng)
 
 
@@ -317,7 +322,7 @@ class SystemComparison:
 
 
 def paired_query_tests(
-    metric: Metric,
+    measure: MeasureLike,
     y_true: Any,
     scores: Mapping[str, Any],
     *,
@@ -337,7 +342,7 @@ def paired_query_tests(
 
     Parameters
     ----------
-    metric : str or callable
+    measure : str, Measure or callable
         Name of a measure, as ``"ndcg@10"``, or a function of :mod:`sklearn_rank.metrics`.
     y_true : array-like of shape (n_samples,)
         Labels or grades, as the measure takes them; in two dimensions one query per row.
@@ -370,7 +375,7 @@ def paired_query_tests(
     Raises
     ------
     TypeError
-        If ``metric`` is no measure, or ``scores`` is no dict.
+        If ``measure`` is no measure, or ``scores`` is no dict.
     ValueError
         If there are fewer than two systems, the baseline is none of them, or as in
         :func:`paired_query_test`.
@@ -422,7 +427,7 @@ def paired_query_tests(
     if baseline is not None and baseline not in scores:
         raise ValueError(f"baseline={baseline!r} is none of the systems {list(scores)}.")
     rng = generator_of(random_state)
-    samples = query_values_of(metric, y_true, dict(scores), qid, metric_params)
+    samples = query_values_of(measure, y_true, dict(scores), qid, metric_params)
     if baseline is None:
         pairs = tuple(combinations(samples, 2))
     else:

@@ -7,6 +7,8 @@ from ._cascade import (
     rank_biased_precision_score,
     reciprocal_rank_score,
 )
+from ._custom import make_measure
+from ._grammar import get_measure, get_measure_names
 from ._linear_rank import (
     bedroc_score,
     linear_rank_score,
@@ -15,7 +17,8 @@ from ._linear_rank import (
     rie_score,
     roc_auc_score,
 )
-from ._partial_auc import p_norm_push_loss, partial_auc_score
+from ._measure import Measure
+from ._partial_auc import negative_height_loss, partial_auc_score
 from ._positional import dcg_score, ndcg_score, positional_score
 from ._score_generating import (
     Exponential,
@@ -26,7 +29,7 @@ from ._score_generating import (
     VanDerWaerden,
     Wilcoxon,
 )
-from ._scorer import get_scorer, get_scorer_names, make_ranking_scorer
+from ._scorer import get_scorer, get_scorer_names
 from ._spearman import rank_positions, spearman_score
 from ._top import (
     accuracy_at_top_loss,
@@ -39,6 +42,7 @@ from ._top import (
 __all__ = [
     "Exponential",
     "LocalAUC",
+    "Measure",
     "Power",
     "ScoreGeneratingFunction",
     "TopDCG",
@@ -50,13 +54,15 @@ __all__ = [
     "dcg_score",
     "enrichment_factor_score",
     "expected_reciprocal_rank_score",
+    "get_measure",
+    "get_measure_names",
     "get_scorer",
     "get_scorer_names",
     "linear_rank_score",
     "local_auc_score",
-    "make_ranking_scorer",
+    "make_measure",
     "ndcg_score",
-    "p_norm_push_loss",
+    "negative_height_loss",
     "p_norm_push_score",
     "partial_auc_score",
     "positional_score",

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
-import numpy as np
-
-from .._blocks import ClassBlocks
-from .._typing import FloatArray
-from ._conventions import SKIP, Convention, rules_of
-from ._lists import Average, Summary, Undefined, Value, binary_lists
+from ._at_k_measures import PrecisionAtKMeasure, RecallAtKMeasure
+from ._conventions import Convention
+from ._measure import Average, Undefined, Value
 
 __all__ = ["precision_at_k_score", "recall_at_k_score"]
 
@@ -24,7 +20,7 @@ def precision_at_k_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = SKIP,
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
     convention: Convention | None = None,
@@ -51,7 +47,7 @@ def precision_at_k_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         Of no effect: the measure is defined for every list.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
@@ -98,23 +94,16 @@ def precision_at_k_score(
     >>> precision_at_k_score([1, 0, 1, 0], [4.0, 2.0, 2.0, 1.0], k=2)
     0.75
     """
-    _check_k(k)
-    rules = rules_of(
-        "precision_at_k_score", convention, undefined=undefined, sample_weight=sample_weight
-    )
-    summary = Summary("precision_at_k_score", average, rules.undefined, return_qid)
-    lists = binary_lists(
-        rules.labels(y_true, pos_label),
+    return PrecisionAtKMeasure(k=k, undefined=undefined, convention=convention)(
+        y_true,
         y_score,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    blocks = rules.ordered(lists, lists.positive).blocks()
-    found = positives_in_top(blocks, np.full(len(blocks.n_class), float(k)))
-    divisor = np.minimum(lists.sizes, k) if rules.divides_by_length else k
-    return summary.of(found / divisor, lists, "no value")
 
 
 def recall_at_k_score(
@@ -126,7 +115,7 @@ def recall_at_k_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = SKIP,
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
     convention: Convention | None = None,
@@ -153,7 +142,7 @@ def recall_at_k_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         What a list without positives counts: nothing (alone it is NaN), an error, or this value.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
@@ -200,48 +189,13 @@ def recall_at_k_score(
     >>> recall_at_k_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], k=1)
     0.5
     """
-    _check_k(k)
-    rules = rules_of(
-        "recall_at_k_score", convention, undefined=undefined, sample_weight=sample_weight
-    )
-    summary = Summary("recall_at_k_score", average, rules.undefined, return_qid)
-    lists = binary_lists(
-        rules.labels(y_true, pos_label),
+    return RecallAtKMeasure(k=k, undefined=undefined, convention=convention)(
+        y_true,
         y_score,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    blocks = rules.ordered(lists, lists.positive).blocks()
-    found = positives_in_top(blocks, np.full(len(blocks.n_class), float(k)))
-    with np.errstate(invalid="ignore"):
-        return summary.of(found / blocks.n_class, lists, "no positive")
-
-
-def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
-    """Mean weight of the positives in the top of each list, over all orders of tied items.
-
-    Parameters
-    ----------
-    blocks : ClassBlocks
-        Blocks that hold positives.
-    mass : ndarray of shape (n_lists,)
-        Weight of the top.
-
-    Returns
-    -------
-    ndarray of shape (n_lists,)
-        At most the weight of the top and that of the positives.
-    """
-    size = blocks.of_class + blocks.of_other
-    above = blocks.by_block(blocks.total) - blocks.below - size
-    share = np.clip((blocks.by_block(mass) - above) / size, 0.0, 1.0)
-    return np.minimum(blocks.sums(blocks.of_class * share), np.minimum(mass, blocks.n_class))
-
-
-def _check_k(k: Any) -> None:
-    if not isinstance(k, Integral) or isinstance(k, bool):
-        raise TypeError(f"k={k!r} must be a whole number: a position.")
-    if k < 1:
-        raise ValueError(f"k={k!r} must be at least 1.")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, Literal
 
-import numpy as np
-
-from .._blocks import ClassBlocks
-from .._typing import FloatArray
-from ._conventions import SKIP, ZERO, Convention, rules_of
-from ._lists import Average, Summary, Undefined, Value, binary_lists, graded_lists
-from ._positional import Geometric, check_k, discounted_sums
-from ._stopping import NEGLIGIBLE, padded, reciprocal_stop
+from ._cascade_measures import (
+    AveragePrecisionMeasure,
+    ExpectedReciprocalRankMeasure,
+    RankBiasedPrecisionMeasure,
+    ReciprocalRankMeasure,
+)
+from ._conventions import Convention
+from ._measure import Average, Undefined, Value
 
 __all__ = [
     "average_precision_score",
@@ -20,9 +19,6 @@ __all__ = [
     "rank_biased_precision_score",
     "reciprocal_rank_score",
 ]
-
-# From this argument on the expansion of the digamma function is exact in float64.
-LARGE = 64
 
 
 def average_precision_score(
@@ -35,7 +31,7 @@ def average_precision_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = ZERO,
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
     convention: Convention | None = None,
@@ -65,7 +61,7 @@ def average_precision_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default=0.0
+    undefined : {"skip", "raise"}, float or None, default=None
         What a list without positives counts: nothing (alone it is NaN), an error, or this value.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
@@ -126,52 +122,18 @@ def average_precision_score(
     >>> average_precision_score([1, 1, 1], [3.0, 2.0, 1.0], k=1, normalize="reachable")
     1.0
     """
-    if normalize not in (None, "positives", "reachable"):
-        raise ValueError(f"normalize={normalize!r} must be 'positives', 'reachable' or None.")
-    check_k(k)
-    rules = rules_of(
-        "average_precision_score",
-        convention,
-        undefined=undefined,
-        sample_weight=sample_weight,
-        k=k,
-        normalize=normalize,
-    )
-    summary = Summary("average_precision_score", average, rules.undefined, return_qid)
-    lists = binary_lists(
-        rules.labels(y_true, pos_label),
+    return AveragePrecisionMeasure(
+        k=k, normalize=normalize, undefined=undefined, convention=convention
+    )(
+        y_true,
         y_score,
-        name="average_precision_score",
-        refuse_2d=True,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    if not lists.whole.all():
-        raise ValueError(
-            "sample_weight has a value that is not whole: average precision counts items, so"
-            " that a weight is a number of repetitions; precision_at_top_score takes real"
-            " weights."
-        )
-    blocks = rules.ordered(lists, lists.positive).blocks()
-    positive, length = blocks.of_class, blocks.of_class + blocks.of_other
-    positives_before = blocks.class_above
-    items_before = positives_before + blocks.other_above
-    if rules.ties == "end":
-        sums = length * (positives_before + positive) / (items_before + length)
-    else:
-        counted = length if k is None else np.clip(k - items_before, 0.0, length)
-        ratio = (positive - 1) / np.maximum(length - 1, 1)
-        sums = (positives_before + 1 - ratio * (items_before + 1)) * _reciprocals(
-            items_before + 1, counted
-        ) + ratio * counted
-    divisor = blocks.n_class
-    if k is not None and rules.normalize == "reachable":
-        divisor = np.minimum(divisor, k)
-    with np.errstate(invalid="ignore"):
-        values = np.minimum(blocks.sums(positive / length * sums) / divisor, 1.0)
-    return summary.of(values, lists, "no positive")
 
 
 def reciprocal_rank_score(
@@ -182,7 +144,7 @@ def reciprocal_rank_score(
     qid: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = SKIP,
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
     convention: Convention | None = None,
@@ -207,7 +169,7 @@ def reciprocal_rank_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         What a list without positives counts: nothing (alone it is NaN), an error, or this value.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
@@ -257,18 +219,15 @@ def reciprocal_rank_score(
     >>> reciprocal_rank_score([0, 1], [0.0, 0.0])
     0.75
     """
-    check_k(k)
-    rules = rules_of("reciprocal_rank_score", convention, undefined=undefined, k=k)
-    summary = Summary("reciprocal_rank_score", average, rules.undefined, return_qid)
-    lists = binary_lists(
-        rules.labels(y_true, pos_label),
+    return ReciprocalRankMeasure(k=k, undefined=undefined, convention=convention)(
+        y_true,
         y_score,
         qid=qid,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    blocks = rules.ordered(lists, lists.positive).blocks()
-    return summary.of(_first_positives(blocks, k), lists, "no positive")
 
 
 def expected_reciprocal_rank_score(
@@ -280,7 +239,7 @@ def expected_reciprocal_rank_score(
     qid: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
@@ -308,7 +267,7 @@ def expected_reciprocal_rank_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         Of no effect: the measure is defined for every list, and 0 without relevance.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
@@ -356,13 +315,15 @@ def expected_reciprocal_rank_score(
     >>> expected_reciprocal_rank_score([2, 0, 1], [3.0, 2.0, 1.0], max_grade=4)
     0.20442708333333334
     """
-    summary = Summary("expected_reciprocal_rank_score", average, undefined, return_qid)
-    check_k(k)
-    lists = graded_lists(y_true, y_score, qid=qid, query_weight=query_weight, pos_label=pos_label)
-    highest = _highest_grade(lists.grade, max_grade)
-    chance = np.exp2(lists.grade - highest)
-    chance -= np.exp2(-highest)
-    return summary.of(reciprocal_stop(lists, chance, k), lists, "no value")
+    return ExpectedReciprocalRankMeasure(k=k, max_grade=max_grade, undefined=undefined)(
+        y_true,
+        y_score,
+        qid=qid,
+        query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
+        pos_label=pos_label,
+    )
 
 
 def rank_biased_precision_score(
@@ -375,7 +336,7 @@ def rank_biased_precision_score(
     qid: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
@@ -405,7 +366,7 @@ def rank_biased_precision_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         Of no effect: the measure is defined for every list, and 0 without relevance.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
@@ -451,80 +412,14 @@ def rank_biased_precision_score(
     >>> rank_biased_precision_score([1, 1, 1], [3.0, 2.0, 1.0], persistence=0.5)
     0.875
     """
-    summary = Summary("rank_biased_precision_score", average, undefined, return_qid)
-    check_k(k)
-    if not isinstance(persistence, Real) or not 0 < persistence < 1:
-        raise ValueError(f"persistence={persistence!r} must be a number in (0, 1).")
-    lists = graded_lists(y_true, y_score, qid=qid, query_weight=query_weight, pos_label=pos_label)
-    highest = _highest_grade(lists.grade, max_grade)
-    gains = lists.grade / highest if highest > 0 else lists.grade
-    values = discounted_sums(lists, gains, Geometric(float(persistence)), k)
-    return summary.of(values, lists, "no value")
-
-
-def _highest_grade(grade: FloatArray, max_grade: float | None) -> float:
-    highest = float(grade.max())
-    if max_grade is None:
-        return highest
-    if not isinstance(max_grade, Real) or isinstance(max_grade, bool) or not max_grade < np.inf:
-        raise ValueError(f"max_grade={max_grade!r} must be a finite number or None.")
-    if max_grade < highest:
-        raise ValueError(
-            f"y_true has the relevance {highest:g}, above max_grade={max_grade!r}: pass the"
-            " highest grade of the scale."
-        )
-    return float(max_grade)
-
-
-def _first_positives(blocks: ClassBlocks, k: int | None) -> FloatArray:
-    """Mean of 1 / position of the first positive of each list, NaN where there is none."""
-    values = np.full(len(blocks.n_class), np.nan)
-    lists = np.flatnonzero(blocks.n_class)
-    if len(lists) == 0:
-        return values
-    top = blocks.top[lists]
-    held, size = blocks.of_class[top], blocks.of_class[top] + blocks.of_other[top]
-    above = blocks.total[lists] - blocks.below[top] - size
-    last = size - held + 1
-    if k is not None:
-        last = np.minimum(last, np.maximum(k - above, 0.0))
-    values[lists] = np.where(last > 0, held / size / (above + 1), 0.0)
-    # The chance that the first m of a block hold no positive is at most exp(-m held / size).
-    terms = np.minimum(last, np.ceil(NEGLIGIBLE * size / held)).astype(np.intp)
-    more = np.flatnonzero((size > 1) & (terms > 1))
-    for which, _, real in padded(more, terms[more]):
-        some = more[which]
-        j = np.arange(real.shape[1], dtype=np.float64)
-        length = size[some, np.newaxis]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            chance = (length - j - held[some, np.newaxis] + 1) / (length - j)
-        chance[:, 0] = held[some] / size[some]
-        chance[~real] = 0.0
-        np.multiply.accumulate(chance, axis=1, out=chance)
-        values[lists[some]] = (chance / (above[some, np.newaxis] + j + 1)).sum(axis=1)
-    return values
-
-
-def _reciprocals(start: FloatArray, count: FloatArray) -> FloatArray:
-    """``1/x + 1/(x+1) + ... + 1/(x+count-1)`` for whole numbers, to rounding.
-
-    The difference of two digamma functions, from their asymptotic series, which does not cancel;
-    the first terms of sums that begin below its range are added one by one.
-    """
-    if np.all(count == 1):
-        return 1.0 / start
-    result = np.zeros(len(start))
-    start, count = start.copy(), count.copy()
-    low = np.flatnonzero(start < LARGE)
-    for _ in range(LARGE):
-        low = low[(start[low] < LARGE) & (count[low] > 0)]
-        if len(low) == 0:
-            break
-        result[low] += 1.0 / start[low]
-        start[low] += 1
-        count[low] -= 1
-    end = start + count
-    result += np.log1p(count / start) + 0.5 * count / (start * end)
-    for power, coefficient in ((2, 1 / 12), (4, -1 / 120), (6, 1 / 252)):
-        result += coefficient * (start ** -float(power) - end ** -float(power))
-    return result
+    return RankBiasedPrecisionMeasure(
+        persistence=persistence, k=k, max_grade=max_grade, undefined=undefined
+    )(
+        y_true,
+        y_score,
+        qid=qid,
+        query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
+        pos_label=pos_label,
+    )

@@ -11,26 +11,18 @@ import numpy as np
 from .._blocks import tied_blocks
 from .._lists import ScoredLists
 from .._typing import AnyArray, FloatArray
-from ._lists import Undefined
 
-__all__ = ["SKIP", "ZERO", "Convention", "Rules", "rules_of"]
+__all__ = [
+    "LETOR",
+    "LIGHTGBM",
+    "TREC_EVAL",
+    "XGBOOST",
+    "Convention",
+    "Rules",
+    "check_convention",
+]
 
 Convention: TypeAlias = Literal["paper", "sklearn", "xgboost", "lightgbm", "trec_eval", "letor"]
-
-
-class _Number(float):
-    """A default that is told apart from the same number in a call."""
-
-
-class _Word(str):
-    """A default that is told apart from the same word in a call."""
-
-    __slots__ = ()
-
-
-# Defaults of ``undefined``, which a convention may replace and a caller's value may not meet.
-ZERO: Any = _Number(0.0)
-SKIP: Any = _Word("skip")
 
 
 @dataclass(frozen=True)
@@ -60,7 +52,7 @@ class Rules:
         Whether the system has the measure with a last position.
     """
 
-    undefined: Undefined = "skip"
+    undefined: Literal["skip", "raise"] | float = "skip"
     gain: Literal["exponential", "linear"] | Callable[[FloatArray], Any] | None = None
     discount: Literal["logarithmic", "letor"] = "logarithmic"
     normalize: Literal["positives", "reachable"] | None = None
@@ -118,104 +110,42 @@ class Rules:
         return replace(lists, score=score)
 
 
-def _rules(**systems: Rules) -> dict[str, Rules]:
-    return systems
+LETOR = Rules(ties="rows", undefined=0.0, relevant=1.0)
+LIGHTGBM = Rules(ties="rows", undefined=1.0)
+TREC_EVAL = Rules(ties="refused", undefined=0.0, relevant=1.0, single_precision=True)
+XGBOOST = Rules(ties="rows", undefined=1.0, single_precision=True)
 
 
-_LETOR = Rules(ties="rows", undefined=0.0, relevant=1.0)
-_LIGHTGBM = Rules(ties="rows", undefined=1.0)
-_TREC_EVAL = Rules(ties="refused", undefined=0.0, relevant=1.0, single_precision=True)
-_XGBOOST = Rules(ties="rows", undefined=1.0, single_precision=True)
-
-_TABLE: dict[str, dict[str, Rules]] = {
-    "average_precision_score": _rules(
-        paper=Rules(normalize="positives", has_k=False),
-        sklearn=Rules(ties="end", undefined=0.0, has_k=False),
-        xgboost=replace(_XGBOOST, normalize="reachable"),
-        lightgbm=replace(_LIGHTGBM, normalize="reachable", relevant=np.nextafter(0.5, 1.0)),
-        trec_eval=replace(_TREC_EVAL, normalize="positives"),
-        letor=replace(_LETOR, has_k=False),
-    ),
-    "dcg_score": _rules(
-        paper=Rules(gain="exponential"),
-        sklearn=Rules(gain="linear"),
-    ),
-    "ndcg_score": _rules(
-        paper=Rules(gain="exponential"),
-        sklearn=Rules(gain="linear", undefined=0.0),
-        xgboost=replace(_XGBOOST, gain="exponential"),
-        lightgbm=replace(_LIGHTGBM, gain="exponential"),
-        trec_eval=replace(_TREC_EVAL, gain="linear"),
-        letor=replace(_LETOR, gain="exponential", discount="letor"),
-    ),
-    "precision_at_k_score": _rules(
-        paper=Rules(),
-        xgboost=replace(_XGBOOST, undefined="skip", divides_by_length=True),
-        trec_eval=replace(_TREC_EVAL, undefined="skip"),
-        letor=replace(_LETOR, undefined="skip"),
-    ),
-    "recall_at_k_score": _rules(paper=Rules(), trec_eval=_TREC_EVAL),
-    "reciprocal_rank_score": _rules(trec_eval=replace(_TREC_EVAL, has_k=False)),
-}
-
-
-def rules_of(
-    name: str,
-    convention: Convention | None,
-    *,
-    undefined: Undefined,
-    sample_weight: Any = None,
-    k: int | None = None,
-    log_base: float = 2.0,
-    **given: Any,
-) -> Rules:
-    """Rules of a measure by a convention, or by its own parameters.
+def check_convention(measure: Any, convention: Any) -> None:
+    """Check that a system has a measure, and that no parameter says otherwise than it does.
 
     Parameters
     ----------
-    name : str
-        Name of the measure's function.
-    convention : str or None
-        The system; None: the parameters as given.
-    undefined : {"skip", "raise"} or float
-        The caller's, or the default, which is told apart.
-    sample_weight : array-like, default=None
-        The caller's.
-    k : int or None, default=None
-        The caller's.
-    log_base : float, default=2.0
-        The caller's.
-    **given : dict
-        The caller's ``gain`` or ``normalize``; None is not given.
-
-    Returns
-    -------
-    Rules
-        The rules.
+    measure : Measure
+        The measure, with its table ``conventions`` and its parameters.
+    convention : object
+        Name of the system.
 
     Raises
     ------
     ValueError
         If the system does not have the measure, or a parameter conflicts with what it does.
     """
-    if convention is None:
-        return Rules(undefined=undefined, **given)
-    systems = _TABLE[name]
+    name, systems = measure.function, measure.conventions
     if not isinstance(convention, str) or convention not in systems:
         raise ValueError(
             f"convention={convention!r} is not one of {list(systems)}, the systems whose {name}"
             " is known: choose one, or leave it out and pass the parameters."
         )
     rules = systems[convention]
-    if not isinstance(undefined, _Number | _Word):
-        given["undefined"] = undefined
-    for parameter, value in given.items():
-        theirs = getattr(rules, parameter)
+    for parameter in ("undefined", "gain", "normalize"):
+        value, theirs = getattr(measure, parameter, None), getattr(rules, parameter)
         if value is not None and (callable(value) or value != theirs):
             raise ValueError(
                 f"{parameter}={value!r} conflicts with convention={convention!r}, by which it is"
                 f" {theirs!r}: leave out one of the two."
             )
+    k, log_base = getattr(measure, "k", None), getattr(measure, "log_base", 2.0)
     lacking: dict[str, float] = {"k": k} if k is not None and not rules.has_k else {}
     if log_base != 2.0:
         lacking["log_base"] = log_base
@@ -224,12 +154,6 @@ def rules_of(
             f"{parameter}={value!r} conflicts with convention={convention!r}, which does not"
             f" have it for {name}: leave out one of the two."
         )
-    if sample_weight is not None and convention != "paper":
-        raise ValueError(
-            f"sample_weight weighs items, and {convention} has weights of lists or none: leave"
-            " out sample_weight or convention; weights of lists are query_weight."
-        )
-    return rules
 
 
 def _in_rows(score: FloatArray, lists: ScoredLists) -> FloatArray:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-import numpy as np
-
-from .._blocks import ClassBlocks
-from .._typing import FloatArray
-from ._lists import Average, Summary, Undefined, Value, binary_lists
-from ._score_generating import (
-    LocalAUC,
-    Phi,
-    Power,
-    ScoreGeneratingFunction,
-    Screening,
-    as_score_generating,
+from ._linear_rank_measures import (
+    AUCMeasure,
+    BEDROCMeasure,
+    LinearRankMeasure,
+    LocalAUCMeasure,
+    Normalize,
+    PNormPushMeasure,
+    RIEMeasure,
+    Ties,
 )
+from ._measure import Average, Undefined, Value
+from ._score_generating import Phi
 
 __all__ = [
     "bedroc_score",
@@ -26,13 +25,6 @@ __all__ = [
     "rie_score",
     "roc_auc_score",
 ]
-
-Ties: TypeAlias = Literal["average", "mid", "max"]
-Normalize: TypeAlias = Literal["mean", "minmax"] | None
-
-NO_POSITIVE = "no positive"
-ONE_CLASS = "items of one class only"
-NO_RANGE = "items of one class only or no place that counts"
 
 
 def linear_rank_score(
@@ -46,7 +38,7 @@ def linear_rank_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
@@ -77,7 +69,7 @@ def linear_rank_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         What a list without positives, or with "minmax" of one class or where no place counts,
         counts: nothing (alone it is NaN), an error, or this value.
     return_qid : bool, default=False
@@ -132,20 +124,16 @@ def linear_rank_score(
     ...                   phi=lambda u: u**2, normalize="minmax", average=None)
     array([1., 0.])
     """
-    summary = Summary("linear_rank_score", average, undefined, return_qid)
-    if ties not in ("average", "mid", "max"):
-        raise ValueError(f"ties={ties!r} must be 'average', 'mid' or 'max'.")
-    function = as_score_generating(phi)
-    lists = binary_lists(
+    return LinearRankMeasure(phi=phi, ties=ties, normalize=normalize, undefined=undefined)(
         y_true,
         y_score,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    values = _statistic(lists.blocks(), function, ties, normalize)
-    return summary.of(values, lists, NO_POSITIVE if normalize == "mean" else NO_RANGE)
 
 
 def roc_auc_score(
@@ -156,7 +144,7 @@ def roc_auc_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
@@ -179,7 +167,7 @@ def roc_auc_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         What a list of one class counts: nothing (alone it is NaN), an error, or this value.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
@@ -226,26 +214,16 @@ def roc_auc_score(
     >>> roc_auc_score([1, 0, 0, 1], [2.0, 1.0, 5.0, 5.0], qid=[7, 7, 3, 3], average=None)
     array([0.5, 1. ])
     """
-    summary = Summary("roc_auc_score", average, undefined, return_qid)
-    lists = binary_lists(
+    return AUCMeasure(undefined=undefined)(
         y_true,
         y_score,
-        name="roc_auc_score",
-        refuse_2d=True,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    # Of the two classes the smaller one is looked up among all items.
-    fewer_negatives = bool(2 * np.count_nonzero(lists.positive) > len(lists.positive))
-    blocks = lists.blocks(of_negatives=fewer_negatives)
-    beaten = blocks.other_above if fewer_negatives else blocks.other_below
-    in_order = blocks.sums(blocks.of_class * (beaten + blocks.of_other / 2.0))
-    with np.errstate(invalid="ignore"):
-        # Sums of real weights are rounded.
-        values = np.minimum(in_order / (blocks.n_class * blocks.n_other), 1.0)
-    return summary.of(values, lists, ONE_CLASS)
 
 
 def local_auc_score(
@@ -258,7 +236,7 @@ def local_auc_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
@@ -285,7 +263,7 @@ def local_auc_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         What a list of one class, or without a place that counts, counts: nothing (alone it is
         NaN), an error, or this value.
     return_qid : bool, default=False
@@ -329,17 +307,16 @@ def local_auc_score(
     >>> round(local_auc_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], u0=0.5), 4)
     0.5714
     """
-    summary = Summary("local_auc_score", average, undefined, return_qid)
-    function = LocalAUC(u0)
-    lists = binary_lists(
+    return LocalAUCMeasure(u0=u0, normalize=normalize, undefined=undefined)(
         y_true,
         y_score,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    return summary.of(_statistic(lists.blocks(), function, "average", normalize), lists, NO_RANGE)
 
 
 def p_norm_push_score(
@@ -352,7 +329,7 @@ def p_norm_push_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
@@ -379,7 +356,7 @@ def p_norm_push_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         What a list of one class counts: nothing (alone it is NaN), an error, or this value.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
@@ -404,7 +381,7 @@ def p_norm_push_score(
     See Also
     --------
     linear_rank_score : With ``phi=Power(p)`` the same.
-    p_norm_push_loss : Rudin's criterion, of the negatives that stand high.
+    negative_height_loss : Rudin's criterion, of the negatives that stand high.
 
     Notes
     -----
@@ -421,17 +398,16 @@ def p_norm_push_score(
     >>> round(p_norm_push_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], p=2), 4)
     0.75
     """
-    summary = Summary("p_norm_push_score", average, undefined, return_qid)
-    function = Power(p)
-    lists = binary_lists(
+    return PNormPushMeasure(p=p, normalize=normalize, undefined=undefined)(
         y_true,
         y_score,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    return summary.of(_statistic(lists.blocks(), function, "average", normalize), lists, NO_RANGE)
 
 
 def bedroc_score(
@@ -443,7 +419,7 @@ def bedroc_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
@@ -469,7 +445,7 @@ def bedroc_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         What a list of one class counts: nothing (alone it is NaN), an error, or this value.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
@@ -512,17 +488,16 @@ def bedroc_score(
     >>> round(bedroc_score([1, 0, 1, 0, 0, 0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], alpha=5.0), 4)
     0.8224
     """
-    summary = Summary("bedroc_score", average, undefined, return_qid)
-    function = Screening(alpha)
-    lists = binary_lists(
+    return BEDROCMeasure(alpha=alpha, undefined=undefined)(
         y_true,
         y_score,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    return summary.of(_statistic(lists.blocks(), function, "average", "minmax"), lists, NO_RANGE)
 
 
 def rie_score(
@@ -534,7 +509,7 @@ def rie_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
@@ -560,7 +535,7 @@ def rie_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         What a list without positives counts: nothing (alone it is NaN), an error, or this value.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
@@ -602,50 +577,13 @@ def rie_score(
     >>> round(rie_score([1, 0, 1, 0, 0, 0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], alpha=5.0), 4)
     2.0303
     """
-    summary = Summary("rie_score", average, undefined, return_qid)
-    function = Screening(alpha)
-    lists = binary_lists(
+    return RIEMeasure(alpha=alpha, undefined=undefined)(
         y_true,
         y_score,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    blocks = lists.blocks()
-    n = blocks.total
-    at_random = function._sums(np.zeros_like(n), n, n) / n
-    values = _statistic(blocks, function, "average", "mean") / at_random
-    return summary.of(values, lists, NO_POSITIVE)
-
-
-def _statistic(
-    blocks: ClassBlocks, phi: ScoreGeneratingFunction, ties: Ties, normalize: Normalize
-) -> FloatArray:
-    """Return the statistic of each list; NaN where it is undefined."""
-    if normalize not in ("mean", "minmax", None):
-        raise ValueError(f"normalize={normalize!r} must be 'mean', 'minmax' or None.")
-    n, k = blocks.total, blocks.n_class
-    of_block = blocks.by_block(n)
-    below = blocks.below
-    upto = below + blocks.of_class + blocks.of_other
-    if ties == "average":
-        sums = phi._sums(below, upto, of_block)
-        mixed = np.flatnonzero(blocks.of_other)
-        sums[mixed] *= blocks.of_class[mixed] / (blocks.of_class[mixed] + blocks.of_other[mixed])
-        statistic = blocks.sums(sums)
-    else:
-        rank = upto if ties == "max" else (below + upto + 1.0) / 2.0
-        statistic = blocks.sums(blocks.of_class * phi._at_ranks(rank, of_block))
-    if normalize is None:
-        return statistic
-    with np.errstate(invalid="ignore", divide="ignore"):
-        if normalize == "mean":
-            return np.where(k > 0, statistic / k, np.nan)
-        worst = phi._sums(np.zeros_like(n), k, n)
-        best = phi._sums(n - k, n, n)
-        place = (statistic - worst) / (best - worst)
-        if ties == "average":
-            # A mean of places, up to rounding; other ranks of ties may lie beyond.
-            place = np.clip(place, 0.0, 1.0)
-        return np.where(best > worst, place, np.nan)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from functools import partial, update_wrapper
+from functools import partial
+from inspect import Parameter, Signature
 from typing import Any
 
 import numpy as np
@@ -12,43 +12,67 @@ import sklearn.metrics
 from sklearn.base import is_classifier
 
 from .._sklearn_compat import BaseScorer, cached_call
-from ._names import is_per_query, measure_names, parse_measure
+from ._grammar import MeasureLike, get_measure, get_measure_names
+from ._measure import Measure
 
-__all__ = [
-    "RankingScorer",
-    "get_scorer",
-    "get_scorer_names",
-    "make_ranking_scorer",
-    "ranking_scores",
-]
+__all__ = ["RankingScorer", "get_scorer", "get_scorer_names", "ranking_scores"]
 
 METHODS: tuple[str, ...] = ("decision_function", "predict_proba", "predict")
 
+# What the name of the scorer of a loss begins with, as in scikit-learn.
+NEGATED = "neg_"
 
-class _OfScores:
-    """A metric for the scorer alone: others who call it, as a search for thresholds, pass labels.
+
+# Metadata of a scorer, the names of arguments that measures take beside labels and scores.
+METADATA = ("sample_weight", "query_weight", "qid", "pos_label")
+
+
+def metadata_of(measure: Measure) -> list[str]:
+    """List what a measure takes beside labels and scores.
 
     Parameters
     ----------
-    metric : callable
-        The metric, whose signature this has.
+    measure : Measure
+        The measure.
+
+    Returns
+    -------
+    list of str
+        The names.
+    """
+    return [name for name in METADATA if name != "sample_weight" or measure.weights != "none"]
+
+
+class _OfScores:
+    """A measure for the scorer alone: others who call it, as a search for thresholds, pass labels.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
     """
 
-    __wrapped__: Callable[..., Any]
-
-    def __init__(self, metric: Callable[..., Any]) -> None:
-        update_wrapper(self, metric)
+    def __init__(self, measure: Measure) -> None:
+        self.measure = measure
+        self.__name__ = measure.name
+        # From it scikit-learn takes what metadata there may be.
+        self.__signature__ = Signature(
+            [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("y_true", "y_score")]
+            + [
+                Parameter(name, Parameter.KEYWORD_ONLY, default=None)
+                for name in metadata_of(measure)
+            ]
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> float:
         raise TypeError(
-            f"{_function_name(self.__wrapped__)} is a measure of an order, which a threshold does"
-            " not change, and was to be called on predicted labels: pass scoring= a measure of"
-            " labels."
+            f"{self.measure.name} is a measure of an order, which a threshold does not change, and"
+            " was to be called on predicted labels: pass scoring= a measure of labels."
         )
 
 
 class RankingScorer(BaseScorer):
-    """Scorer of an ordering; made by :func:`make_ranking_scorer`.
+    """Scorer of an ordering; made by :func:`get_scorer`.
 
     It ranks by ``decision_function``, else by ``predict_proba`` of the second class, and by
     ``predict`` only where the estimator is no classifier. For a classifier the second class is
@@ -56,28 +80,22 @@ class RankingScorer(BaseScorer):
 
     Parameters
     ----------
-    score_func : callable
-        Metric of ``(y_true, y_score)``.
-    sign : int
-        1 for a score, -1 for a loss.
+    measure : Measure
+        The measure.
     kwargs : dict
-        Keyword arguments of the metric.
+        Keyword arguments of each call of the measure, as ``pos_label``.
     qid : str, bool or None
-        As in :func:`make_ranking_scorer`.
+        As in :func:`get_scorer`.
     single_list : bool
-        As in :func:`make_ranking_scorer`.
+        As in :func:`get_scorer`.
     """
 
     def __init__(
-        self,
-        score_func: Callable[..., Any],
-        sign: int,
-        kwargs: dict[str, Any],
-        qid: str | bool | None,
-        single_list: bool,
+        self, measure: Measure, kwargs: dict[str, Any], qid: str | bool | None, single_list: bool
     ) -> None:
-        super().__init__(_OfScores(score_func), sign, kwargs, response_method=METHODS)
-        self._metric = score_func
+        sign = 1 if measure.greater_is_better else -1
+        super().__init__(_OfScores(measure), sign, kwargs, response_method=METHODS)
+        self.measure = measure
         self._qid = qid
         self._single_list = single_list
 
@@ -90,7 +108,7 @@ class RankingScorer(BaseScorer):
             qid = self._qid
             if qid is None and self._single_list:
                 qid = False
-            elif qid is None and is_per_query(_innermost(self._metric)):
+            elif qid is None and self.measure.per_query:
                 qid = "groups"
             if qid is not None:
                 requests.score.add_request(param="qid", alias=qid)
@@ -110,7 +128,7 @@ class RankingScorer(BaseScorer):
         RankingScorer
             The scorer itself.
         """
-        _check_taken(self._metric, kwargs)
+        _check_taken(self.measure, kwargs)
         requests = self._get_metadata_request()
         for name, alias in kwargs.items():
             requests.score.add_request(param=name, alias=alias)
@@ -216,16 +234,14 @@ class RankingScorer(BaseScorer):
                 " another: score rows of different labels; in cross-validation use stratified"
                 " folds."
             )
-        value = self._metric(y_true, y_score, **arguments)
-        if np.ndim(value) != 0:
-            raise ValueError(
-                f"{_function_name(self._metric)} gave {len(value)} values, but a score is one"
-                " number: leave out average=None and return_qid=True."
-            )
-        return float(self._sign * value)
+        return float(self._sign * self._value(y_true, y_score, arguments))
+
+    def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
+        """Value of what is scored, less its sign."""
+        return self.measure(y_true, y_score, **arguments)
 
     def _check_queries(self, given: bool) -> None:
-        name = _function_name(self._metric)
+        name = self.measure.name
         if self._single_list and given:
             raise ValueError(
                 f"qid was passed to a scorer of {name} that was built with single_list=True, for"
@@ -234,7 +250,7 @@ class RankingScorer(BaseScorer):
         if self._single_list or given:
             return
         request = self._get_metadata_request().score.requests.get("qid")
-        if is_per_query(_innermost(self._metric)) or request not in (None, False):
+        if self.measure.per_query or request not in (None, False):
             alias = request if isinstance(request, str) else "qid"
             raise ValueError(
                 f"{name} is a mean over queries, but its scorer got no qid: pass qid=, one id per"
@@ -245,46 +261,24 @@ class RankingScorer(BaseScorer):
             )
 
     def __repr__(self) -> str:
-        shown = dict(self._kwargs)
+        name, parameters = self.measure.in_grammar()
+        shown = {**parameters, **self._kwargs}
         if self._qid is not None:
             shown["qid"] = self._qid
         if self._single_list:
             shown["single_list"] = True
         arguments = "".join(f", {name}={value!r}" for name, value in shown.items())
-        name = getattr(self._metric, "__name__", repr(self._metric))
-        return f"make_ranking_scorer({name}{arguments})"
+        title = name if self.measure.greater_is_better else NEGATED + name
+        return f"get_scorer({title!r}{arguments})"
 
 
-def _innermost(metric: Any) -> Any:
-    """The function ``f`` of ``functools.partial(f, ...)``."""
-    while isinstance(metric, partial):
-        metric = metric.func
-    return metric
-
-
-def _function_name(metric: Any) -> str:
-    metric = _innermost(metric)
-    return getattr(metric, "__name__", type(metric).__name__)
-
-
-def _check_taken(metric: Callable[..., Any], names: Any) -> None:
-    """Refuse arguments that the metric does not take, rather than in each fold of a search."""
-    try:
-        parameters = inspect.signature(metric).parameters.values()
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{metric!r} does not say which arguments it takes: pass a function"
-            " (y_true, y_score) that calls it."
-        ) from None
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return
-    # The first two are y_true and y_score, whatever they are called.
-    taken = [parameter.name for parameter in parameters][2:]
+def _check_taken(measure: Measure, names: Any) -> None:
+    """Refuse arguments that the measure does not take, rather than in each fold of a search."""
+    taken = metadata_of(measure)
     for name in names:
         if name not in taken:
             raise TypeError(
-                f"{_function_name(metric)} takes no argument {name!r}: it takes"
-                f" {', '.join(taken) or 'none'}."
+                f"{measure.name} takes no argument {name!r}: it takes {', '.join(taken)}."
             )
 
 
@@ -352,87 +346,6 @@ def _response_method(estimator: Any) -> str:
     )
 
 
-def make_ranking_scorer(
-    metric: Callable[..., float],
-    *,
-    qid: str | bool | None = None,
-    single_list: bool = False,
-    **parameters: Any,
-) -> RankingScorer:
-    """Make a scorer of a measure of ``(y_true, y_score)``.
-
-    Parameters
-    ----------
-    metric : callable
-        Function of this module, or any ``metric(y_true, y_score, **parameters)``. One whose name
-        ends in ``_loss`` is negated, so that more is better.
-    qid : str, bool or None, default=None
-        Under which name the scorer asks for the ids of the queries where metadata routing is
-        enabled: a str is that name, True is "qid", False is never. None is "groups" for measures
-        that are means over queries, and nothing for others.
-    single_list : bool, default=False
-        Whether all rows are one list. Such a scorer asks for no ids, and takes none.
-    **parameters : dict
-        Keyword arguments of the metric.
-
-    Returns
-    -------
-    RankingScorer
-        Callable ``scorer(estimator, X, y, qid=None, sample_weight=None, query_weight=None)``, for
-        ``scoring=`` in scikit-learn.
-
-    Raises
-    ------
-    TypeError
-        If the metric is no function or does not take a parameter.
-    ValueError
-        If ``qid`` is no name, or is given for a single list.
-
-    See Also
-    --------
-    get_scorer : Makes one from a name.
-    sklearn.metrics.make_scorer : Hands labels on as they are; takes any response method.
-
-    Notes
-    -----
-    Means over queries are :func:`dcg_score`, :func:`ndcg_score`, :func:`positional_score`,
-    :func:`precision_at_k_score`, :func:`recall_at_k_score`, :func:`average_precision_score`,
-    :func:`spearman_score`, and every metric for which ``qid`` is given here. Their scorers refuse
-    to score without ids, because many queries scored as one list are another number. Other
-    measures do not ask for ids, so that grouped folds leave their meaning as it is.
-
-    The scorer ranks by ``decision_function``, else ``predict_proba``, else, for estimators that
-    are no classifiers, ``predict``; a classifier that only predicts labels is refused. For a
-    classifier, ``classes_[1]`` is the relevant class, unless ``pos_label=classes_[0]`` is given,
-    which turns the order round. One list with one label is refused: no order of it is better than
-    another, and its value would blur the mean over folds. Of many queries the metric's
-    ``undefined`` says what those without a value count. With metadata routing enabled,
-    ``set_score_request(sample_weight=True)`` or ``query_weight=True`` hands weights to the metric
-    and leaves the request of the ids as it is.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn_rank.metrics import make_ranking_scorer, ndcg_score, precision_at_top_score
-    >>> scorer = make_ranking_scorer(precision_at_top_score, tau=0.5)
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["bad", "bad", "good", "good"]
-    >>> model = LogisticRegression().fit(X, y)
-    >>> scorer(model, X, y)
-    1.0
-
-    A mean over queries needs their ids:
-
-    >>> make_ranking_scorer(ndcg_score, k=1)(model, X, y, qid=["a", "b", "a", "b"])
-    1.0
-    """
-    if not callable(metric):
-        raise TypeError(f"metric={metric!r} must be a function: for a name use get_scorer.")
-    _check_request(qid, single_list)
-    _check_taken(metric, [*parameters, *(["qid"] if qid not in (None, False) else [])])
-    sign = -1 if _function_name(metric).endswith("_loss") else 1
-    return RankingScorer(metric, sign, parameters, qid, single_list)
-
-
 def _check_request(qid: Any, single_list: Any) -> None:
     if not (qid is None or isinstance(qid, bool | str)):
         raise TypeError(
@@ -451,52 +364,76 @@ def _check_request(qid: Any, single_list: Any) -> None:
 
 
 def get_scorer(
-    name: str, *, qid: str | bool | None = None, single_list: bool = False, **parameters: Any
+    measure: MeasureLike,
+    *,
+    qid: str | bool | None = None,
+    single_list: bool = False,
+    pos_label: Any = None,
+    **parameters: Any,
 ) -> Any:
-    """Make a scorer from the name of a measure.
+    """Make a scorer of a measure.
 
     Parameters
     ----------
-    name : str
+    measure : str, Measure, ScoreGeneratingFunction or callable
         Means over queries: ``"ndcg"``, ``"ndcg@10"``, ``"dcg"``, ``"dcg@10"``, ``"precision@5"``,
         ``"recall@20"``, ``"ap"``, ``"ap@10"``, ``"rr"``, ``"rr@10"``, ``"err"``, ``"err@10"``,
         ``"rbp@0.8"``, ``"spearman"``; pass ``max_grade=`` with the graded "err" and "rbp" in a
         search, else it is that of each fold. Measures of one list of two classes: ``"auc"``,
-        ``"local_auc@0.8"``, ``"pnorm@4"``, ``"bedroc@20"``, ``"precision@top0.05"``,
-        ``"accuracy@top0.05"`` (the negated loss), ``"pos@top"``. With any number for the one
-        shown; or a name that scikit-learn knows.
+        ``"local_auc@0.8"``, ``"pnorm@4"``, ``"bedroc@20"``, ``"rie@20"``,
+        ``"precision@top0.05"``, ``"pos@top"``, and the negated losses
+        ``"neg_accuracy_loss@top0.05"`` and ``"neg_negative_height_loss@4"``. With any number for
+        the one shown; or a name that scikit-learn knows; or a measure as :func:`get_measure`
+        takes it, of which a loss is negated.
     qid : str, bool or None, default=None
-        Under which name the scorer asks for the ids of the queries; see
-        :func:`make_ranking_scorer`.
+        Under which name the scorer asks for the ids of the queries where metadata routing is
+        enabled: a str is that name, True is "qid", False is never. None is "groups" for measures
+        that are means over queries, and nothing for others.
     single_list : bool, default=False
-        Whether all rows are one list, as in the classification of two classes. Without it, a mean
-        over queries refuses to score without ids.
+        Whether all rows are one list, as in the classification of two classes. Such a scorer asks
+        for no ids, and takes none. Without it, a mean over queries refuses to score without ids.
+    pos_label : int, float, bool, str or None, default=None
+        The positive class; None is the second of a classifier's ``classes_``.
     **parameters : dict
-        Further keyword arguments of the measure, such as ``gain="linear"``.
+        Further parameters of the measure, such as ``gain="linear"``.
 
     Returns
     -------
     callable
-        Scorer for ``scoring=`` in scikit-learn; more is better.
+        Callable ``scorer(estimator, X, y, qid=None, sample_weight=None, query_weight=None)``, for
+        ``scoring=`` in scikit-learn; more is better.
 
     Raises
     ------
     ValueError
-        If neither this package nor scikit-learn knows the name, or ``qid`` is no name.
+        If neither this package nor scikit-learn knows the name, ``qid`` is no name, or is given
+        for a single list.
     TypeError
-        If the measure does not take a parameter.
+        If the measure does not take a parameter, or is none.
 
     See Also
     --------
-    make_ranking_scorer : Makes one from a function.
     get_scorer_names : The names.
+    make_measure : A measure from a function of one's own.
+    sklearn.metrics.make_scorer : Hands labels on as they are; takes any response method.
 
     Notes
     -----
     ``scoring="precision@top0.05"`` as a string is refused by scikit-learn, which knows its own
     names only: pass the scorer. Means over queries reach cross-validation and searches with
     ``sklearn.set_config(enable_metadata_routing=True)``: ``groups`` is then handed to the splitter
-    and, as ``qid``, to the scorer.
+    and, as ``qid``, to the scorer. They refuse to score without ids, because many queries scored
+    as one list are another number. Other measures do not ask for ids, so that grouped folds leave
+    their meaning as it is.
+
+    The scorer ranks by ``decision_function``, else ``predict_proba``, else, for estimators that
+    are no classifiers, ``predict``; a classifier that only predicts labels is refused. For a
+    classifier, ``classes_[1]`` is the relevant class, unless ``pos_label=classes_[0]`` is given,
+    which turns the order round. One list with one label is refused: no order of it is better than
+    another, and its value would blur the mean over folds. Of many queries the measure's
+    ``undefined`` says what those without a value count. With metadata routing enabled,
+    ``set_score_request(sample_weight=True)`` or ``query_weight=True`` hands weights to the measure
+    and leaves the request of the ids as it is.
 
     Examples
     --------
@@ -514,23 +451,43 @@ def get_scorer(
     >>> scorer = get_scorer("ap", single_list=True)
     >>> bool(cross_val_score(RidgeClassifier(), X, y, scoring=scorer).min() > 0.97)
     True
+
+    A mean over queries needs their ids:
+
+    >>> model = RidgeClassifier().fit(X, y)
+    >>> get_scorer("ndcg@1")(model, X[:4], [1, 0, 0, 1], qid=["a", "b", "a", "b"])
+    1.0
     """
-    if name in sklearn.metrics.get_scorer_names():
-        if parameters or qid is not None or single_list:
+    if isinstance(measure, str) and measure in sklearn.metrics.get_scorer_names():
+        if parameters or qid is not None or single_list or pos_label is not None:
             raise ValueError(
-                f"{name!r} is scikit-learn's scorer and takes no parameters here: use"
+                f"{measure!r} is scikit-learn's scorer and takes no parameters here: use"
                 " sklearn.metrics.make_scorer."
             )
-        return sklearn.metrics.get_scorer(name)
-    measure = parse_measure(name)
-    for parameter in measure.parameters.keys() & parameters.keys():
-        raise TypeError(
-            f"{parameter}={parameters[parameter]!r} is said by the name {name!r} already: leave"
-            " out one of the two."
+        return sklearn.metrics.get_scorer(measure)
+    found = _scored(measure, parameters)
+    _check_request(qid, single_list)
+    kwargs = {} if pos_label is None else {"pos_label": pos_label}
+    return RankingScorer(found, kwargs, qid, single_list)
+
+
+def _scored(measure: MeasureLike, parameters: dict[str, Any]) -> Measure:
+    """Read a measure by the name of its scorer, which tells that a loss is negated."""
+    if not isinstance(measure, str):
+        return get_measure(measure, **parameters)
+    negated = measure.startswith(NEGATED)
+    found = get_measure(measure.removeprefix(NEGATED), **parameters)
+    if negated and found.greater_is_better:
+        raise ValueError(
+            f"{measure!r} is no name of a scorer: more of {found.name} is better, and it is not"
+            f" negated; use {found.name!r}."
         )
-    return make_ranking_scorer(
-        measure.function, qid=qid, single_list=single_list, **measure.parameters, **parameters
-    )
+    if not negated and not found.greater_is_better:
+        raise ValueError(
+            f"{measure!r} is a loss, and of scores more is better: its scorer is"
+            f" {NEGATED + measure!r}, the negated loss."
+        )
+    return found
 
 
 def get_scorer_names() -> list[str]:
@@ -549,6 +506,9 @@ def get_scorer_names() -> list[str]:
     --------
     >>> from sklearn_rank.metrics import get_scorer_names
     >>> get_scorer_names()[:3]
-    ['accuracy@top0.05', 'ap', 'ap@10']
+    ['ap', 'ap@10', 'auc']
     """
-    return measure_names()
+    return sorted(
+        name if get_measure(name).greater_is_better else NEGATED + name
+        for name in get_measure_names()
+    )

@@ -1,5 +1,6 @@
 """What other rooms may import of this one, beside what is public."""
 
+from ._grammar import MeasureLike
 from ._influence import (
     PSEUDO_WEIGHT,
     ClassInfluence,
@@ -10,14 +11,17 @@ from ._influence import (
     rank_range,
     share_at,
 )
+from ._positional_form import PositionalForm
 from ._score_generating import Phi, ScoreGeneratingFunction, as_score_generating
 from ._scorer import RankingScorer, ranking_scores
 
 __all__ = [
     "PSEUDO_WEIGHT",
     "ClassInfluence",
+    "MeasureLike",
     "Normalize",
     "Phi",
+    "PositionalForm",
     "RankingScorer",
     "ScoreGeneratingFunction",
     "as_score_generating",

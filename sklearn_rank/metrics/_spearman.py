@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .._blocks import tied_blocks
 from .._lists import group_rows
 from .._typing import FloatArray
 from .._validation import check_qid, check_scores
-from ._lists import Average, Summary, Undefined, Value, graded_lists
+from ._measure import Average, Undefined, Value
+from ._spearman_measure import SpearmanMeasure, middle_positions
 
 __all__ = ["rank_positions", "spearman_score"]
 
@@ -23,7 +23,7 @@ def spearman_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
@@ -47,7 +47,7 @@ def spearman_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         What a list of one item counts: nothing (alone it is NaN), an error, or this value.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
@@ -90,33 +90,16 @@ def spearman_score(
     >>> spearman_score([3, 2, 1], [3.0, 1.0, 2.0])
     0.5
     """
-    summary = Summary("spearman_score", average, undefined, return_qid)
-    lists = graded_lists(
+    return SpearmanMeasure(undefined=undefined)(
         y_true,
         y_score,
-        lowest=-np.inf,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    if not lists.whole.all():
-        raise ValueError(
-            "sample_weight has a value that is not whole: the correlation counts positions, so"
-            " that a weight is a number of repetitions."
-        )
-    size = lists.sizes
-    n = size[lists.list_of]
-    # Positions from the middle of the list, whose products need no offset.
-    by_score, by_grade = (
-        (n + 1.0) / 2.0 - _positions(values, lists.weight, lists.offsets)
-        for values in (lists.score, lists.grade)
-    )
-    products = by_score * by_grade if lists.weight is None else lists.weight * by_score * by_grade
-    sums = np.add.reduceat(products, lists.offsets[:-1])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        values = np.where(size > 1, 12.0 * sums / (size * (size + 1.0) * (size - 1.0)), np.nan)
-    return summary.of(values, lists, "one item")
 
 
 def rank_positions(y_score: Any, qid: Any = None) -> FloatArray:
@@ -157,20 +140,10 @@ def rank_positions(y_score: Any, qid: Any = None) -> FloatArray:
     """
     score = check_scores(y_score)
     if qid is None:
-        return _positions(score, None, np.array([0, len(score)]))
+        return middle_positions(score, None, np.array([0, len(score)]))
     _, offsets, rows = group_rows(check_qid(qid, len(score)))
     if rows is None:
-        return _positions(score, None, offsets)
+        return middle_positions(score, None, offsets)
     positions = np.empty(len(score))
-    positions[rows] = _positions(score[rows], None, offsets)
-    return positions
-
-
-def _positions(values: FloatArray, weight: FloatArray | None, offsets: Any) -> FloatArray:
-    """Middle of the positions of the block of each item, from the top."""
-    blocks = tied_blocks(values, offsets)
-    mass: Any = blocks.lengths() if weight is None else blocks.totals(weight)
-    middle = blocks.running(mass) - (mass - 1.0) / 2.0
-    positions = np.empty(len(values))
-    positions[blocks.order] = np.repeat(middle, blocks.lengths())
+    positions[rows] = middle_positions(score[rows], None, offsets)
     return positions

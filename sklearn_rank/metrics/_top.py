@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from .._blocks import tied_blocks
-from .._lists import ScoredLists
-from .._top import top_masses
+from .._lists import check_scored_lists
 from .._typing import FloatArray
-from ..exceptions import SmallTopWarning
-from ._at_k import positives_in_top
-from ._lists import Average, Summary, Undefined, Value, binary_lists
+from ._measure import Average, Undefined, Value
+from ._top_measures import (
+    AccuracyAtTopMeasure,
+    EnrichmentFactorMeasure,
+    PositivesAtTopMeasure,
+    PrecisionAtTopMeasure,
+)
 
 __all__ = [
     "accuracy_at_top_loss",
@@ -34,7 +35,7 @@ def precision_at_top_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
@@ -61,7 +62,7 @@ def precision_at_top_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         Of no effect: the measure is defined for every list.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
@@ -111,17 +112,16 @@ def precision_at_top_score(
     >>> precision_at_top_score([0, 1, 1, 0], [2.0, 2.0, 1.0, 1.0], tau=0.25)
     0.5
     """
-    summary = Summary("precision_at_top_score", average, undefined, return_qid)
-    lists = binary_lists(
+    return PrecisionAtTopMeasure(tau=tau, undefined=undefined)(
         y_true,
         y_score,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    mass = _checked_masses(lists, "tau", tau)
-    return summary.of(positives_in_top(lists.blocks(), mass) / mass, lists, "no value")
 
 
 def enrichment_factor_score(
@@ -133,7 +133,7 @@ def enrichment_factor_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
@@ -161,7 +161,7 @@ def enrichment_factor_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         What a list without positives counts: nothing (alone it is NaN), an error, or this value.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
@@ -209,21 +209,16 @@ def enrichment_factor_score(
     >>> enrichment_factor_score([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0], fraction=0.25)
     4.0
     """
-    summary = Summary("enrichment_factor_score", average, undefined, return_qid)
-    lists = binary_lists(
+    return EnrichmentFactorMeasure(fraction=fraction, undefined=undefined)(
         y_true,
         y_score,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    mass = _checked_masses(lists, "fraction", fraction)
-    blocks = lists.blocks()
-    # In a list without positives 0 times infinity: undefined.
-    with np.errstate(invalid="ignore", divide="ignore"):
-        values = positives_in_top(blocks, mass) / mass * (blocks.total / blocks.n_class)
-    return summary.of(values, lists, "no positive")
 
 
 def positives_at_top_score(
@@ -235,7 +230,7 @@ def positives_at_top_score(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
@@ -261,7 +256,7 @@ def positives_at_top_score(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         What a list without positives with ``normalize=True`` counts: nothing (alone it is
         NaN), an error, or this value.
     return_qid : bool, default=False
@@ -288,7 +283,7 @@ def positives_at_top_score(
     See Also
     --------
     precision_at_top_score : Looks at a fixed share of the list.
-    p_norm_push_loss : Counts the positives below the highest negative, with ``p=inf``.
+    negative_height_loss : Counts the positives below the highest negative, with ``p=inf``.
 
     Notes
     -----
@@ -309,26 +304,16 @@ def positives_at_top_score(
     >>> positives_at_top_score([1, 0, 1], [2.0, 2.0, 1.0])
     0.5
     """
-    summary = Summary("positives_at_top_score", average, undefined, return_qid)
-    lists = binary_lists(
+    return PositivesAtTopMeasure(normalize=normalize, undefined=undefined)(
         y_true,
         y_score,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    # The blocks of negatives: what is above the topmost counts, and a share of what is tied.
-    blocks = lists.blocks(of_negatives=True)
-    count = blocks.n_other.copy()
-    mixed = blocks.n_class > 0
-    top = blocks.top[mixed]
-    above = np.maximum(count[mixed] - blocks.other_below[top] - blocks.of_other[top], 0.0)
-    count[mixed] = above + blocks.of_other[top] / (blocks.of_class[top] + 1.0)
-    if normalize:
-        with np.errstate(invalid="ignore"):
-            count = count / blocks.n_other
-    return summary.of(count, lists, "no positive")
 
 
 def accuracy_at_top_loss(
@@ -340,7 +325,7 @@ def accuracy_at_top_loss(
     sample_weight: Any = None,
     query_weight: Any = None,
     average: Average = "mean",
-    undefined: Undefined = "skip",
+    undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
@@ -367,7 +352,7 @@ def accuracy_at_top_loss(
         dimensions one for each list.
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
-    undefined : {"skip", "raise"} or float, default="skip"
+    undefined : {"skip", "raise"}, float or None, default=None
         What a list of one class counts: nothing (alone it is NaN), an error, or this value.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
@@ -418,30 +403,16 @@ def accuracy_at_top_loss(
     >>> accuracy_at_top_loss([0, 1, 1, 0], [4.0, 3.0, 2.0, 1.0], tau=0.5)
     0.5
     """
-    summary = Summary("accuracy_at_top_loss", average, undefined, return_qid)
-    lists = binary_lists(
+    return AccuracyAtTopMeasure(tau=tau, undefined=undefined)(
         y_true,
         y_score,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
         pos_label=pos_label,
     )
-    mass = _checked_masses(lists, "tau", tau)
-    blocks = tied_blocks(lists.score, lists.offsets)
-    weight = np.ones(len(lists.score)) if lists.weight is None else lists.weight
-    positive = blocks.totals(np.where(lists.positive, weight, 0.0))
-    negative = blocks.totals(np.where(lists.positive, 0.0, weight))
-    upto = blocks.running(positive + negative)
-    short = blocks.list_totals(upto < mass[blocks.list_of()], dtype=np.intp)
-    last = np.append(blocks.first[1:], len(upto)) - 1
-    at_quantile = np.minimum(blocks.first + short, last)
-    positives, negatives = blocks.running(positive), blocks.running(negative)
-    below = positives[last] - positives[at_quantile]
-    above = negatives[at_quantile] - negative[at_quantile]
-    with np.errstate(invalid="ignore"):
-        values = (above / negatives[last] + below / positives[last]) / 2
-    return summary.of(values, lists, "items of one class only")
 
 
 def precision_at_top_curve(
@@ -491,11 +462,13 @@ def precision_at_top_curve(
     >>> precision
     array([1.        , 0.75      , 0.66666667, 0.5       ])
     """
-    lists = binary_lists(y_true, y_score, sample_weight=sample_weight, pos_label=pos_label)
-    if len(lists.offsets) > 2:
+    lists = check_scored_lists(
+        y_true, y_score, kind="binary", sample_weight=sample_weight, pos_label=pos_label
+    )
+    if lists.n_lists > 1:
         raise ValueError("A curve is of one list: pass one-dimensional y_true and y_score.")
     blocks = tied_blocks(lists.score)
-    weight = np.ones(len(lists.score)) if lists.weight is None else lists.weight
+    weight = lists.counts
     total = blocks.totals(weight)
     positive = blocks.totals(weight * lists.positive)
     block = np.repeat(np.arange(len(total)), blocks.lengths())
@@ -503,28 +476,3 @@ def precision_at_top_curve(
     into = position - (np.cumsum(total) - total)[block]
     expected = (np.cumsum(positive) - positive)[block] + into * (positive / total)[block]
     return position, np.clip(expected / position, 0.0, 1.0)
-
-
-def _checked_masses(lists: ScoredLists, name: str, tau: Any) -> FloatArray:
-    """Weight of the top of each list; warns of tops of less than one item."""
-    if not isinstance(tau, Real) or isinstance(tau, bool):
-        raise TypeError(f"{name}={tau!r} must be a number between 0 and 1, both excluded.")
-    tau = float(tau)
-    if not 0 < tau < 1:
-        raise ValueError(f"{name}={tau!r} must lie between 0 and 1, both excluded.")
-    smallest = np.ones(len(lists.offsets) - 1)
-    if lists.weight is not None:
-        smallest = np.minimum.reduceat(lists.weight, lists.offsets[:-1])
-    masses, small = top_masses(lists.sizes, tau, lists.whole, smallest)
-    if small.any():
-        first = int(np.argmax(small))
-        of_lists = (
-            "" if len(small) == 1 else f" in {np.count_nonzero(small)} of {len(small)} lists"
-        )
-        warnings.warn(
-            f"The top {tau:g} of {np.diff(lists.offsets)[first]} items holds less than one item"
-            f"{of_lists} and was taken as one item: raise {name} or score more items.",
-            SmallTopWarning,
-            stacklevel=3,
-        )
-    return masses

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..inference._influence import check_two_classes
-from ..metrics._shared import RankingScorer
+from ..metrics import get_measure
+from ..metrics._shared import MeasureLike, RankingScorer
 from ._evidence import ASYMPTOTIC, AUCEvidence, check_measure, query_evidence, theorems_of
 
 __all__ = ["BoundScorer", "check_delta", "make_bound_scorer"]
@@ -159,24 +160,27 @@ fitted to (bernstein)'
     """
 
     def __init__(
-        self, measure: str, delta: float, method: str, n_candidates: int, qid: str | bool | None
+        self,
+        measure: MeasureLike,
+        delta: float,
+        method: str,
+        n_candidates: int,
+        qid: str | bool | None,
     ) -> None:
-        self.measure = measure
         self.delta = delta
         self.method = method
         self.n_candidates = n_candidates
-        per_query = check_measure(measure)
-        super().__init__(
-            query_lower_limit if per_query else auc_lower_limit,
-            1,
-            {
-                **({"measure": measure} if per_query else {}),
-                "delta": delta / n_candidates,
-                "method": ONE_MODEL.get(method, method),
-            },
-            ("groups" if qid is None else qid) if per_query else None,
-            False,
-        )
+        super().__init__(get_measure(measure), {}, qid, False)
+
+    def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
+        arguments = {
+            "delta": self.delta / self.n_candidates,
+            "method": ONE_MODEL.get(self.method, self.method),
+            **arguments,
+        }
+        if self.measure.per_query:
+            return query_lower_limit(y_true, y_score, measure=self.measure, **arguments)
+        return auc_lower_limit(y_true, y_score, **arguments)
 
     @property
     def statement(self) -> str:
@@ -184,8 +188,8 @@ fitted to (bernstein)'
         models = "one model" if self.n_candidates == 1 else f"any of {self.n_candidates} models"
         asymptotic = ", asymptotic" if self.method in ONE_MODEL else ""
         return (
-            f"P(expected {self.measure} of the model < score) <= {self.delta:g}, for {models} on"
-            f" rows it was not fitted to ({self.method}{asymptotic})"
+            f"P(expected {self.measure.name} of the model < score) <= {self.delta:g}, for"
+            f" {models} on rows it was not fitted to ({self.method}{asymptotic})"
         )
 
     def _score(
@@ -201,8 +205,8 @@ fitted to (bernstein)'
 
     def __repr__(self) -> str:
         return (
-            f"make_bound_scorer({self.measure!r}, delta={self.delta!r}, method={self.method!r},"
-            f" n_candidates={self.n_candidates!r})"
+            f"make_bound_scorer({self.measure.name!r}, delta={self.delta!r},"
+            f" method={self.method!r}, n_candidates={self.n_candidates!r})"
         )
 
 
@@ -230,7 +234,7 @@ def auc_lower_limit(y_true: Any, y_score: Any, *, delta: float, method: str) -> 
 
 
 def query_lower_limit(
-    y_true: Any, y_score: Any, *, qid: Any, measure: str, delta: float, method: str
+    y_true: Any, y_score: Any, *, qid: Any, measure: MeasureLike, delta: float, method: str
 ) -> float:
     """Lower confidence limit for the expected value of a measure on a new query.
 

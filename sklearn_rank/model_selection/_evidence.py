@@ -22,9 +22,9 @@ from ..bounds._kl import kl_limits
 from ..inference._auc_limits import _score_limits, design_effect
 from ..inference._auc_moments import sample_moments
 from ..inference._paired import joint_estimate
-from ..inference._query_values import _RANGES, query_values_of
-from ..metrics._names import parse_measure
-from ..metrics._shared import PSEUDO_WEIGHT, as_score_generating
+from ..inference._query_values import query_values_of
+from ..metrics import get_measure
+from ..metrics._shared import PSEUDO_WEIGHT, MeasureLike, as_score_generating
 
 __all__ = [
     "ASYMPTOTIC",
@@ -57,8 +57,8 @@ def check_measure(measure: Any) -> bool:
     bool
         Whether it is a mean over queries; else it is the AUC.
     """
-    found = parse_measure(measure)
-    if not found.per_query and measure != "auc":
+    found = get_measure(measure)
+    if not found.per_query and not found.theorems:
         raise ValueError(
             f"measure={measure!r} has no lower limits here: take 'auc' or a mean over queries, as"
             " 'ndcg@10'; sklearn_rank.inference has intervals for other measures of one list."
@@ -79,10 +79,8 @@ def theorems_of(measure: str) -> tuple[str, ...]:
     tuple of str
         The names.
     """
-    if not check_measure(measure):
-        return ("mcdiarmid", "hoeffding", "kl", ASYMPTOTIC)
-    low, high = _RANGES.get(parse_measure(measure).function, (-np.inf, np.inf))
-    return (*(("hoeffding", "kl", "bernstein") if np.isfinite(high - low) else ()), ASYMPTOTIC)
+    check_measure(measure)
+    return (*get_measure(measure).theorems, ASYMPTOTIC)
 
 
 def fold_entropy(n: int, delta: float) -> float:
@@ -569,7 +567,7 @@ class QueryEvidence(Evidence):
 
 
 def query_evidence(
-    measure: str,
+    measure: MeasureLike,
     y_true: Sequence[Any],
     scores: Sequence[Sequence[FloatArray]],
     qid: Sequence[Any],
@@ -598,7 +596,7 @@ def query_evidence(
         found = list(query_values_of(measure, y, named, ids, {}).values())
         samples.append(np.stack([one.values for one in found]))
         limits = found[0].limits
-    return QueryEvidence(measure, samples, limits)
+    return QueryEvidence(get_measure(measure).name, samples, limits)
 
 
 def _fold_widths(share: FloatArray, n: int, deltas: FloatArray) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from numbers import Integral, Real
 from typing import Any
 
@@ -27,14 +26,13 @@ from .._solvers import (
 )
 from .._typing import FloatArray
 from .._warn import warn
-from ..calibration._positional_form import PositionalForm, positional_form
-from ..calibration._utility import warn_not_positional
+from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import CalibrationWarning
 from ..losses import TemplateLoss, get_loss, get_loss_names
 from ..losses._shared import ThreadedLoss
-from ..metrics._names import parse_measure
+from ..metrics import get_measure
 from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
-from ._query_base import QueryRanker, in_lists, weights_of, with_query_weight
+from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists, weights_of, with_query_weight
 
 __all__ = ["OrderPreservingRanker"]
 
@@ -53,10 +51,11 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         Loss, by a name that :func:`sklearn_rank.losses.get_loss` takes or made with parameters of
         its own. Losses that are not order-preserving are taken with a warning, as "ranknet",
         "listnet" and "ranksvm".
-    measure : str, default="ndcg"
-        Name of the measure that gives the utilities, and of which :meth:`score` is the value:
-        "ndcg@10", "dcg", "precision@5", "recall@20", "auc", "spearman", "rbp@0.8"; "ap" and
-        "err" with a warning. See :func:`sklearn_rank.calibration.utility`.
+    measure : str, Measure or callable, default="ndcg"
+        The measure that gives the utilities, and of which :meth:`score` is the value: "ndcg@10",
+        "dcg", "precision@5", "recall@20", "auc", "spearman", "rbp@0.8", one of your own that says
+        its utilities (:func:`sklearn_rank.metrics.make_measure`); "ap" and "err" with a warning.
+        See :func:`sklearn_rank.calibration.utility`.
     alpha : float, default=1.0
         Strength of the penalty, at least 0; more is smaller coefficients.
     fit_intercept : bool, default=True
@@ -154,7 +153,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
 
     _parameter_constraints = {
         "loss": [StrOptions(set(get_loss_names(aliases=True))), TemplateLoss],
-        "measure": [str],
+        "measure": MEASURE_CONSTRAINTS,
         "alpha": [Interval(Real, 0, None, closed="left")],
         "fit_intercept": ["boolean"],
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
@@ -332,28 +331,22 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         self, X: Any, y: Any, qid: Any, weights: dict[str, Any], *, reset: bool
     ) -> tuple[Any, Lists]:
         """Rows and utilities of the lists for which the measure is defined, list by list."""
-        form = positional_form(self.measure)
-        if form.discounts is None:
-            warn_not_positional(self.measure)
-        X, lists = self._lists(X, y, qid, weights, kind=form.kind, lowest=form.lowest, reset=reset)
-        lists = self._defined(lists, form)
+        warn_if_not_positional(self.measure)
+        measure, _ = positional_form(self.measure)
+        X, lists = self._lists(
+            X, y, qid, weights, kind=measure.kind, lowest=measure.lowest, reset=reset
+        )
+        utilities = utilities_of(measure, lists)
+        missing = np.isnan(utilities)
+        lists = lists.with_labels(np.where(missing, 0.0, utilities))
+        if missing.any() and not missing.all():
+            lists = lists.only(~missing[lists.offsets[:-1]])
         if not np.any(lists.grade > 0):
             raise ValueError(
-                f"No query has a row of positive utility for {self.measure}, as where none has"
+                f"No query has a row of positive utility for {measure.name}, as where none has"
                 " both relevant and other rows: there is nothing to learn from; check y and qid."
             )
         return in_lists(X, lists), lists
-
-    def _defined(self, lists: Lists, form: PositionalForm) -> Lists:
-        """Lists with their utilities, less those that the measure leaves out."""
-        utilities = form.utilities(lists)
-        missing = np.isnan(utilities)
-        lists = lists.with_labels(np.where(missing, 0.0, utilities))
-        function = parse_measure(self.measure).function
-        if inspect.signature(function).parameters["undefined"].default != "skip":
-            return lists
-        kept = ~missing[lists.offsets[:-1]]
-        return lists.only(kept) if kept.any() else lists
 
     def _problem(
         self,
@@ -446,21 +439,21 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         CalibrationWarning
             If the measure is "ap" or "err", with which no order-preserving loss is calibrated.
         """
-        if positional_form(self.measure).discounts is None:
-            warn_not_positional(self.measure)
+        warn_if_not_positional(self.measure)
         return super().score(X, y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
 
     def _loss(self, lists: Lists) -> TemplateLoss:
         """The loss for lists of utilities, once it is known that it can be minimised."""
         loss = get_loss(self.loss) if isinstance(self.loss, str) else self.loss
         if isinstance(self.loss, str) and np.isfinite(loss.largest_utility):
-            largest = positional_form(self.measure).largest
+            largest = positional_form(self.measure)[1].largest
             loss = get_loss(self.loss, eta=largest or float(lists.grade.max()))
         choose_method(loss, self.solver)
         if not loss.is_order_preserving:
             warn(
                 f"{loss!r} is not order-preserving: its minimiser need not order the items by"
-                f" expected utility, and is calibrated with no measure such as {self.measure}.",
+                f" expected utility, and is calibrated with no measure such as"
+                f" {get_measure(self.measure).name}.",
                 CalibrationWarning,
             )
         return loss

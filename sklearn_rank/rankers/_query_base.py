@@ -13,11 +13,13 @@ from .._lists import Kind, Lists, check_lists
 from .._typing import FloatArray
 from .._warn import warn
 from ..exceptions import SingleListWarning
-from ..metrics import rank_positions
-from ..metrics._names import parse_measure
+from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
 from ._base import Ranker
 
-__all__ = ["QueryRanker", "in_lists", "with_query_weight", "weights_of"]
+__all__ = ["MEASURE_CONSTRAINTS", "QueryRanker", "in_lists", "with_query_weight", "weights_of"]
+
+# What the parameter ``measure`` may be, for scikit-learn's validation.
+MEASURE_CONSTRAINTS = [str, Measure, ScoreGeneratingFunction, callable]
 
 
 def weights_of(lists: Lists) -> FloatArray:
@@ -38,7 +40,7 @@ def in_lists(X: Any, lists: Lists) -> Any:
 class QueryRanker(Ranker, metaclass=ABCMeta):
     """Base of the rankers of queries, whose ``predict`` is a score: neither class nor amount.
 
-    A subclass has a parameter ``measure``, the name of the measure of its :meth:`score`, learns
+    A subclass has a parameter ``measure``, the measure of its :meth:`score`, learns
     ``n_queries_``, and defines ``_scores``.
     """
 
@@ -196,11 +198,12 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             )
         if qid is not None and np.ndim(qid) == 0:
             qid = None
-        measure = parse_measure(self.measure)
-        arguments = dict(measure.parameters)
-        if sample_weight is not None:
-            arguments["sample_weight"] = sample_weight
-        if query_weight is not None:
-            arguments["query_weight"] = query_weight
-        value = measure.function(y, self.predict(X), qid=qid, **arguments)
+        measure = get_measure(self.measure)
+        value = measure(
+            y,
+            self.predict(X),
+            qid=qid,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+        )
         return float(value if measure.greater_is_better else -value)

@@ -30,7 +30,7 @@ from .._typing import FloatArray
 from ..losses import ComparisonHinge, ComparisonSquaredHinge
 from ..losses._shared import ThreadedLoss
 from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
-from ._query_base import QueryRanker, in_lists, weights_of, with_query_weight
+from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists, weights_of, with_query_weight
 
 __all__ = ["RankSVM"]
 
@@ -55,8 +55,8 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
     ----------
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Hinge or its square.
-    measure : str, default="ndcg"
-        Name of the measure of which :meth:`score` is the value; of no effect on the fit.
+    measure : str, Measure or callable, default="ndcg"
+        The measure of which :meth:`score` is the value; of no effect on the fit.
     C : float, default=1.0
         Factor of the loss, greater than 0; less is smaller coefficients.
     tol : float, default=1e-4
@@ -127,7 +127,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
 
     _parameter_constraints = {
         "loss": [StrOptions({"hinge", "squared_hinge"})],
-        "measure": [str],
+        "measure": MEASURE_CONSTRAINTS,
         "C": [Interval(Real, 0, None, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],

@@ -260,7 +260,7 @@ def test_tied_items_of_one_label_are_one_item_of_their_weight(case):
 
 
 # These two take ties of real weights as the limit of ever finer repetitions.
-LIMITS = (metrics.partial_auc_score, metrics.p_norm_push_loss)
+LIMITS = (metrics.partial_auc_score, metrics.negative_height_loss)
 
 
 @pytest.mark.parametrize(
@@ -648,7 +648,7 @@ MISSING_DATE = np.array(["2020-01-01", "NaT", "2020-01-01", "2020-01-02"], dtype
         ({"average": "macro"}, "average='macro'"),
         ({"average": "weighted", "qid": [1, 1, 2, 2]}, "average='weighted'"),
         ({"undefined": "foo"}, "undefined='foo'"),
-        ({"undefined": None}, "undefined=None"),
+        ({"undefined": "zero"}, "undefined='zero'"),
     ],
 )
 def test_bad_lists_are_refused(arguments, message):

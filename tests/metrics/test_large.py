@@ -130,7 +130,7 @@ def test_push(y_true, y_score):
             np.mean((np.arange(low, low + more + 1) / k) ** p)
             for low, more in zip(below, tied, strict=True)
         ]
-        value = metrics.p_norm_push_loss(y_true, y_score, p=p)
+        value = metrics.negative_height_loss(y_true, y_score, p=p)
         assert value == pytest.approx(np.mean(means) ** (1 / p), rel=1e-11)
 
 
@@ -272,8 +272,8 @@ RANGE = [
     (metrics.linear_rank_score, {"phi": "van_der_waerden", "normalize": "minmax"}),
     (metrics.partial_auc_score, {"max_fpr": 0.3, "scale": "normalized"}),
     (metrics.partial_auc_score, {"max_fpr": 0.3, "min_tpr": 0.7, "scale": "normalized"}),
-    (metrics.p_norm_push_loss, {"p": 3}),
-    (metrics.p_norm_push_loss, {"p": np.inf}),
+    (metrics.negative_height_loss, {"p": 3}),
+    (metrics.negative_height_loss, {"p": np.inf}),
     (metrics.precision_at_top_score, {"tau": 0.3}),
     (metrics.accuracy_at_top_loss, {"tau": 0.3}),
     (metrics.positives_at_top_score, {"normalize": True}),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank.metrics import (
-    p_norm_push_loss,
+    negative_height_loss,
     partial_auc_score,
     positives_at_top_score,
     roc_auc_score,
@@ -96,7 +96,7 @@ def test_whole_area_is_the_auc_and_parts_add_up():
         for scale in ("raw", "normalized", "mcclish"):
             value = partial_auc_score(y_true, y_score, scale=scale, sample_weight=weight)
             assert value == pytest.approx(auc, rel=1e-12)
-        one_less = p_norm_push_loss(y_true, y_score, p=1, sample_weight=weight)
+        one_less = negative_height_loss(y_true, y_score, p=1, sample_weight=weight)
         assert one_less == pytest.approx(1 - auc, rel=1e-12)
         # Area grows with its limits, and is additive on both sides of the diagonal.
         fpr = [
@@ -170,7 +170,7 @@ def push_by_blocks(blocks, p):
 @pytest.mark.parametrize("blocks", [[(60, 60)], [(3, 0), (50, 1), (0, 4), (7, 80)]], ids=str)
 def test_push_of_long_tied_blocks(blocks, p):
     y_true, y_score = laid_out(blocks)
-    value = p_norm_push_loss(y_true, y_score, p=p)
+    value = negative_height_loss(y_true, y_score, p=p)
     assert value == pytest.approx(push_by_blocks(blocks, p), rel=1e-12)
 
 
@@ -179,16 +179,16 @@ def test_infinite_push_is_the_limit_and_the_positives_at_the_top():
     for _ in range(20):
         y_true, y_score = rng.integers(0, 2, 30), rng.permutation(30)
         y_true[:2] = [0, 1]
-        limit = p_norm_push_loss(y_true, y_score, p=inf)
+        limit = negative_height_loss(y_true, y_score, p=inf)
         assert limit == pytest.approx(
             1 - positives_at_top_score(y_true, y_score, normalize=True), abs=1e-15
         )
-        losses = [p_norm_push_loss(y_true, y_score, p=p) for p in (1, 2, 10, 100, 10_000)]
+        losses = [negative_height_loss(y_true, y_score, p=p) for p in (1, 2, 10, 100, 10_000)]
         assert np.all(np.diff(losses) >= -1e-15)
         assert losses[-1] == pytest.approx(limit, rel=1e-3)
     # With ties: the mean over the orders, h0 + a b / (b + 1) of k.
     a, b = 7, 3
-    value = p_norm_push_loss(*laid_out([(2, 0), (a, b), (4, 1)]), p=inf)
+    value = negative_height_loss(*laid_out([(2, 0), (a, b), (4, 1)]), p=inf)
     assert value == pytest.approx((4 + a * b / (b + 1)) / 13)
     # Number of orders in which j of the a positives are below the first of b negatives.
     below = sum(j * comb(j + b - 1, b - 1) for j in range(a + 1)) / comb(a + b, b)
@@ -198,15 +198,15 @@ def test_infinite_push_is_the_limit_and_the_positives_at_the_top():
 def test_large_powers_neither_vanish_nor_overflow():
     y_true = np.r_[np.ones(500), np.zeros(500)]
     order = -np.arange(1000.0)
-    assert p_norm_push_loss(y_true, order, p=1e4) == 0.0
-    assert p_norm_push_loss(y_true, -order, p=1e4) == pytest.approx(1.0)
+    assert negative_height_loss(y_true, order, p=1e4) == 0.0
+    assert negative_height_loss(y_true, -order, p=1e4) == pytest.approx(1.0)
     one_below = order.copy()
     one_below[499] = -2000
-    value = p_norm_push_loss(y_true, one_below, p=2000.0)
+    value = negative_height_loss(y_true, one_below, p=2000.0)
     assert value == pytest.approx(1 / 500)
 
 
 @pytest.mark.parametrize("p", [0.5, 0, -1, np.nan, "2", None, True])
 def test_bad_powers_are_refused(p):
     with pytest.raises((TypeError, ValueError), match=f"p={p!r}"):
-        p_norm_push_loss([1, 0], [2, 1], p=p)
+        negative_height_loss([1, 0], [2, 1], p=p)

@@ -70,7 +70,7 @@ def test_bad_parameters_are_refused(arguments, message):
 
 @pytest.mark.parametrize("k", [2.5, 2.0, True, "3", np.nan])
 def test_k_that_is_no_position_is_refused(k):
-    with pytest.raises(TypeError, match="must be None or a whole number"):
+    with pytest.raises(TypeError, match="must be a whole number or None"):
         ndcg_score([1, 0], [1, 0], k=k)
 
 

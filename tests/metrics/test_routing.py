@@ -27,7 +27,7 @@ from sklearn_rank.metrics import (
     average_precision_score,
     dcg_score,
     get_scorer,
-    make_ranking_scorer,
+    make_measure,
     ndcg_score,
     roc_auc_score,
 )
@@ -283,7 +283,7 @@ def test_requests_do_not_depend_on_routing_at_construction(data):
         ("pnorm@4", {}, None),
         ("bedroc@20", {}, None),
         ("precision@top0.05", {}, None),
-        ("accuracy@top0.05", {}, None),
+        ("neg_accuracy_loss@top0.05", {}, None),
         ("pos@top", {}, None),
     ],
 )
@@ -356,7 +356,7 @@ def test_weights_beside_the_queries(data, routing):
 def test_weights_nobody_decided_on_are_refused(data, routing):
     X, y, qid = data
     model = Ridge().set_fit_request(sample_weight=True)
-    with pytest.raises(UnsetMetadataPassedError, match=r"\[sample_weight\].*ndcg_score"):
+    with pytest.raises(UnsetMetadataPassedError, match=r"\[sample_weight\].*ndcg@3"):
         cross_val_score(
             model,
             X,
@@ -376,8 +376,8 @@ def test_grouped_folds_leave_measures_of_one_list_as_they_are(name, data, routin
     values = cross_val_score(
         Ridge(), X, y, scoring=scorer, cv=CV, params={"groups": patient}, error_score="raise"
     )
-    metric = partial(scorer._metric, **scorer._kwargs)
-    np.testing.assert_array_equal(values, by_hand(Ridge(), X, y, patient, CV, metric, fit=()))
+    expected = by_hand(Ridge(), X, y, patient, CV, scorer.measure, fit=())
+    np.testing.assert_array_equal(values, expected)
     one_list = get_scorer("ap", single_list=True)
     values = cross_val_score(
         Ridge(), X, y, scoring=one_list, cv=CV, params={"groups": patient}, error_score="raise"
@@ -413,21 +413,26 @@ def test_an_auc_per_query_where_asked_for(data, routing):
     np.testing.assert_array_equal(values, expected)
 
 
-def test_a_metric_of_others_gets_queries_where_asked_for(data, routing):
+def test_a_measure_of_ones_own_gets_queries(data, routing):
     X, y, qid = data
 
-    def first(labels, scores, *, qid=None, power=1):
-        lists = np.unique(qid)
-        return np.mean([labels[qid == q][np.argmax(scores[qid == q])] ** power for q in lists])
+    def first(labels, scores):
+        return labels[np.argmax(scores)] ** 2
 
+    measure = make_measure(first, kind="graded")
     values = cross_val_score(
         QueryRanker(),
         X,
         y,
-        scoring=make_ranking_scorer(first, qid="groups", power=2),
+        scoring=get_scorer(measure),
         cv=CV,
         params={"groups": qid},
         error_score="raise",
     )
-    expected = by_hand(QueryRanker(), X, y, qid, CV, partial(first, power=2), qid=qid)
-    np.testing.assert_array_equal(values, expected)
+
+    def mean_of_queries(labels, scores, qid):
+        lists = np.unique(qid)
+        return np.mean([first(labels[qid == one], scores[qid == one]) for one in lists])
+
+    expected = by_hand(QueryRanker(), X, y, qid, CV, mean_of_queries, qid=qid)
+    np.testing.assert_allclose(values, expected, rtol=1e-14)

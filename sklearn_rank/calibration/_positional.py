@@ -1,0 +1,88 @@
+"""Measures that give the items of a list utilities, and what of them a list has."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._lists import Lists
+from .._typing import FloatArray
+from .._warn import warn
+from ..exceptions import CalibrationWarning
+from ..metrics import Measure, get_measure
+from ..metrics._shared import MeasureLike, PositionalForm
+
+__all__ = ["positional_form", "utilities_of", "warn_if_not_positional"]
+
+
+def positional_form(measure: MeasureLike) -> tuple[Measure, PositionalForm]:
+    """Read a measure that gives items utilities.
+
+    Parameters
+    ----------
+    measure : str, Measure or callable
+        The measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
+
+    Returns
+    -------
+    measure : Measure
+        The measure.
+    form : PositionalForm
+        Its form; for average precision and the expected reciprocal rank the utilities whose order
+        is optimal where labels are independent, and no discounts.
+    """
+    found = get_measure(measure)
+    form = found.positional
+    if form is None:
+        raise ValueError(
+            f"{found.name!r} gives items no utilities: measures that do are dcg, ndcg and"
+            " precision, recall, auc, spearman and rbp, and with a warning ap and err; dcg and"
+            " ndcg with or without a last position, as 'ndcg@10'; and those of make_measure with"
+            " utilities and discounts."
+        )
+    return found, form
+
+
+def utilities_of(measure: MeasureLike, lists: Lists) -> FloatArray:
+    """Find the utilities of the items of lists.
+
+    Parameters
+    ----------
+    measure : str, Measure or callable
+        The measure.
+    lists : Lists
+        Labelled lists of the kind of the measure.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Utilities; of lists for which the measure is undefined NaN where it leaves them out, and 0
+        where it counts them as a number, which no order changes.
+    """
+    found, form = positional_form(measure)
+    values = form.utilities(lists)
+    missing = np.isnan(values)
+    if missing.any() and found.undefined == "raise":
+        where = lists.name_of(int(lists.list_of[np.argmax(missing)]))
+        raise ValueError(
+            f"{found.in_grammar()[0]} is undefined: {where} has {found.lacking}; remove it or choose"
+            " undefined=."
+        )
+    return values if found.undefined == "skip" else np.where(missing, 0.0, values)
+
+
+def warn_if_not_positional(measure: MeasureLike) -> None:
+    """Warn where no order-preserving loss is calibrated with a measure.
+
+    Parameters
+    ----------
+    measure : str, Measure or callable
+        The measure.
+    """
+    found, form = positional_form(measure)
+    if form.discounts is None:
+        warn(
+            f"No order-preserving loss is calibrated with {found.name} where the labels of a list"
+            f" depend on each other given its items; with independent labels the order by"
+            f" {form.expectation} is optimal. (Calauzènes et al. 2013, Theorem 3.3)",
+            CalibrationWarning,
+        )

@@ -1,0 +1,127 @@
+"""Precision and recall among the first k, as measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+
+from .._arguments import check_whole
+from .._blocks import ClassBlocks
+from .._lists import Lists, ScoredLists
+from .._typing import FloatArray
+from ._conventions import LETOR, TREC_EVAL, XGBOOST, Rules
+from ._measure import ConventionalMeasure
+from ._positional_form import PositionalForm, cut_after, share_of_total
+
+__all__ = ["PrecisionAtKMeasure", "RecallAtKMeasure", "positives_in_top"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _AtK(ConventionalMeasure):
+    """A share of the positives among the first k items.
+
+    Parameters
+    ----------
+    k : int
+        Number of items, at least 1.
+    """
+
+    per_query = True
+    in_name = "k"
+
+    k: int
+
+    def __post_init__(self) -> None:
+        check_whole("k", self.k)
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    def _discounts(self, n: int) -> FloatArray:
+        return cut_after(np.ones(n), self.k)
+
+    def _found(self, lists: ScoredLists) -> tuple[FloatArray, ClassBlocks]:
+        """Mean number of positives among the first k, and the blocks that hold them."""
+        blocks = self.rules.ordered(lists, lists.positive).blocks()
+        return positives_in_top(blocks, np.full(len(blocks.n_class), float(self.k))), blocks
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrecisionAtKMeasure(_AtK):
+    """Share of positives among the first k items; see ``precision_at_k_score``."""
+
+    function = "precision_at_k_score"
+    stem = "precision@"
+    conventions = MappingProxyType(
+        {
+            "paper": Rules(),
+            "xgboost": replace(XGBOOST, undefined="skip", divides_by_length=True),
+            "trec_eval": replace(TREC_EVAL, undefined="skip"),
+            "letor": replace(LETOR, undefined="skip"),
+        }
+    )
+
+    @property
+    def positional(self) -> PositionalForm:
+        """One k-th for each positive, at the first k positions."""
+        return PositionalForm(
+            lambda lists: lists.positive / self.k, self._discounts, largest=1.0 / self.k
+        )
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Precision of each list."""
+        found, _ = self._found(lists)
+        if self.rules.divides_by_length:
+            return found / np.minimum(lists.sizes, self.k)
+        return found / self.k
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecallAtKMeasure(_AtK):
+    """Share of the positives that are among the first k items; see ``recall_at_k_score``."""
+
+    function = "recall_at_k_score"
+    stem = "recall@"
+    lacking = "no positive"
+    conventions = MappingProxyType({"paper": Rules(), "trec_eval": TREC_EVAL})
+
+    @property
+    def positional(self) -> PositionalForm:
+        """One over the number of positives for each, at the first k positions."""
+        return PositionalForm(_recall_utilities, self._discounts, largest=1.0)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Recall of each list."""
+        found, blocks = self._found(lists)
+        with np.errstate(invalid="ignore"):
+            return found / blocks.n_class
+
+
+def _recall_utilities(lists: Lists) -> FloatArray:
+    return share_of_total(lists, lists.weighted_totals(lists.positive.astype(np.float64)))
+
+
+def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
+    """Mean weight of the positives in the top of each list, over all orders of tied items.
+
+    Parameters
+    ----------
+    blocks : ClassBlocks
+        Blocks that hold positives.
+    mass : ndarray of shape (n_lists,)
+        Weight of the top.
+
+    Returns
+    -------
+    ndarray of shape (n_lists,)
+        At most the weight of the top and that of the positives.
+    """
+    size = blocks.of_class + blocks.of_other
+    above = blocks.by_block(blocks.total) - blocks.below - size
+    share = np.clip((blocks.by_block(mass) - above) / size, 0.0, 1.0)
+    return np.minimum(blocks.sums(blocks.of_class * share), np.minimum(mass, blocks.n_class))

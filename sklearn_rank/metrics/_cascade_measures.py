@@ -1,0 +1,312 @@
+"""Measures of a reader who goes down the list, as measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+
+from .._arguments import check_choice, check_share, check_whole, is_number
+from .._blocks import ClassBlocks
+from .._lists import Lists, ScoredLists
+from .._typing import FloatArray
+from ._conventions import LETOR, LIGHTGBM, TREC_EVAL, XGBOOST, Rules
+from ._discounted import Geometric, discounted_sums
+from ._measure import ConventionalMeasure, Measure
+from ._positional_form import PositionalForm, cut_after
+from ._stopping import NEGLIGIBLE, padded, reciprocal_stop
+
+__all__ = [
+    "AveragePrecisionMeasure",
+    "ExpectedReciprocalRankMeasure",
+    "RankBiasedPrecisionMeasure",
+    "ReciprocalRankMeasure",
+]
+
+# From this argument on the expansion of the digamma function is exact in float64.
+LARGE = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class AveragePrecisionMeasure(ConventionalMeasure):
+    """Mean precision at the positions of the positives; see ``average_precision_score``.
+
+    Parameters
+    ----------
+    k : int or None, default=None
+        Last position that counts.
+    normalize : {"positives", "reachable"} or None, default=None
+        What divides: the number of positives, or what k places can hold of them.
+    """
+
+    per_query = True
+    weights = "whole"
+    two_dimensions_are_classes = True
+    lacking = "no positive"
+    undefined_counts = 0.0
+    function = "average_precision_score"
+    stem = "ap"
+    in_name = "k"
+    conventions = MappingProxyType(
+        {
+            "paper": Rules(normalize="positives", has_k=False),
+            "sklearn": Rules(ties="end", undefined=0.0, has_k=False),
+            "xgboost": replace(XGBOOST, normalize="reachable"),
+            "lightgbm": replace(LIGHTGBM, normalize="reachable", relevant=np.nextafter(0.5, 1.0)),
+            "trec_eval": replace(TREC_EVAL, normalize="positives"),
+            "letor": replace(LETOR, has_k=False),
+        }
+    )
+
+    k: int | None = None
+    normalize: Literal["positives", "reachable"] | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("normalize", self.normalize, ("positives", "reachable", None))
+        if self.k is not None:
+            check_whole("k", self.k, optional=True)
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    @property
+    def positional(self) -> PositionalForm:
+        """The classes themselves, without discounts."""
+        return PositionalForm(
+            _class_utilities, None, largest=1.0, expectation="probability of relevance"
+        )
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Average precision of each list."""
+        rules = self.rules
+        blocks = rules.ordered(lists, lists.positive).blocks()
+        positive, length = blocks.of_class, blocks.of_class + blocks.of_other
+        positives_before = blocks.class_above
+        items_before = positives_before + blocks.other_above
+        if rules.ties == "end":
+            sums = length * (positives_before + positive) / (items_before + length)
+        else:
+            counted = length if self.k is None else np.clip(self.k - items_before, 0.0, length)
+            ratio = (positive - 1) / np.maximum(length - 1, 1)
+            sums = (positives_before + 1 - ratio * (items_before + 1)) * _reciprocals(
+                items_before + 1, counted
+            ) + ratio * counted
+        divisor = blocks.n_class
+        if self.k is not None and (self.normalize or rules.normalize) == "reachable":
+            divisor = np.minimum(divisor, self.k)
+        with np.errstate(invalid="ignore"):
+            return np.minimum(blocks.sums(positive / length * sums) / divisor, 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReciprocalRankMeasure(ConventionalMeasure):
+    """One over the position of the first positive; see ``reciprocal_rank_score``.
+
+    Parameters
+    ----------
+    k : int or None, default=None
+        Last position that counts.
+    """
+
+    per_query = True
+    weights = "none"
+    lacking = "no positive"
+    function = "reciprocal_rank_score"
+    stem = "rr"
+    in_name = "k"
+    conventions = MappingProxyType({"trec_eval": replace(TREC_EVAL, has_k=False)})
+
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.k is not None:
+            check_whole("k", self.k, optional=True)
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Reciprocal rank of each list."""
+        blocks = self.rules.ordered(lists, lists.positive).blocks()
+        return _first_positives(blocks, self.k)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OnAScale(Measure):
+    """A measure of grades on a scale that ends with the highest grade.
+
+    Parameters
+    ----------
+    k : int or None, default=None
+        Last position that counts.
+    max_grade : float or None, default=None
+        Highest grade of the scale; None is the highest that occurs.
+    """
+
+    kind = "graded"
+    per_query = True
+    weights = "none"
+
+    k: int | None = None
+    max_grade: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.k is not None:
+            check_whole("k", self.k, optional=True)
+        if self.max_grade is not None and not (is_number(self.max_grade) and self.max_grade < inf):
+            raise ValueError(f"max_grade={self.max_grade!r} must be a finite number or None.")
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    def _highest(self, grade: FloatArray) -> float:
+        return _highest_grade(grade, self.max_grade)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedReciprocalRankMeasure(_OnAScale):
+    """Mean of 1 / position of what satisfies; see ``expected_reciprocal_rank_score``."""
+
+    function = "expected_reciprocal_rank_score"
+    stem = "err"
+    in_name = "k"
+
+    @property
+    def positional(self) -> PositionalForm:
+        """The chances to satisfy, without discounts."""
+        return PositionalForm(self._chances, None, largest=1.0, expectation="E[(2**y - 1)]")
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Expected reciprocal rank of each list."""
+        highest = self._highest(lists.grade)
+        chance = np.exp2(lists.grade - highest)
+        chance -= np.exp2(-highest)
+        return reciprocal_stop(lists, chance, self.k)
+
+    def _chances(self, lists: Lists) -> FloatArray:
+        return (np.exp2(lists.grade) - 1) / np.exp2(self._highest(lists.grade))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankBiasedPrecisionMeasure(_OnAScale):
+    """Gains at geometric discounts; see ``rank_biased_precision_score``.
+
+    Parameters
+    ----------
+    persistence : float, default=0.8
+        Ratio of the discounts, in (0, 1).
+    """
+
+    function = "rank_biased_precision_score"
+    stem = "rbp@"
+    in_name = "persistence"
+
+    persistence: float = 0.8
+
+    def __post_init__(self) -> None:
+        check_share("persistence", self.persistence)
+        super().__post_init__()
+
+    @property
+    def positional(self) -> PositionalForm:
+        """Shares of the highest grade, at geometric discounts."""
+        return PositionalForm(self._utilities, self._discounts, largest=1 - self.persistence)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Rank-biased precision of each list."""
+        discount = Geometric(float(self.persistence))
+        return discounted_sums(lists, self._shares(lists), discount, self.k)
+
+    def _shares(self, lists: Lists) -> FloatArray:
+        highest = self._highest(lists.grade)
+        return lists.grade / highest if highest > 0 else lists.grade
+
+    def _utilities(self, lists: Lists) -> FloatArray:
+        return (1 - self.persistence) * self._shares(lists)
+
+    def _discounts(self, n: int) -> FloatArray:
+        return cut_after(self.persistence ** np.arange(n, dtype=np.float64), self.k)
+
+
+def _class_utilities(lists: Lists) -> FloatArray:
+    positive = lists.positive.astype(np.float64)
+    some = lists.to_items(lists.weighted_totals(positive)) > 0
+    return np.where(some, positive, np.nan)
+
+
+def _highest_grade(grade: FloatArray, max_grade: float | None) -> float:
+    highest = float(grade.max())
+    if max_grade is None:
+        return highest
+    if max_grade < highest:
+        raise ValueError(
+            f"y_true has the relevance {highest:g}, above max_grade={max_grade!r}: pass the"
+            " highest grade of the scale."
+        )
+    return float(max_grade)
+
+
+def _first_positives(blocks: ClassBlocks, k: int | None) -> FloatArray:
+    """Mean of 1 / position of the first positive of each list, NaN where there is none."""
+    values = np.full(len(blocks.n_class), np.nan)
+    lists = np.flatnonzero(blocks.n_class)
+    if len(lists) == 0:
+        return values
+    top = blocks.top[lists]
+    held, size = blocks.of_class[top], blocks.of_class[top] + blocks.of_other[top]
+    above = blocks.total[lists] - blocks.below[top] - size
+    last = size - held + 1
+    if k is not None:
+        last = np.minimum(last, np.maximum(k - above, 0.0))
+    values[lists] = np.where(last > 0, held / size / (above + 1), 0.0)
+    # The chance that the first m of a block hold no positive is at most exp(-m held / size).
+    terms = np.minimum(last, np.ceil(NEGLIGIBLE * size / held)).astype(np.intp)
+    more = np.flatnonzero((size > 1) & (terms > 1))
+    for which, _, real in padded(more, terms[more]):
+        some = more[which]
+        j = np.arange(real.shape[1], dtype=np.float64)
+        length = size[some, np.newaxis]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            chance = (length - j - held[some, np.newaxis] + 1) / (length - j)
+        chance[:, 0] = held[some] / size[some]
+        chance[~real] = 0.0
+        np.multiply.accumulate(chance, axis=1, out=chance)
+        values[lists[some]] = (chance / (above[some, np.newaxis] + j + 1)).sum(axis=1)
+    return values
+
+
+def _reciprocals(start: FloatArray, count: FloatArray) -> FloatArray:
+    """``1/x + 1/(x+1) + ... + 1/(x+count-1)`` for whole numbers, to rounding.
+
+    The difference of two digamma functions, from their asymptotic series, which does not cancel;
+    the first terms of sums that begin below its range are added one by one.
+    """
+    if np.all(count == 1):
+        return 1.0 / start
+    result = np.zeros(len(start))
+    start, count = start.copy(), count.copy()
+    low = np.flatnonzero(start < LARGE)
+    for _ in range(LARGE):
+        low = low[(start[low] < LARGE) & (count[low] > 0)]
+        if len(low) == 0:
+            break
+        result[low] += 1.0 / start[low]
+        start[low] += 1
+        count[low] -= 1
+    end = start + count
+    result += np.log1p(count / start) + 0.5 * count / (start * end)
+    for power, coefficient in ((2, 1 / 12), (4, -1 / 120), (6, 1 / 252)):
+        result += coefficient * (start ** -float(power) - end ** -float(power))
+    return result

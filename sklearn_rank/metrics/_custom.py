@@ -1,0 +1,281 @@
+"""A measure made from a function of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from .._arguments import check_choice, check_flag, is_number
+from .._lists import Kind, Lists, ScoredLists
+from .._typing import AnyArray, FloatArray
+from ._influence import ClassInfluence
+from ._measure import Measure, Undefined
+from ._positional_form import PositionalForm
+
+__all__ = ["make_measure"]
+
+# A value beyond the range by less than this share of it is beyond by rounding.
+ROUNDING = 1e-9
+
+
+def make_measure(
+    func: Callable[[AnyArray, FloatArray], float],
+    *,
+    name: str | None = None,
+    kind: Kind = "binary",
+    range: tuple[float, float] = (-inf, inf),  # the statistician's word
+    per_query: bool = True,
+    greater_is_better: bool = True,
+    undefined: Undefined = "skip",
+    lacking: str = "no value",
+    utilities: Callable[[AnyArray], Any] | None = None,
+    discounts: Callable[[int], Any] | None = None,
+    influence: Callable[[AnyArray, FloatArray], Any] | None = None,
+) -> Measure:
+    """Make a measure from a function of the labels and scores of one list.
+
+    It goes wherever a name of a measure goes: scorers, intervals and tests, searches, displays,
+    and, if it says its utilities, the rankers that minimise a loss for a measure.
+
+    Parameters
+    ----------
+    func : callable
+        ``func(y_true, y_score)`` of the arrays of one list, to a number; NaN where the list has
+        no value. Labels of two classes come as 0 and 1.
+    name : str or None, default=None
+        What the measure is called; None is the name of the function.
+    kind : {"binary", "graded"}, default="binary"
+        Whether the labels are of two classes, or grades from 0 on.
+    range : tuple of (float, float), default=(-inf, inf)
+        Smallest and largest value that a list can have. Finite ends give intervals within them,
+        and limits that hold for every distribution.
+    per_query : bool, default=True
+        Whether it is a mean over queries; False for a measure of one list.
+    greater_is_better : bool, default=True
+        Whether it is a score; False for a loss.
+    undefined : {"skip", "raise"} or float, default="skip"
+        What a list counts for which ``func`` is NaN: nothing, an error, or this value.
+    lacking : str, default="no value"
+        What such a list lacks, for messages.
+    utilities : callable or None, default=None
+        From the labels of one list to the utilities of its items, at least 0, where the measure
+        is a sum of discounted utilities.
+    discounts : callable or None, default=None
+        From the length n of a list to the discounts of its n positions, which must not rise.
+        Needed with ``utilities``.
+    influence : callable or None, default=None
+        ``influence(y_true, y_score)`` of one list to an array: how much each item moves the
+        measure, the mean over its class being the part of the measure that varies with the
+        class. With it a measure of one list has paired tests.
+
+    Returns
+    -------
+    Measure
+        The measure.
+
+    Raises
+    ------
+    TypeError
+        If ``func`` or another function is none.
+    ValueError
+        If an argument is not valid, or only one of ``utilities`` and ``discounts`` is given.
+
+    See Also
+    --------
+    get_measure : The measures of this package.
+    linear_rank_score : Takes any function of the ranks of the positives.
+    positional_score : Takes any gain and any discount.
+
+    Notes
+    -----
+    The function sees the items of a list in the order in which they came, and breaks ties by it
+    unless it is careful not to. Weights of items are refused. One call for each list.
+
+    Two measures are equal if their functions are the same object and the rest is equal. A measure
+    can be pickled if its functions can, which those defined in a module can be.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.metrics import make_measure
+    >>> def first_is_relevant(y_true, y_score):
+    ...     return y_true[np.argmax(y_score)]
+    >>> measure = make_measure(first_is_relevant, name="first", range=(0.0, 1.0))
+    >>> measure([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=["a", "a", "b", "b"])
+    0.5
+    """
+    for argument, function in (
+        ("func", func),
+        ("utilities", utilities),
+        ("discounts", discounts),
+        ("influence", influence),
+    ):
+        if not callable(function) and (function is not None or argument == "func"):
+            raise TypeError(f"{argument}={function!r} must be a function.")
+    if (utilities is None) != (discounts is None):
+        raise ValueError(
+            "utilities and discounts make a positional measure together: pass both or none."
+        )
+    title = getattr(func, "__name__", type(func).__name__) if name is None else name
+    if not isinstance(title, str) or not title:
+        raise ValueError(f"name={name!r} must be a word that names the measure.")
+    return CustomMeasure(
+        func=func,
+        title=title,
+        kind=kind,
+        limits=_checked_range(range),
+        per_query=check_flag("per_query", per_query),
+        greater_is_better=check_flag("greater_is_better", greater_is_better),
+        undefined=undefined,
+        lacking=lacking,
+        item_utilities=utilities,
+        discounts=discounts,
+        item_influence=influence,
+    )
+
+
+def _checked_range(given: Any) -> tuple[float, float]:
+    try:
+        low, high = given
+    except (TypeError, ValueError):
+        low = high = None
+    if not is_number(low) or not is_number(high) or not low < high:
+        raise ValueError(
+            f"range={given!r} must be two numbers, the smallest and the largest value of a list."
+        )
+    return float(low), float(high)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CustomMeasure(Measure):
+    """A measure of a user; made by :func:`make_measure`, which explains the parameters."""
+
+    func: Callable[[AnyArray, FloatArray], float]
+    title: str
+    limits: tuple[float, float]
+    kind: Kind = "binary"  # type: ignore[misc]
+    per_query: bool = True  # type: ignore[misc]
+    greater_is_better: bool = True  # type: ignore[misc]
+    lacking: str = "no value"  # type: ignore[misc]
+    item_utilities: Callable[[AnyArray], Any] | None = None
+    discounts: Callable[[int], Any] | None = None
+    item_influence: Callable[[AnyArray, FloatArray], Any] | None = None
+
+    weights = "none"
+
+    def __post_init__(self) -> None:
+        check_choice("kind", self.kind, ("binary", "graded"))
+        super().__post_init__()
+
+    def in_grammar(self) -> tuple[str, dict[str, Any]]:
+        """Say what the measure is called; it has no further parameters.
+
+        Returns
+        -------
+        name : str
+            The name.
+        parameters : dict
+            Nothing.
+        """
+        return self.title, {}
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The range that was given."""
+        return self.limits
+
+    @property
+    def positional(self) -> PositionalForm | None:
+        """Utilities and discounts, if they were given."""
+        if self.item_utilities is None:
+            return None
+        return PositionalForm(self._utilities, self._discounts)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Value of each list."""
+        labels = self._labels(lists)
+        low, high = self.limits
+        slack = ROUNDING * max(abs(low), abs(high), 1.0) if np.isfinite([low, high]).all() else 0.0
+        values = np.empty(lists.n_lists)
+        for index, (start, stop) in enumerate(_ends(lists)):
+            value = self.func(labels[start:stop], lists.score[start:stop])
+            if np.ndim(value) != 0 or isinstance(value, complex | str):
+                raise ValueError(
+                    f"{self.name} returned {value!r} for {lists.name_of(index)}: it must return"
+                    " one number."
+                )
+            values[index] = float(value)
+            if not np.isnan(values[index]) and not low - slack <= values[index] <= high + slack:
+                raise ValueError(
+                    f"{self.name} is {values[index]:g} for {lists.name_of(index)}, beyond its"
+                    f" range [{low:g}, {high:g}]: pass the range that it has."
+                )
+        return np.clip(values, low, high)
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Find how much each item of one list moves the measure.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes, each counted once.
+
+        Returns
+        -------
+        ClassInfluence or None
+            The influence; None where no function for it was given.
+        """
+        if self.item_influence is None:
+            return None
+        labels, score = self._labels(lists), lists.score
+        values = np.asarray(self.item_influence(labels, score), dtype=np.float64)
+        if values.shape != score.shape or not np.isfinite(values).all():
+            raise ValueError(
+                f"influence of {self.name} returned shape {values.shape} for {len(score)} items:"
+                " it must return one finite number for each."
+            )
+        parts = (values[lists.positive], values[~lists.positive])
+        ends = tuple(float(end) for part in parts for end in (part.min(), part.max()))
+        return ClassInfluence(
+            estimate=float(self.values(lists)[0]),
+            values=values,
+            positive=lists.positive,
+            ends=ends,  # type: ignore[arg-type]
+        )
+
+    def _labels(self, lists: Lists) -> AnyArray:
+        return lists.positive.astype(np.int64) if self.kind == "binary" else lists.grade
+
+    def _utilities(self, lists: Lists) -> FloatArray:
+        labels, utility = self._labels(lists), np.empty(len(lists.labels))
+        for index, (start, stop) in enumerate(_ends(lists)):
+            values = np.asarray(
+                self.item_utilities(labels[start:stop]),  # type: ignore[misc]
+                dtype=np.float64,
+            )
+            if values.shape != (stop - start,) or not (values[~np.isnan(values)] >= 0).all():
+                raise ValueError(
+                    f"utilities of {self.name} for {lists.name_of(index)} must be one number of"
+                    f" at least 0 for each of its {stop - start} items, got {values!r}."
+                )
+            utility[start:stop] = values
+        return utility
+
+    def _discounts(self, n: int) -> FloatArray:
+        values = np.asarray(self.discounts(n), dtype=np.float64)  # type: ignore[misc]
+        if values.shape != (n,) or not (np.diff(values) <= 0).all():
+            raise ValueError(
+                f"discounts of {self.name} for {n} positions must be {n} numbers that do not rise,"
+                f" got {values!r}."
+            )
+        return values
+
+
+def _ends(lists: Lists) -> list[tuple[int, int]]:
+    """Where each list begins and ends."""
+    return list(pairwise(lists.offsets.tolist()))

@@ -1,0 +1,288 @@
+"""One grammar of measures: names, objects, functions, read in one place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from math import inf
+from typing import Any, TypeAlias
+
+from ._at_k import precision_at_k_score, recall_at_k_score
+from ._at_k_measures import PrecisionAtKMeasure, RecallAtKMeasure
+from ._cascade import (
+    average_precision_score,
+    expected_reciprocal_rank_score,
+    rank_biased_precision_score,
+    reciprocal_rank_score,
+)
+from ._cascade_measures import (
+    AveragePrecisionMeasure,
+    ExpectedReciprocalRankMeasure,
+    RankBiasedPrecisionMeasure,
+    ReciprocalRankMeasure,
+)
+from ._linear_rank import (
+    bedroc_score,
+    linear_rank_score,
+    local_auc_score,
+    p_norm_push_score,
+    rie_score,
+    roc_auc_score,
+)
+from ._linear_rank_measures import (
+    AUCMeasure,
+    BEDROCMeasure,
+    LinearRankMeasure,
+    LocalAUCMeasure,
+    PNormPushMeasure,
+    RIEMeasure,
+)
+from ._measure import Measure
+from ._partial_auc import negative_height_loss, partial_auc_score
+from ._partial_auc_measures import NegativeHeightMeasure, PartialAUCMeasure
+from ._positional import dcg_score, ndcg_score, positional_score
+from ._positional_measures import DCGMeasure, NDCGMeasure, PositionalMeasure
+from ._score_generating import ScoreGeneratingFunction
+from ._spearman import spearman_score
+from ._spearman_measure import SpearmanMeasure
+from ._top import (
+    accuracy_at_top_loss,
+    enrichment_factor_score,
+    positives_at_top_score,
+    precision_at_top_score,
+)
+from ._top_measures import (
+    AccuracyAtTopMeasure,
+    EnrichmentFactorMeasure,
+    PositivesAtTopMeasure,
+    PrecisionAtTopMeasure,
+)
+
+__all__ = ["MeasureLike", "get_measure", "get_measure_names"]
+
+# What stands for a measure wherever one is taken.
+MeasureLike: TypeAlias = str | Measure | ScoreGeneratingFunction | Callable[..., Any]
+
+
+def _position(text: str) -> int:
+    if not re.fullmatch(r"[1-9][0-9]*", text):
+        raise ValueError(text)
+    return int(text)
+
+
+def _number(text: str) -> float:
+    # float() alone also reads "nan", " 0.1" and "1_0".
+    if not re.fullmatch(r"[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?", text):
+        raise ValueError(text)
+    value = float(text)
+    if not 0 < value < inf:
+        raise ValueError(text)
+    return value
+
+
+def _share(text: str) -> float:
+    value = _number(text)
+    if value >= 1:
+        raise ValueError(text)
+    return value
+
+
+def _exponent(text: str) -> float:
+    return inf if text == "inf" else _number(text)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """How a name reads: the stem of a measure, then a number for its parameter."""
+
+    measure: type[Measure]
+    read: Callable[[str], Any] | None = None
+    optional: bool = False
+    example: str = ""
+
+    @property
+    def stem(self) -> str:
+        return self.measure.stem
+
+    @property
+    def examples(self) -> list[str]:
+        """The name, with an example of the number."""
+        bare = [self.stem] if self.read is None or self.optional else []
+        at = "@" if self.optional else ""
+        return bare + ([] if self.read is None else [f"{self.stem}{at}{self.example}"])
+
+
+_GRAMMAR = (
+    _Entry(AccuracyAtTopMeasure, _share, example="0.05"),
+    _Entry(AveragePrecisionMeasure, _position, optional=True, example="10"),
+    _Entry(AUCMeasure),
+    _Entry(BEDROCMeasure, _number, example="20"),
+    _Entry(DCGMeasure, _position, optional=True, example="10"),
+    _Entry(ExpectedReciprocalRankMeasure, _position, optional=True, example="10"),
+    _Entry(LocalAUCMeasure, _share, example="0.8"),
+    _Entry(NDCGMeasure, _position, optional=True, example="10"),
+    _Entry(NegativeHeightMeasure, _exponent, example="4"),
+    _Entry(PNormPushMeasure, _number, example="4"),
+    _Entry(PositivesAtTopMeasure),
+    _Entry(PrecisionAtTopMeasure, _share, example="0.05"),
+    _Entry(PrecisionAtKMeasure, _position, example="5"),
+    _Entry(RankBiasedPrecisionMeasure, _share, example="0.8"),
+    _Entry(RecallAtKMeasure, _position, example="20"),
+    _Entry(RIEMeasure, _number, example="20"),
+    _Entry(ReciprocalRankMeasure, _position, optional=True, example="10"),
+    _Entry(SpearmanMeasure),
+)
+
+_OF_FUNCTION: dict[Callable[..., Any], type[Measure]] = {
+    accuracy_at_top_loss: AccuracyAtTopMeasure,
+    average_precision_score: AveragePrecisionMeasure,
+    bedroc_score: BEDROCMeasure,
+    dcg_score: DCGMeasure,
+    enrichment_factor_score: EnrichmentFactorMeasure,
+    expected_reciprocal_rank_score: ExpectedReciprocalRankMeasure,
+    linear_rank_score: LinearRankMeasure,
+    local_auc_score: LocalAUCMeasure,
+    ndcg_score: NDCGMeasure,
+    negative_height_loss: NegativeHeightMeasure,
+    p_norm_push_score: PNormPushMeasure,
+    partial_auc_score: PartialAUCMeasure,
+    positional_score: PositionalMeasure,
+    positives_at_top_score: PositivesAtTopMeasure,
+    precision_at_k_score: PrecisionAtKMeasure,
+    precision_at_top_score: PrecisionAtTopMeasure,
+    rank_biased_precision_score: RankBiasedPrecisionMeasure,
+    recall_at_k_score: RecallAtKMeasure,
+    reciprocal_rank_score: ReciprocalRankMeasure,
+    rie_score: RIEMeasure,
+    roc_auc_score: AUCMeasure,
+    spearman_score: SpearmanMeasure,
+}
+
+
+def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
+    """Read a measure: a name, a function of this module, or an object that is one.
+
+    Parameters
+    ----------
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        One of :func:`get_measure_names`, with any other position, share in (0, 1), or positive
+        number (``"bedroc@20"``, ``"pnorm@4"``) for the one shown; a measure, which is returned; a
+        score-generating function, whose linear rank statistic is meant, between the worst order,
+        0, and the best, 1; or a function of this module, as ``ndcg_score``.
+    **parameters : dict
+        Further parameters of the measure, as ``gain="linear"`` or ``convention="letor"``.
+
+    Returns
+    -------
+    Measure
+        The measure.
+
+    Raises
+    ------
+    ValueError
+        If there is no measure of this name, or a parameter is not valid.
+    TypeError
+        If the measure has no such parameter, the name says it already, or it is none of these.
+
+    See Also
+    --------
+    make_measure : A measure from a function of one's own.
+    get_scorer : A measure as a scorer for searches.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import get_measure, ndcg_score
+    >>> get_measure("ndcg@10", gain="linear").name
+    "ndcg@10(gain='linear')"
+    >>> get_measure(ndcg_score, k=10) == get_measure("ndcg@10")
+    True
+    """
+    if isinstance(measure, Measure):
+        return _with(measure, parameters)
+    if isinstance(measure, ScoreGeneratingFunction):
+        return _made(LinearRankMeasure, {"normalize": "minmax", **parameters, "phi": measure})
+    if isinstance(measure, str):
+        return _named(measure, parameters)
+    known = _OF_FUNCTION.get(measure) if callable(measure) else None
+    if known is not None:
+        return _made(known, parameters)
+    if callable(measure) and not isinstance(measure, type):
+        raise TypeError(
+            f"measure={measure!r} is no function of sklearn_rank.metrics: pass"
+            " make_measure(function, ...) for one of your own."
+        )
+    raise TypeError(
+        f"measure={measure!r} must be the name of a measure, such as 'ndcg@10', a Measure, a"
+        " ScoreGeneratingFunction or a function of sklearn_rank.metrics."
+    )
+
+
+def _named(name: str, parameters: dict[str, Any]) -> Measure:
+    for entry in _GRAMMAR:
+        if name == entry.stem and (entry.read is None or entry.optional):
+            return _made(entry.measure, parameters)
+        prefix = entry.stem + ("@" if entry.optional else "")
+        if entry.read is not None and name.startswith(prefix):
+            try:
+                value = entry.read(name[len(prefix) :])
+            except ValueError:
+                continue
+            said = str(entry.measure.in_name)
+            if said in parameters:
+                raise TypeError(
+                    f"{said}={parameters[said]!r} is said by the name {name!r} already: leave out"
+                    " one of the two."
+                )
+            return _made(entry.measure, {said: value, **parameters})
+    names = get_measure_names()
+    close = get_close_matches(name.lower(), names, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise ValueError(
+        f"{name!r} is not the name of a measure: {hint}Names are {names},"
+        " with another number of the same kind for the one shown: a position from 1 on, a share"
+        " in (0, 1), for bedroc, negative_height_loss, pnorm and rie a positive number."
+    )
+
+
+def _made(measure: type[Measure], parameters: dict[str, Any]) -> Measure:
+    _check_known(measure, parameters)
+    return measure(**parameters)
+
+
+def _with(measure: Measure, parameters: dict[str, Any]) -> Measure:
+    _check_known(type(measure), parameters)
+    return replace(measure, **parameters) if parameters else measure
+
+
+def _check_known(measure: type[Measure], parameters: dict[str, Any]) -> None:
+    known = measure.__dataclass_fields__
+    for name in parameters:
+        if name not in known:
+            raise TypeError(
+                f"{measure.function or measure.__name__} has no parameter {name!r}: it has"
+                f" {', '.join(sorted(known))}; weights, ids and pos_label are passed with the"
+                " labels and scores."
+            )
+
+
+def get_measure_names() -> list[str]:
+    """List the names of all measures, with an example of the number where one is needed.
+
+    Returns
+    -------
+    list of str
+        Sorted names, each of which :func:`get_measure` takes.
+
+    See Also
+    --------
+    get_measure : Reads a name.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import get_measure_names
+    >>> get_measure_names()[:3]
+    ['accuracy_loss@top0.05', 'ap', 'ap@10']
+    """
+    return sorted(name for entry in _GRAMMAR for name in entry.examples)

@@ -1,0 +1,383 @@
+"""Conditional linear rank statistics as measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from .._arguments import check_choice
+from .._blocks import ClassBlocks
+from .._lists import Lists, ScoredLists
+from .._typing import FloatArray
+from ._influence import ClassInfluence, linear_rank_influence_of, rank_range
+from ._measure import Measure
+from ._positional_form import PositionalForm, linear_discounts, share_of_total
+from ._score_generating import (
+    LocalAUC,
+    Phi,
+    Power,
+    ScoreGeneratingFunction,
+    Screening,
+    Wilcoxon,
+    as_score_generating,
+)
+
+__all__ = [
+    "AUCMeasure",
+    "BEDROCMeasure",
+    "LinearRankMeasure",
+    "LocalAUCMeasure",
+    "Normalize",
+    "PNormPushMeasure",
+    "RIEMeasure",
+    "Ties",
+    "statistic_of",
+]
+
+Ties: TypeAlias = Literal["average", "mid", "max"]
+Normalize: TypeAlias = Literal["mean", "minmax"] | None
+
+_NO_POSITIVE = "no positive"
+_NO_RANGE = "items of one class only or no place that counts"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RankStatistic(Measure):
+    """A linear rank statistic of two classes, and how it is normalised.
+
+    Parameters
+    ----------
+    normalize : {"mean", "minmax"} or None, default="minmax"
+        Place between the worst and the best order, 0 and 1; mean over the positives; the sum.
+    """
+
+    normalize: Normalize = "minmax"
+
+    def __post_init__(self) -> None:
+        check_choice("normalize", self.normalize, ("mean", "minmax", None))
+        super().__post_init__()
+
+    @property
+    def _phi(self) -> ScoreGeneratingFunction:
+        """The score-generating function."""
+        raise NotImplementedError
+
+    @property
+    def _ties(self) -> Ties:
+        return "average"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1 between the worst and the best order; else not known."""
+        inside = self.normalize == "minmax" and self._ties == "average"
+        return (0.0, 1.0) if inside else (-inf, inf)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Statistic of each list."""
+        return statistic_of(lists.blocks(), self._phi, self._ties, self.normalize)
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Find how much each item of one list moves the statistic.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes, each counted once.
+
+        Returns
+        -------
+        ClassInfluence or None
+            None for sums, for ties that are not averaged, and where phi depends on the length of
+            the list.
+        """
+        phi = self._phi
+        if self.normalize is None or self._ties != "average" or not phi.is_limit_functional:
+            return None
+        if self.normalize == "mean":
+            return linear_rank_influence_of(lists.positive, lists.score, phi)
+        return _between_worst_and_best(lists, phi)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearRankMeasure(_RankStatistic):
+    """Linear rank statistic with any score-generating function; see ``linear_rank_score``.
+
+    Parameters
+    ----------
+    phi : ScoreGeneratingFunction, str or callable
+        Nondecreasing function on (0, 1).
+    ties : {"average", "mid", "max"}, default="average"
+        What tied items count.
+    normalize : {"mean", "minmax"} or None, default="mean"
+        Mean over the positives; place between the worst and the best order; the sum.
+    """
+
+    function = "linear_rank_score"
+    stem = "linear_rank"
+
+    phi: Phi
+    ties: Ties = "average"
+    normalize: Normalize = "mean"
+
+    def __post_init__(self) -> None:
+        check_choice("ties", self.ties, ("average", "mid", "max"))
+        object.__setattr__(self, "phi", as_score_generating(self.phi))
+        super().__post_init__()
+
+    @property
+    def lacking(self) -> str:  # type: ignore[override]
+        """What a list without a value lacks."""
+        return _NO_POSITIVE if self.normalize == "mean" else _NO_RANGE
+
+    @property
+    def _phi(self) -> ScoreGeneratingFunction:
+        return as_score_generating(self.phi)
+
+    @property
+    def _ties(self) -> Ties:
+        return self.ties
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalAUCMeasure(_RankStatistic):
+    """Rank statistic of the top ``1 - u0`` of the list; see ``local_auc_score``.
+
+    Parameters
+    ----------
+    u0 : float
+        Share of the list that does not count, in [0, 1).
+    """
+
+    function = "local_auc_score"
+    stem = "local_auc@"
+    in_name = "u0"
+    lacking = _NO_RANGE
+
+    u0: float
+
+    def __post_init__(self) -> None:
+        LocalAUC(self.u0)  # refuses what is no share
+        super().__post_init__()
+
+    @property
+    def _phi(self) -> ScoreGeneratingFunction:
+        return LocalAUC(self.u0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PNormPushMeasure(_RankStatistic):
+    """Powers of the ranks of the positives; see ``p_norm_push_score``.
+
+    Parameters
+    ----------
+    p : float
+        Exponent, positive.
+    """
+
+    function = "p_norm_push_score"
+    stem = "pnorm@"
+    in_name = "p"
+    lacking = _NO_RANGE
+
+    p: float
+
+    def __post_init__(self) -> None:
+        Power(self.p)  # refuses what is no exponent
+        super().__post_init__()
+
+    @property
+    def _phi(self) -> ScoreGeneratingFunction:
+        return Power(self.p)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _EarlyRecognition(Measure):
+    """A mean over the positives of ``exp(-alpha i / n)``, i the position from the top.
+
+    Parameters
+    ----------
+    alpha : float, default=20
+        Rate, positive.
+    """
+
+    in_name = "alpha"
+
+    alpha: float = 20.0
+
+    def __post_init__(self) -> None:
+        Screening(self.alpha)  # refuses what is no rate
+        super().__post_init__()
+
+
+@dataclass(frozen=True, kw_only=True)
+class BEDROCMeasure(_EarlyRecognition):
+    """Early recognition from 0 to 1; see ``bedroc_score``."""
+
+    function = "bedroc_score"
+    stem = "bedroc@"
+    lacking = _NO_RANGE
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Value of each list."""
+        return statistic_of(lists.blocks(), Screening(self.alpha), "average", "minmax")
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence:
+        """Find how much each item of one list moves the value.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes, each counted once.
+
+        Returns
+        -------
+        ClassInfluence
+            The influence.
+        """
+        return _between_worst_and_best(lists, Screening(self.alpha))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RIEMeasure(_EarlyRecognition):
+    """Early recognition as a ratio to a random order; see ``rie_score``."""
+
+    function = "rie_score"
+    stem = "rie@"
+    lacking = _NO_POSITIVE
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0, without an upper end for all lists."""
+        return (0.0, inf)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Ratio of each list."""
+        phi, blocks = Screening(self.alpha), lists.blocks()
+        n = blocks.total
+        at_random = phi._sums(np.zeros_like(n), n, n) / n
+        return statistic_of(blocks, phi, "average", "mean") / at_random
+
+
+@dataclass(frozen=True, kw_only=True)
+class AUCMeasure(Measure):
+    """Area under the ROC curve; see ``roc_auc_score``."""
+
+    two_dimensions_are_classes = True
+    lacking = "items of one class only"
+    function = "roc_auc_score"
+    stem = "auc"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    @property
+    def theorems(self) -> tuple[str, ...]:
+        """Inequalities for pairs of two samples."""
+        return ("mcdiarmid", "hoeffding", "kl")
+
+    @property
+    def positional(self) -> PositionalForm:
+        """One over the number of pairs for each positive, at linear discounts."""
+        # The utility is largest with one positive, or one negative.
+        return PositionalForm(
+            _auc_utilities,
+            linear_discounts,
+            largest=1.0,
+            largest_by_length=lambda n: 1 / (n - 1),
+        )
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Area of each list."""
+        # Of the two classes the smaller one is looked up among all items.
+        fewer_negatives = bool(2 * np.count_nonzero(lists.positive) > len(lists.positive))
+        blocks = lists.blocks(of_negatives=fewer_negatives)
+        beaten = blocks.other_above if fewer_negatives else blocks.other_below
+        in_order = blocks.sums(blocks.of_class * (beaten + blocks.of_other / 2.0))
+        with np.errstate(invalid="ignore"):
+            # Sums of real weights are rounded.
+            return np.minimum(in_order / (blocks.n_class * blocks.n_other), 1.0)
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence:
+        """Find how much each item of one list moves the area.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes, each counted once.
+
+        Returns
+        -------
+        ClassInfluence
+            The influence: DeLong's placements.
+        """
+        return _between_worst_and_best(lists, Wilcoxon())
+
+
+def _between_worst_and_best(lists: ScoredLists, phi: ScoreGeneratingFunction) -> ClassInfluence:
+    """Influence on the place of the statistic between the worst and the best order."""
+    n, n_pos = len(lists.score), int(np.count_nonzero(lists.positive))
+    worst, best = rank_range(phi, n, n_pos)
+    return linear_rank_influence_of(lists.positive, lists.score, phi).scaled(worst, best - worst)
+
+
+def _auc_utilities(lists: Lists) -> FloatArray:
+    positive = lists.positive.astype(np.float64)
+    n_pos = lists.weighted_totals(positive)
+    return share_of_total(lists, n_pos * lists.weighted_totals(1.0 - positive))
+
+
+def statistic_of(
+    blocks: ClassBlocks, phi: ScoreGeneratingFunction, ties: Ties, normalize: Normalize
+) -> FloatArray:
+    """Find the statistic of each list.
+
+    Parameters
+    ----------
+    blocks : ClassBlocks
+        Blocks that hold positives.
+    phi : ScoreGeneratingFunction
+        The function of the ranks.
+    ties : {"average", "mid", "max"}
+        What tied items count.
+    normalize : {"mean", "minmax"} or None
+        Mean over the positives; place between the worst and the best order; the sum.
+
+    Returns
+    -------
+    ndarray of shape (n_lists,)
+        The statistics; NaN where it is undefined.
+    """
+    n, k = blocks.total, blocks.n_class
+    of_block = blocks.by_block(n)
+    below = blocks.below
+    upto = below + blocks.of_class + blocks.of_other
+    if ties == "average":
+        sums = phi._sums(below, upto, of_block)
+        mixed = np.flatnonzero(blocks.of_other)
+        sums[mixed] *= blocks.of_class[mixed] / (blocks.of_class[mixed] + blocks.of_other[mixed])
+        statistic = blocks.sums(sums)
+    else:
+        rank = upto if ties == "max" else (below + upto + 1.0) / 2.0
+        statistic = blocks.sums(blocks.of_class * phi._at_ranks(rank, of_block))
+    if normalize is None:
+        return statistic
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if normalize == "mean":
+            return np.where(k > 0, statistic / k, np.nan)
+        worst = phi._sums(np.zeros_like(n), k, n)
+        best = phi._sums(n - k, n, n)
+        place = (statistic - worst) / (best - worst)
+        if ties == "average":
+            # A mean of places, up to rounding; other ranks of ties may lie beyond.
+            place = np.clip(place, 0.0, 1.0)
+        return np.where(best > worst, place, np.nan)

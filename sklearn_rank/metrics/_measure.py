@@ -1,0 +1,431 @@
+"""What a measure is: the lists it is of, its value of each, and what is known of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from math import inf, isfinite
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from .._arguments import is_number
+from .._lists import Kind, Lists, ScoredLists, check_scored_lists
+from .._typing import FloatArray
+from .._warn import warn
+from ._conventions import Convention, Rules, check_convention
+from ._influence import ClassInfluence
+from ._positional_form import PositionalForm
+
+__all__ = ["Average", "Measure", "Undefined", "Value"]
+
+Average: TypeAlias = Literal["mean"] | None
+Undefined: TypeAlias = Literal["skip", "raise"] | float
+Value: TypeAlias = Any  # a float, or with average=None an array, or that and the ids
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure(ABC):
+    """A measure of rankings: its value of lists of scored items, and what is known of it.
+
+    Made by :func:`get_measure` from a name and by :func:`make_measure` from a function of one's
+    own. It goes wherever a name of a measure goes. A subclass is a frozen dataclass of its
+    parameters; it sets ``kind`` and ``per_query`` and defines :meth:`values`.
+
+    Parameters
+    ----------
+    undefined : {"skip", "raise"}, float or None, default=None
+        What a list without a value counts: nothing, an error, or this value. None is the default
+        of the measure.
+
+    Attributes
+    ----------
+    kind : {"binary", "graded"}
+        Whether the labels are of two classes or grades.
+    per_query : bool
+        Whether the measure is a mean over queries; False for a measure of one list.
+    greater_is_better : bool
+        Whether it is a score; False for a loss.
+    lacking : str
+        What a list without a value lacks.
+    weights : {"real", "whole", "none"}
+        Which weights of items have a meaning.
+    name : str
+        What the measure is called, as in ``get_measure(name)``, its further parameters behind it.
+    range : tuple of (float, float)
+        Smallest and largest value that a list can have; infinite where there is none.
+    positional : PositionalForm or None
+        Utilities of the items and discounts of the positions, where the measure has them.
+    theorems : tuple of str
+        Inequalities that give lower limits in finite samples.
+    conventions : mapping of str to Rules
+        What other systems compute under the name of the measure.
+
+    See Also
+    --------
+    get_measure : Makes one from a name.
+    make_measure : Makes one from a function.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import get_measure
+    >>> measure = get_measure("ndcg@2")
+    >>> measure([2, 0, 1, 0], [1.0, 2.0, 4.0, 3.0], qid=[1, 1, 2, 2]).round(4)
+    0.8155
+    >>> measure.per_query, measure.range, measure.lacking
+    (True, (0.0, 1.0), 'no item with a gain')
+    """
+
+    kind: ClassVar[Kind] = "binary"
+    per_query: ClassVar[bool] = False
+    greater_is_better: ClassVar[bool] = True
+    lacking: ClassVar[str] = "no value"
+    weights: ClassVar[Literal["real", "whole", "none"]] = "real"
+    # Smallest grade that is allowed, of graded measures.
+    lowest: ClassVar[float] = 0.0
+    # Whether scikit-learn's function of this name reads two dimensions in another way.
+    two_dimensions_are_classes: ClassVar[bool] = False
+    # What a list without a value counts unless the caller says otherwise.
+    undefined_counts: ClassVar[Undefined] = "skip"
+    # Function of this module, for messages; what the name begins with, and the parameter in it.
+    function: ClassVar[str] = ""
+    stem: ClassVar[str] = ""
+    in_name: ClassVar[str | None] = None
+    conventions: ClassVar[Mapping[str, Rules]] = MappingProxyType({})
+
+    undefined: Undefined | None = None
+
+    def __post_init__(self) -> None:
+        undefined = self.undefined
+        if undefined not in (None, "skip", "raise") and not is_number(undefined):
+            raise ValueError(
+                f"undefined={undefined!r} must be 'skip', 'raise' or the number that a list"
+                " without a value counts."
+            )
+        # Said once, so that measures that count alike are equal.
+        object.__setattr__(self, "undefined", self._undefined_of(undefined))
+
+    def _undefined_of(self, given: Undefined | None) -> Undefined:
+        return self.undefined_counts if given is None else given
+
+    # --------------------------------------------------------------------- what it says of itself
+
+    @property
+    def name(self) -> str:
+        """What the measure is called."""
+        bare, parameters = self.in_grammar()
+        listed = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+        return f"{bare}({listed})" if listed else bare
+
+    def in_grammar(self) -> tuple[str, dict[str, Any]]:
+        """Say by which name and which further parameters :func:`get_measure` makes the measure.
+
+        Returns
+        -------
+        name : str
+            The name.
+        parameters : dict
+            Parameters that differ from those of the name.
+        """
+        parameters = {}
+        for one in fields(self):
+            usual = None if one.default is MISSING else one.default
+            if one.name == "undefined":
+                usual = self._undefined_of(None)
+            if not _same(value := getattr(self, one.name), usual):
+                parameters[one.name] = value
+        stem = self.stem or self.function
+        number = None if self.in_name is None else getattr(self, self.in_name)
+        if number is None:
+            return stem, parameters
+        parameters.pop(str(self.in_name), None)
+        return stem + ("" if stem.endswith(("@", "@top")) else "@") + _short(number), parameters
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Smallest and largest value that a list can have."""
+        return (-inf, inf)
+
+    @property
+    def positional(self) -> PositionalForm | None:
+        """Utilities of the items and discounts of the positions; None where there are none."""
+        return None
+
+    @property
+    def theorems(self) -> tuple[str, ...]:
+        """Inequalities that give lower limits for the expectation in finite samples."""
+        low, high = self.range
+        bounded = self.per_query and isfinite(low) and isfinite(high)
+        return ("hoeffding", "kl", "bernstein") if bounded else ()
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Find how much each item of one list moves the measure.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes, each counted once.
+
+        Returns
+        -------
+        ClassInfluence or None
+            The influence, in the units of the measure; None where it is not known.
+        """
+        return None
+
+    # ---------------------------------------------------------------------------------- its value
+
+    @abstractmethod
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Evaluate each list.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            The lists, of the kind of the measure.
+
+        Returns
+        -------
+        ndarray of shape (n_lists,)
+            One value per list; NaN for a list without one.
+        """
+
+    def lists(
+        self,
+        y_true: Any,
+        y_score: Any,
+        *,
+        qid: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+        pos_label: Any = None,
+    ) -> ScoredLists:
+        """Make the lists that the measure is of.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+            Labels; in two dimensions one list per row.
+        y_score : array-like of the same shape
+            Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the list of each item, the rows in any order; None is one list.
+        sample_weight : array-like of the same shape, default=None
+            Non-negative weights: how many times each item counts.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight in the mean of the list of each item; in two dimensions one for each list.
+        pos_label : int, float, bool or str, default=None
+            The positive class; for grades the class of grade 1.
+
+        Returns
+        -------
+        ScoredLists
+            The lists, by ascending id.
+        """
+        if sample_weight is not None and self.weights == "none":
+            raise TypeError(
+                f"{self._called} takes no sample_weight: repeat the rows, or weigh whole lists by"
+                " query_weight."
+            )
+        lists = check_scored_lists(
+            y_true,
+            y_score,
+            kind=self.kind,
+            lowest=self.lowest,
+            qid=qid,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+            pos_label=pos_label,
+        )
+        if self.two_dimensions_are_classes and np.ndim(y_true) == 2:
+            raise ValueError(
+                f"In two dimensions scikit-learn's {self._called} takes the columns as classes,"
+                " and one list per row would be another number: pass y_true.ravel(),"
+                " y_score.ravel() and qid=np.repeat(np.arange(n_lists), n_items) for lists."
+            )
+        if self.weights == "whole" and not lists.whole.all():
+            raise ValueError(
+                f"sample_weight has a value that is not whole: {self._called} counts positions, so"
+                " that a weight is a number of repetitions; precision_at_top_score takes real"
+                " weights."
+            )
+        return lists
+
+    def __call__(
+        self,
+        y_true: Any,
+        y_score: Any,
+        *,
+        qid: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+        average: Average = "mean",
+        return_qid: bool = False,
+        pos_label: Any = None,
+    ) -> Value:
+        """Evaluate rankings.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+            Labels; in two dimensions one list per row.
+        y_score : array-like of the same shape
+            Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the list of each item, the rows in any order; None is one list.
+        sample_weight : array-like of the same shape, default=None
+            Non-negative weights: how many times each item counts.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight in the mean of the list of each item; in two dimensions one for each list.
+        average : {"mean"} or None, default="mean"
+            Mean over the lists, or None: one value for each, by ascending id.
+        return_qid : bool, default=False
+            Whether to return the ids of the lists too; with ``average=None``.
+        pos_label : int, float, bool or str, default=None
+            The positive class; for grades the class of grade 1.
+
+        Returns
+        -------
+        float or ndarray of shape (n_lists,) or (ndarray, ndarray)
+            As ``average`` and ``return_qid`` say.
+        """
+        if average not in ("mean", None):
+            raise ValueError(
+                f"average={average!r} must be 'mean', the mean over the lists, or None, one value"
+                " per list."
+            )
+        if return_qid and average is not None:
+            raise ValueError(
+                "return_qid=True gives the ids of values per list, but average='mean' gives one"
+                " value: pass average=None."
+            )
+        lists = self.lists(
+            y_true,
+            y_score,
+            qid=qid,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+            pos_label=pos_label,
+        )
+        if return_qid and lists.ids is None:
+            raise ValueError("return_qid=True needs qid or one list per row: pass qid.")
+        values = self._defined(self.values(lists), lists, average)
+        if average is not None:
+            return _mean(values, lists.query_weight)
+        if lists.query_weight is not None:
+            raise ValueError(
+                "query_weight weighs the mean over the lists, but average=None gives one value"
+                " per list: leave it out."
+            )
+        return (values, lists.ids) if return_qid else values
+
+    @property
+    def _called(self) -> str:
+        return self.function or self.name
+
+    def _defined(self, values: FloatArray, lists: Lists, average: Average) -> FloatArray:
+        """Values in which lists without one count what they are to count; warns of them."""
+        missing = np.isnan(values)
+        if lists.query_weight is not None:
+            missing &= lists.query_weight > 0
+        n_missing = int(np.count_nonzero(missing))
+        if n_missing == 0:
+            return values
+        counts = self.undefined
+        if counts == "raise":
+            raise ValueError(
+                f"{self._called} is undefined: {lists.name_of(int(np.argmax(missing)))} has"
+                f" {self.lacking}; remove it or choose undefined=."
+            )
+        skipped = counts == "skip"
+        if lists.n_lists == 1:
+            became = "nan" if skipped else f"{counts:g}"
+            told = f"for a list with {self.lacking}: it was set to {became}."
+        else:
+            became = "left out" if skipped else f"counted as {counts:g}"
+            if average is None and skipped:
+                became = "set to nan"
+            told = (
+                f"for {n_missing} of {lists.n_lists} lists, with {self.lacking}: they were"
+                f" {became}."
+            )
+        warn(f"{self._called} is undefined {told}", UndefinedMetricWarning)
+        return np.where(missing, np.nan if skipped else float(counts), values)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConventionalMeasure(Measure):
+    """A measure that other systems compute by rules of their own.
+
+    Parameters
+    ----------
+    convention : str or None, default=None
+        The system whose number to give; None: the parameters as given.
+    """
+
+    convention: Convention | None = None
+
+    def __post_init__(self) -> None:
+        if self.convention is not None:
+            check_convention(self, self.convention)
+        super().__post_init__()
+
+    def _undefined_of(self, given: Undefined | None) -> Undefined:
+        if given is None and self.convention is not None:
+            return self.conventions[self.convention].undefined
+        return super()._undefined_of(given)
+
+    @property
+    def rules(self) -> Rules:
+        """How the measure is computed where its definition leaves a choice."""
+        return Rules() if self.convention is None else self.conventions[self.convention]
+
+    def lists(self, y_true: Any, y_score: Any, **arguments: Any) -> ScoredLists:
+        """Make the lists that the measure is of, as the system reads them.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+            Labels.
+        y_score : array-like of the same shape
+            Scores.
+        **arguments : dict
+            As in :meth:`Measure.lists`.
+
+        Returns
+        -------
+        ScoredLists
+            The lists, by ascending id.
+        """
+        if self.convention not in (None, "paper") and arguments.get("sample_weight") is not None:
+            raise ValueError(
+                f"sample_weight weighs items, and {self.convention} has weights of lists or none:"
+                " leave out sample_weight or convention; weights of lists are query_weight."
+            )
+        if self.kind == "binary":
+            y_true = self.rules.labels(y_true, arguments.get("pos_label"))
+        return super().lists(y_true, y_score, **arguments)
+
+
+def _short(number: Any) -> str:
+    """The shortest text that reads as this number."""
+    text = f"{number:g}"
+    return text if float(text) == number else repr(float(number))
+
+
+def _same(first: Any, second: Any) -> bool:
+    return first is second or (type(first) is type(second) and bool(first == second))
+
+
+def _mean(values: FloatArray, weight: FloatArray | None) -> float:
+    defined = ~np.isnan(values)
+    if weight is not None:
+        defined &= weight > 0
+    if not defined.any():
+        return float("nan")
+    if weight is None:
+        return float(values[defined].mean())
+    return float(np.average(values[defined], weights=weight[defined]))

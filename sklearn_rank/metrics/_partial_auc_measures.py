@@ -1,0 +1,245 @@
+"""Parts of the ROC curve, and the height of the negatives, as measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import betainc, betaincc
+
+from .._arguments import check_choice, is_number
+from .._blocks import ClassBlocks
+from .._lists import ScoredLists
+from .._typing import BoolArray, FloatArray
+from ._measure import Measure
+from ._score_generating import Power
+
+__all__ = ["NegativeHeightMeasure", "PartialAUCMeasure"]
+
+# Where the panels of a quadrature end, in standard deviations from where its integrand bends.
+BENDS = np.array([0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 29, 38, 50], dtype=float)
+NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartialAUCMeasure(Measure):
+    """Partial area under the ROC curve; see ``partial_auc_score``.
+
+    Parameters
+    ----------
+    max_fpr : float, default=1
+        Largest false positive rate that counts, in (0, 1].
+    min_tpr : float, default=0
+        Smallest true positive rate that counts, in [0, 1).
+    scale : {"raw", "mcclish", "normalized"}, default="raw"
+        The area itself, on McClish's scale, or as a share of the largest.
+    """
+
+    lacking = "items of one class only"
+    function = "partial_auc_score"
+    stem = "partial_auc"
+
+    max_fpr: float = 1.0
+    min_tpr: float = 0.0
+    scale: Literal["raw", "mcclish", "normalized"] = "raw"
+
+    def __post_init__(self) -> None:
+        if not is_number(self.max_fpr) or not 0 < self.max_fpr <= 1:
+            raise ValueError(f"max_fpr={self.max_fpr!r} must be a number in (0, 1].")
+        if not is_number(self.min_tpr) or not 0 <= self.min_tpr < 1:
+            raise ValueError(f"min_tpr={self.min_tpr!r} must be a number in [0, 1).")
+        check_choice("scale", self.scale, ("raw", "mcclish", "normalized"))
+        super().__post_init__()
+
+    @property
+    def _largest(self) -> float:
+        """Area of a perfect order."""
+        return self.max_fpr * (1.0 - self.min_tpr)
+
+    def _scaled(self, area: FloatArray) -> FloatArray:
+        if self.scale == "raw":
+            return area
+        if self.scale == "normalized":
+            return area / self._largest
+        chance = max(self.max_fpr - self.min_tpr, 0.0) ** 2 / 2.0
+        return (1.0 + (area - chance) / (self._largest - chance)) / 2.0
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From an area of 0 to that of a perfect order."""
+        low, high = self._scaled(np.array([0.0, self._largest])).tolist()
+        return (low, high)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Area of each list."""
+        area = _partial_area(lists.blocks(), float(self.max_fpr), float(self.min_tpr), lists.whole)
+        return self._scaled(np.minimum(area, self._largest))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NegativeHeightMeasure(Measure):
+    """Height of the negatives, the highest first; see ``negative_height_loss``.
+
+    Parameters
+    ----------
+    p : float
+        Norm, from 1 to infinity.
+    """
+
+    greater_is_better = False
+    lacking = "items of one class only"
+    function = "negative_height_loss"
+    stem = "negative_height_loss@"
+    in_name = "p"
+
+    p: float
+
+    def __post_init__(self) -> None:
+        if not is_number(self.p) or not self.p >= 1:
+            raise ValueError(f"p={self.p!r} must be a number from 1 to infinity.")
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Loss of each list."""
+        return _push(lists.blocks(of_negatives=True), float(self.p), lists.whole)
+
+
+def _partial_area(
+    blocks: ClassBlocks, max_fpr: float, min_tpr: float, whole: BoolArray
+) -> FloatArray:
+    """Return the raw area of each list; NaN where there is one class only."""
+    held, other = blocks.of_class, blocks.of_other
+    # Negatives that count: in the block, and below it.
+    room = np.maximum(blocks.by_block(max_fpr * blocks.n_other) - blocks.other_above, 0.0)
+    inside, beyond = np.minimum(room, other), np.maximum(room - other, 0.0)
+    # Positives of the block that stand too high to count.
+    lost = np.minimum(
+        np.maximum(blocks.by_block(min_tpr * blocks.n_class) - blocks.class_above, 0.0), held
+    )
+    pairs = (held - lost) * beyond
+    tied = np.flatnonzero((inside > 0) & (lost < held))
+    a, b, r, c = held[tied], other[tied], lost[tied], inside[tied]
+    exact = np.broadcast_to(blocks.by_block(whole), held.shape)[tied]
+    # Limit of fine repetitions: the curve rises along the diagonal of the block.
+    straight = a / (2.0 * b) * np.maximum(c - r * b / a, 0.0) ** 2
+    crossing = np.flatnonzero(exact & (r > 0))
+    stepped = _above_negatives(a, b, c)
+    for i in crossing:
+        stepped[i] = _above_negatives_beyond(a[i], b[i], r[i], c[i])
+    pairs[tied] += np.where(exact, stepped, straight)
+    with np.errstate(invalid="ignore"):
+        return blocks.sums(pairs) / (blocks.n_class * blocks.n_other)
+
+
+def _above_negatives(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
+    """Mean sum, over the first c of b negatives, of how many of a positives precede each.
+
+    Positives fall into the b + 1 gaps alike, so that j/(b+1) of them precede negative j.
+    """
+    full = np.floor(c)
+    return a / (b + 1.0) * (full * (full + 1.0) / 2.0 + (c - full) * (full + 1.0))
+
+
+def _above_negatives_beyond(a: float, b: float, r: float, c: float) -> float:
+    """Mean sum, over the first c of b negatives, of the positives before each that exceed r.
+
+    Linear between whole numbers, in r and in c.
+    """
+    r0, c0 = np.floor(r), np.floor(c)
+    value = 0.0
+    for part_r, whole_r in ((1.0 - (r - r0), r0), (r - r0, r0 + 1.0)):
+        for part_c, whole_c in ((1.0 - (c - c0), c0), (c - c0, c0 + 1.0)):
+            if part_r * part_c > 0:
+                value += part_r * part_c * _exceeding(a, b, whole_r, whole_c)
+    return value
+
+
+def _exceeding(a: float, b: float, r: float, c: float) -> float:
+    """Return the same for whole numbers, 0 <= r <= a and 0 <= c <= b."""
+    if c == 0 or r == a:
+        return 0.0
+    if r == 0:
+        return float(_above_negatives(np.array(a), np.array(b), np.array(c)))
+    if c == b:
+        return b * (a - r) * (a - r + 1.0) / (2.0 * (a + 1.0))
+    # Places are uniform on (0, 1): sum over the negatives of their density there, times the mean
+    # excess of the positives before it, both of binomial counts.
+    edges = [np.array([0.0, 1.0])]
+    for middle, count in ((r / a, a), (c / b, b)):
+        spread = np.sqrt(max(middle * (1.0 - middle), 1.0 / count) / count)
+        edges.append(np.clip(middle + spread * np.concatenate((-BENDS, BENDS)), 0.0, 1.0))
+    edge = np.unique(np.concatenate(edges))
+    half = np.diff(edge)[:, np.newaxis] / 2.0
+    t = edge[:-1, np.newaxis] + half * (1.0 + NODES)
+    excess = a * t * betainc(r, a - r, t) - r * betainc(r + 1.0, a - r, t)
+    density = b * betaincc(c, b - c, t)
+    return float(np.sum(half * NODE_WEIGHTS * np.maximum(excess, 0.0) * density))
+
+
+@dataclass(frozen=True)
+class _ShareOfPositives(Power):
+    """The p-th power of a count as a share of another."""
+
+    def _at_ranks(self, rank: FloatArray, n: FloatArray) -> FloatArray:
+        return (rank / n) ** self.p
+
+
+def _push(blocks: ClassBlocks, p: float, whole: BoolArray) -> FloatArray:
+    """Loss of each list from the blocks that hold negatives; NaN where there is one class only."""
+    below, tied = blocks.other_below, blocks.of_other
+    top = blocks.top
+    defined = (blocks.n_class > 0) & (blocks.n_other > 0)
+    result = np.full(len(defined), np.nan)
+    top = top[defined]
+    whole_top = whole[defined]
+    if p == np.inf:
+        first = np.where(whole_top, blocks.of_class[top] / (blocks.of_class[top] + 1.0), 1.0)
+        result[defined] = (below[top] + tied[top] * first) / blocks.n_other[defined]
+        return result
+    # As shares of the largest count, whose powers do not vanish.
+    largest = np.ones(len(defined))
+    largest[defined] = np.maximum(below[top] + tied[top], np.finfo(float).tiny)
+    scale = np.broadcast_to(blocks.by_block(largest), below.shape)
+    power = _ShareOfPositives(p)
+    mean = power._at_ranks(below, scale)
+    mixed = np.flatnonzero(tied)
+    exact = np.broadcast_to(blocks.by_block(whole), below.shape)[mixed]
+    mean[mixed] = np.where(
+        exact,
+        _mean_power(power, below[mixed], tied[mixed], scale[mixed], exact),
+        _integral_power(p, below[mixed] / scale[mixed], tied[mixed] / scale[mixed]),
+    )
+    with np.errstate(invalid="ignore"):
+        total = blocks.sums(blocks.of_class * mean) / blocks.n_class
+    result[defined] = largest[defined] / blocks.n_other[defined] * total[defined] ** (1.0 / p)
+    return np.minimum(result, 1.0)
+
+
+def _mean_power(
+    power: _ShareOfPositives,
+    below: FloatArray,
+    tied: FloatArray,
+    scale: FloatArray,
+    exact: BoolArray,
+) -> FloatArray:
+    """Mean of the power over the counts ``below, ..., below + tied``, where they are whole."""
+    below, tied = np.where(exact, below, 0.0), np.where(exact, tied, 0.0)
+    sums = power._whole_sums(below, below + tied, scale)
+    return (power._at_ranks(below, scale) + sums) / (tied + 1.0)
+
+
+def _integral_power(p: float, start: FloatArray, length: FloatArray) -> FloatArray:
+    """Mean of ``x**p`` from ``start`` over ``length``."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        far = start**p * np.expm1((p + 1.0) * np.log1p(length / start)) * start / length
+    near = (start + length) ** (p + 1.0) / length
+    # Far from 0 the difference of the powers would cancel.
+    return np.where(
+        length < start, far, near - np.where(start > 0, start ** (p + 1.0) / length, 0.0)
+    ) / (p + 1.0)

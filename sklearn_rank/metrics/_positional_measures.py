@@ -1,0 +1,218 @@
+"""Positional measures: DCG, NDCG, and those with any gain and discount."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from .._arguments import check_number, check_whole
+from .._lists import Lists, ScoredLists
+from .._typing import FloatArray
+from ._conventions import LETOR, LIGHTGBM, TREC_EVAL, XGBOOST, Rules
+from ._discounted import (
+    Discount,
+    Gain,
+    Letor,
+    Logarithmic,
+    discounted_sums,
+    gains_of,
+    ideal_sums,
+)
+from ._measure import ConventionalMeasure, Measure
+from ._positional_form import PositionalForm, cut_after, linear_discounts, logarithmic_discounts
+
+__all__ = ["DCGMeasure", "NDCGMeasure", "PositionalMeasure"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PositionalMeasure(Measure):
+    """Any gain, discounted by any function; see ``positional_score``.
+
+    Parameters
+    ----------
+    gain : {"exponential", "linear"} or callable
+        Gain of a relevance.
+    discount : {"logarithmic", "linear"} or callable
+        Discount of positions and lengths of lists.
+    k : int or None, default=None
+        Last position that counts.
+    """
+
+    kind = "graded"
+    per_query = True
+    function = "positional_score"
+    stem = "positional"
+    in_name = "k"
+
+    gain: Gain
+    discount: Discount
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.k is not None:
+            check_whole("k", self.k, optional=True)
+        if not callable(self.discount) and self.discount not in ("logarithmic", "linear"):
+            raise ValueError(
+                f"discount={self.discount!r} must be 'logarithmic', 'linear' or a function of"
+                " positions and lengths."
+            )
+        super().__post_init__()
+
+    @property
+    def positional(self) -> PositionalForm:
+        """The gains and the discounts."""
+        return PositionalForm(lambda lists: gains_of(lists.grade, self.gain), self._discounts)
+
+    def _discounts(self, n: int) -> FloatArray:
+        if self.discount == "linear":
+            values = linear_discounts(n)
+        elif self.discount == "logarithmic":
+            values = logarithmic_discounts(n)
+        else:
+            position = np.arange(1.0, n + 1.0)
+            values = np.array(self.discount(position, np.full(n, float(n))), dtype=np.float64)
+        return cut_after(values, self.k)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Value of each list."""
+        return discounted_sums(lists, gains_of(lists.grade, self.gain), self.discount, self.k)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DCGMeasure(ConventionalMeasure):
+    """Discounted cumulative gain; see ``dcg_score``.
+
+    Parameters
+    ----------
+    k : int or None, default=None
+        Last position that counts.
+    gain : {"exponential", "linear"}, callable or None, default=None
+        Gain of a relevance; None is "exponential".
+    log_base : float, default=2.0
+        Base of the logarithm.
+    """
+
+    kind = "graded"
+    per_query = True
+    function = "dcg_score"
+    stem = "dcg"
+    in_name = "k"
+    conventions = MappingProxyType(
+        {"paper": Rules(gain="exponential"), "sklearn": Rules(gain="linear")}
+    )
+
+    k: int | None = None
+    gain: Gain | None = None
+    log_base: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.k is not None:
+            check_whole("k", self.k, optional=True)
+        check_number("log_base", self.log_base, 1.0, inf, closed="neither")
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 on."""
+        return (0.0, inf)
+
+    @property
+    def positional(self) -> PositionalForm:
+        """The gains, at logarithmic discounts."""
+        return PositionalForm(self._gains, self._discounts)
+
+    def lists(self, y_true: Any, y_score: Any, **arguments: Any) -> ScoredLists:
+        """Make the lists; refuse matrices that scikit-learn's function reads with another gain.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+            Relevance.
+        y_score : array-like of the same shape
+            Scores.
+        **arguments : dict
+            As in :meth:`Measure.lists`.
+
+        Returns
+        -------
+        ScoredLists
+            The lists, by ascending id.
+        """
+        lists = super().lists(y_true, y_score, **arguments)
+        said = self.gain is not None or self.convention is not None
+        if not said and np.ndim(y_true) == 2 and not _are_classes(lists.grade):
+            raise ValueError(
+                f"For relevances beyond 0 and 1 scikit-learn's {self.function} has the gain y and"
+                " this one 2**y - 1: pass gain='linear' or gain='exponential'."
+            )
+        return lists
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Gain of each list."""
+        return discounted_sums(lists, self._gains(lists), self._discount, self.k)
+
+    @property
+    def _discount(self) -> Logarithmic | Letor:
+        return Logarithmic(float(self.log_base))
+
+    def _gains(self, lists: Lists) -> FloatArray:
+        return gains_of(lists.grade, self.gain or self.rules.gain or "exponential")
+
+    def _discounts(self, n: int) -> FloatArray:
+        return cut_after(self._discount(np.arange(1.0, n + 1.0)), self.k)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NDCGMeasure(DCGMeasure):
+    """Discounted cumulative gain as a share of that of the best order; see ``ndcg_score``."""
+
+    lacking = "no item with a gain"
+    undefined_counts = 0.0
+    function = "ndcg_score"
+    stem = "ndcg"
+    conventions = MappingProxyType(
+        {
+            "paper": Rules(gain="exponential"),
+            "sklearn": Rules(gain="linear", undefined=0.0),
+            "xgboost": replace(XGBOOST, gain="exponential"),
+            "lightgbm": replace(LIGHTGBM, gain="exponential"),
+            "trec_eval": replace(TREC_EVAL, gain="linear"),
+            "letor": replace(LETOR, gain="exponential", discount="letor"),
+        }
+    )
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    @property
+    def positional(self) -> PositionalForm:
+        """The gains divided by the ideal sum of the list, at logarithmic discounts."""
+        return PositionalForm(self._utilities, self._discounts, largest=1.0)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Share of each list."""
+        gains = self._gains(lists)
+        ordered = self.rules.ordered(lists, lists.grade)
+        sums = discounted_sums(ordered, gains, self._discount, self.k)
+        with np.errstate(invalid="ignore"):
+            return np.minimum(sums / ideal_sums(lists, gains, self._discount, self.k), 1.0)
+
+    @property
+    def _discount(self) -> Logarithmic | Letor:
+        return Letor() if self.rules.discount == "letor" else super()._discount
+
+    def _utilities(self, lists: Lists) -> FloatArray:
+        gains = self._gains(lists)
+        ideal = lists.to_items(ideal_sums(lists, gains, self._discount, self.k))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(ideal > 0, gains / ideal, np.nan)
+
+
+def _are_classes(grade: FloatArray) -> bool:
+    return bool(np.all((grade == 0) | (grade == 1)))

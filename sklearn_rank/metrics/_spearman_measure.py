@@ -1,0 +1,95 @@
+"""Spearman's rank correlation as a measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from .._blocks import tied_blocks
+from .._lists import Lists, ScoredLists
+from .._typing import FloatArray
+from ._measure import Measure
+from ._positional_form import PositionalForm, linear_discounts
+
+__all__ = ["SpearmanMeasure", "middle_positions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpearmanMeasure(Measure):
+    """Rank correlation of relevance and score; see ``spearman_score``."""
+
+    kind = "graded"
+    per_query = True
+    weights = "whole"
+    lowest = -inf
+    lacking = "one item"
+    function = "spearman_score"
+    stem = "spearman"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From -1 to 1."""
+        return (-1.0, 1.0)
+
+    @property
+    def positional(self) -> PositionalForm:
+        """Multiples of ``n - r``, r the position by relevance, at linear discounts."""
+        return PositionalForm(
+            _utilities,
+            linear_discounts,
+            largest=2.0,
+            largest_by_length=lambda n: 12 / (n * (n + 1)),
+        )
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Correlation of each list."""
+        size = lists.sizes
+        n = lists.to_items(size)
+        # Positions from the middle of the list, whose products need no offset.
+        by_score, by_grade = (
+            (n + 1.0) / 2.0 - middle_positions(values, lists.weight, lists.offsets)
+            for values in (lists.score, lists.grade)
+        )
+        sums = lists.weighted_totals(by_score * by_grade)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values = 12.0 * sums / (size * (size + 1.0) * (size - 1.0))
+            return np.where(size > 1, values, np.nan)
+
+
+def _utilities(lists: Lists) -> FloatArray:
+    if not lists.whole.all():
+        raise ValueError(
+            "sample_weight has a value that is not whole: Spearman's correlation counts positions."
+        )
+    position = middle_positions(lists.grade, lists.weight, lists.offsets)
+    n = lists.to_items(lists.sizes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(n > 1, 12 * (n - position) / (n * (n**2 - 1)), np.nan)
+
+
+def middle_positions(values: FloatArray, weight: FloatArray | None, offsets: Any) -> FloatArray:
+    """Middle of the positions of the tied block of each item, from the top of its list.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        By what the items are in order, from the largest.
+    weight : ndarray of shape (n,) or None
+        How many positions each item takes; None is 1.
+    offsets : ndarray of shape (n_lists + 1,)
+        Where each list begins, and n.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The positions.
+    """
+    blocks = tied_blocks(values, offsets)
+    mass: Any = blocks.lengths() if weight is None else blocks.totals(weight)
+    middle = blocks.running(mass) - (mass - 1.0) / 2.0
+    positions = np.empty(len(values))
+    positions[blocks.order] = np.repeat(middle, blocks.lengths())
+    return positions

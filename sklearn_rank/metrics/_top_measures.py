@@ -1,0 +1,198 @@
+"""Measures of the top of the list of two classes: their values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from .._arguments import is_number
+from .._blocks import tied_blocks
+from .._lists import ScoredLists
+from .._top import top_masses
+from .._typing import FloatArray
+from .._warn import warn
+from ..exceptions import SmallTopWarning
+from ._at_k_measures import positives_in_top
+from ._measure import Measure
+
+__all__ = [
+    "AccuracyAtTopMeasure",
+    "EnrichmentFactorMeasure",
+    "PositivesAtTopMeasure",
+    "PrecisionAtTopMeasure",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrecisionAtTopMeasure(Measure):
+    """Share of positives in the top of the list; see ``precision_at_top_score``.
+
+    Parameters
+    ----------
+    tau : float, default=0.05
+        Share of the items that make the top, in (0, 1).
+    """
+
+    function = "precision_at_top_score"
+    stem = "precision@top"
+    in_name = "tau"
+
+    tau: float = 0.05
+
+    def __post_init__(self) -> None:
+        _check_top("tau", self.tau)
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Precision of each list."""
+        mass = _top_masses(lists, "tau", self.tau)
+        return positives_in_top(lists.blocks(), mass) / mass
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnrichmentFactorMeasure(Measure):
+    """Precision in the top as a ratio to that of all items; see ``enrichment_factor_score``.
+
+    Parameters
+    ----------
+    fraction : float
+        Share of the items that make the top, in (0, 1).
+    """
+
+    lacking = "no positive"
+    function = "enrichment_factor_score"
+    stem = "enrichment_factor"
+
+    fraction: float
+
+    def __post_init__(self) -> None:
+        _check_top("fraction", self.fraction)
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0, without an upper end for all lists."""
+        return (0.0, inf)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Factor of each list."""
+        mass = _top_masses(lists, "fraction", self.fraction)
+        blocks = lists.blocks()
+        # In a list without positives 0 times infinity: undefined.
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return positives_in_top(blocks, mass) / mass * (blocks.total / blocks.n_class)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PositivesAtTopMeasure(Measure):
+    """Number of positives above the highest negative; see ``positives_at_top_score``.
+
+    Parameters
+    ----------
+    normalize : bool, default=False
+        Whether to divide by the number of positives.
+    """
+
+    lacking = "no positive"
+    function = "positives_at_top_score"
+    stem = "pos@top"
+
+    normalize: bool = False
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0, to 1 if it is a share."""
+        return (0.0, 1.0 if self.normalize else inf)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Number or share of each list."""
+        # The blocks of negatives: what is above the topmost counts, and a share of what is tied.
+        blocks = lists.blocks(of_negatives=True)
+        count = blocks.n_other.copy()
+        mixed = blocks.n_class > 0
+        top = blocks.top[mixed]
+        above = np.maximum(count[mixed] - blocks.other_below[top] - blocks.of_other[top], 0.0)
+        count[mixed] = above + blocks.of_other[top] / (blocks.of_class[top] + 1.0)
+        if not self.normalize:
+            return count
+        with np.errstate(invalid="ignore"):
+            return count / blocks.n_other
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccuracyAtTopMeasure(Measure):
+    """Errors on both sides of the top quantile of the scores; see ``accuracy_at_top_loss``.
+
+    Parameters
+    ----------
+    tau : float, default=0.05
+        Share of the items that make the top, in (0, 1).
+    """
+
+    greater_is_better = False
+    lacking = "items of one class only"
+    function = "accuracy_at_top_loss"
+    stem = "accuracy_loss@top"
+    in_name = "tau"
+
+    tau: float = 0.05
+
+    def __post_init__(self) -> None:
+        _check_top("tau", self.tau)
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Loss of each list."""
+        mass = _top_masses(lists, "tau", self.tau)
+        blocks = tied_blocks(lists.score, lists.offsets)
+        weight = lists.counts
+        positive = blocks.totals(np.where(lists.positive, weight, 0.0))
+        negative = blocks.totals(np.where(lists.positive, 0.0, weight))
+        upto = blocks.running(positive + negative)
+        short = blocks.list_totals(upto < mass[blocks.list_of()], dtype=np.intp)
+        last = np.append(blocks.first[1:], len(upto)) - 1
+        at_quantile = np.minimum(blocks.first + short, last)
+        positives, negatives = blocks.running(positive), blocks.running(negative)
+        below = positives[last] - positives[at_quantile]
+        above = negatives[at_quantile] - negative[at_quantile]
+        with np.errstate(invalid="ignore"):
+            return (above / negatives[last] + below / positives[last]) / 2
+
+
+def _check_top(name: str, share: Any) -> None:
+    if not is_number(share):
+        raise TypeError(f"{name}={share!r} must be a number between 0 and 1, both excluded.")
+    if not 0 < share < 1:
+        raise ValueError(f"{name}={share!r} must lie between 0 and 1, both excluded.")
+
+
+def _top_masses(lists: ScoredLists, name: str, share: float) -> FloatArray:
+    """Weight of the top of each list; warns of tops of less than one item."""
+    smallest = np.ones(lists.n_lists)
+    if lists.weight is not None:
+        smallest = np.minimum.reduceat(lists.weight, lists.offsets[:-1])
+    masses, small = top_masses(lists.sizes, float(share), lists.whole, smallest)
+    if small.any():
+        first = int(np.argmax(small))
+        of_lists = (
+            "" if len(small) == 1 else f" in {np.count_nonzero(small)} of {len(small)} lists"
+        )
+        warn(
+            f"The top {share:g} of {lists.lengths[first]} items holds less than one item"
+            f"{of_lists} and was taken as one item: raise {name} or score more items.",
+            SmallTopWarning,
+        )
+    return masses
