@@ -151,7 +151,7 @@ def _checked_range(given: Any) -> tuple[float, float]:
     return float(low), float(high)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CustomMeasure(Measure):
     """A measure of a user; made by :func:`make_measure`, which explains the parameters."""
 
@@ -183,6 +183,9 @@ class CustomMeasure(Measure):
             Nothing.
         """
         return self.title, {}
+
+    def __repr__(self) -> str:
+        return f"<measure {self.title!r}>"
 
     @property
     def range(self) -> tuple[float, float]:

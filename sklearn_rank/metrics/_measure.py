@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from math import inf, isfinite
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -27,7 +27,7 @@ Undefined: TypeAlias = Literal["skip", "raise"] | float
 Value: TypeAlias = Any  # a float, or with average=None an array, or that and the ids
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Measure(ABC):
     """A measure of rankings: its value of lists of scored items, and what is known of it.
 
@@ -73,7 +73,7 @@ class Measure(ABC):
     --------
     >>> from sklearn_rank.metrics import get_measure
     >>> measure = get_measure("ndcg@2")
-    >>> measure([2, 0, 1, 0], [1.0, 2.0, 4.0, 3.0], qid=[1, 1, 2, 2]).round(4)
+    >>> measure([2, 0, 1, 0], [1.0, 2.0, 4.0, 3.0], qid=[1, 1, 2, 2]).__round__(4)
     0.8155
     >>> measure.per_query, measure.range, measure.lacking
     (True, (0.0, 1.0), 'no item with a gain')
@@ -143,6 +143,11 @@ class Measure(ABC):
             return stem, parameters
         parameters.pop(str(self.in_name), None)
         return stem + ("" if stem.endswith(("@", "@top")) else "@") + _short(number), parameters
+
+    def __repr__(self) -> str:
+        bare, parameters = self.in_grammar()
+        listed = "".join(f", {name}={value!r}" for name, value in parameters.items())
+        return f"get_measure({bare!r}{listed})"
 
     @property
     def range(self) -> tuple[float, float]:
@@ -252,7 +257,8 @@ class Measure(ABC):
                 " that a weight is a number of repetitions; precision_at_top_score takes real"
                 " weights."
             )
-        return lists
+        # Where the rows stood is of no use from here on, and their numbers take memory.
+        return replace(lists, rows=None)
 
     def __call__(
         self,
@@ -356,7 +362,7 @@ class Measure(ABC):
         return np.where(missing, np.nan if skipped else float(counts), values)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ConventionalMeasure(Measure):
     """A measure that other systems compute by rules of their own.
 

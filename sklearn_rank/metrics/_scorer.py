@@ -455,7 +455,7 @@ def get_scorer(
     A mean over queries needs their ids:
 
     >>> model = RidgeClassifier().fit(X, y)
-    >>> get_scorer("ndcg@1")(model, X[:4], [1, 0, 0, 1], qid=["a", "b", "a", "b"])
+    >>> get_scorer("ndcg@1")(model, X[18:24], y[18:24], qid=list("aaabbb"))
     1.0
     """
     if isinstance(measure, str) and measure in sklearn.metrics.get_scorer_names():

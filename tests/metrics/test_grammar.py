@@ -180,6 +180,8 @@ def test_names_say_what_differs_from_the_usual():
     assert get_measure("ap", convention="sklearn").name == "ap(convention='sklearn')"
     assert get_measure(metrics.partial_auc_score, max_fpr=0.1).name == "partial_auc(max_fpr=0.1)"
     assert get_measure("precision@top0.123456789").name == "precision@top0.123456789"
+    assert repr(get_measure("ndcg@10", gain="linear")) == "get_measure('ndcg@10', gain='linear')"
+    assert repr(make_measure(share_on_top)) == "<measure 'share_on_top'>"
 
 
 @pytest.mark.parametrize(
