@@ -145,19 +145,43 @@ class TemplateLoss(ABC):
     A loss becomes the instance for a measure through the utilities of the measure,
     ``sklearn_rank.calibration.utility``.
 
+    Attributes
+    ----------
+    is_order_preserving : bool
+        Whether the minimiser of the expected loss orders items by their expected utilities.
+    is_translation_invariant : bool
+        Whether adding a constant to all scores of a list changes nothing.
+
+    Notes
+    -----
+    A loss of one's own is a subclass that says whether it is order-preserving and defines
+    ``_value_and_gradient(lists, score)``: the value of each list and the derivatives of their sum,
+    for lists with the utilities ``lists.grade`` and the weights ``lists.counts``, which
+    ``lists.totals`` sums list by list. With ``_hessian_product(lists, score, direction)`` it is
+    minimised by Newton's method, and faster with ``_curvature(lists, score)``, its diagonal.
+
     Examples
     --------
-    >>> from sklearn_rank.losses import PointwiseSquared, TemplateLoss
-    >>> isinstance(PointwiseSquared(), TemplateLoss)
-    True
-    >>> PointwiseSquared().minimizer([0.5, 2.0])
-    array([0.5, 2. ])
+    >>> import numpy as np
+    >>> from sklearn_rank.losses import TemplateLoss
+    >>> class Huber(TemplateLoss):
+    ...     is_order_preserving = False
+    ...
+    ...     def _value_and_gradient(self, lists, score):
+    ...         residual = score - lists.grade
+    ...         slope = lists.counts * np.clip(residual, -1, 1)
+    ...         return lists.totals(slope * residual - slope**2 / 2), slope
+    >>> Huber().on([0.0, 3.0]).value([0.5, 1.0])
+    array([1.625])
     """
 
     is_order_preserving: bool = True
-    is_convex: bool = True
-    # Whether adding a constant to all scores of a list changes nothing.
     is_translation_invariant: bool = False
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether it is convex in the scores."""
+        return True
 
     @property
     def has_curvature(self) -> bool:

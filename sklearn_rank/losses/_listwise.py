@@ -154,8 +154,11 @@ class ListwiseBregman(TemplateLoss):
         self.link_derivative = link_derivative
         self.inverse_link = inverse_link
         self.mu = mu
-        # Without a matching link the loss need not be convex in the scores.
-        self.is_convex = pullback is None
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the link inverts the gradient; else it need not be convex in the scores."""
+        return self.pullback is None
 
     def _prepare(self, lists: Lists) -> Lists:
         if lists.weight is not None and np.any(lists.weight != 1):
