@@ -123,13 +123,14 @@ figure.legend(loc="outside lower center", ncols=3)
 #
 # How far a lower limit at .95 lies below an AUC of .85, for the best of 20 candidates and 10 % of
 # positives, by what is held out. Halving the width takes four times the rows whichever it is.
-from sklearn_rank.bounds import auc_finite_class_bound, auc_fold_mean_bound, auc_uniform_bound
+from sklearn_rank.bounds import FunctionClass, auc_bound, auc_fold_mean_bound
 
+learned = FunctionClass("linear", n_features=10)
+twenty = {"function_class": 20, "side": "lower"}
 positives = np.unique(np.geomspace(15, 15_000, 30).astype(int) // 15 * 15)
 curves = {
     "trained on, linear, 10 features": [
-        auc_uniform_bound("linear", m, 9 * m, 0.05, n_features=10, side="lower").value
-        for m in positives
+        auc_bound(m, 9 * m, 0.05, function_class=learned, side="lower").value for m in positives
     ],
     "mean over 5 folds": [
         auc_fold_mean_bound(
@@ -138,11 +139,10 @@ curves = {
         for m in positives
     ],
     "a third held out, McDiarmid": [
-        auc_finite_class_bound(m // 3, 3 * m, 0.05, 20, side="lower").value for m in positives
+        auc_bound(m // 3, 3 * m, 0.05, method="mcdiarmid", **twenty).value for m in positives
     ],
     "a third held out, KL": [
-        auc_finite_class_bound(m // 3, 3 * m, 0.05, 20, method="kl", auc=0.85, side="lower").value
-        for m in positives
+        auc_bound(m // 3, 3 * m, 0.05, auc=0.85, **twenty).value for m in positives
     ],
 }
 figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")

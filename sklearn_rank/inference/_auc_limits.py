@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtri
 
 from .._typing import AnyArray, FloatArray
-from ..bounds._kl import kl_limits
+from ..bounds._shared import kl_limits
 from ._auc_moments import AUCMoments, hanley_mcneil_pairs, lehmann_variance
 
 __all__ = ["ESTIMATED", "METHODS", "WITH_GROUPS", "auc_limits", "design_effect"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._blocks import tied_blocks
 from .._typing import BoolArray, FloatArray
-from ..bounds._kl import kl_limits
+from ..bounds._shared import kl_limits
 from ..metrics._shared import (
     PSEUDO_WEIGHT,
     ClassInfluence,

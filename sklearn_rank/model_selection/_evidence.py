@@ -17,8 +17,8 @@ import numpy as np
 from scipy.special import gammaln, logsumexp, ndtri, stdtrit, xlogy
 
 from .._typing import BoolArray, FloatArray
-from ..bounds import Bound, auc_finite_class_bound, auc_fold_mean_bound, auc_test_bound
-from ..bounds._kl import kl_limits
+from ..bounds import Bound, auc_bound, auc_fold_mean_bound
+from ..bounds._shared import kl_limits
 from ..inference._auc_limits import _score_limits, design_effect
 from ..inference._auc_moments import sample_moments
 from ..inference._paired import joint_estimate
@@ -330,7 +330,7 @@ class AUCEvidence(Evidence):
             ]
         else:
             found = [
-                auc_test_bound(
+                auc_bound(
                     n_pos[0], n_neg[0], float(delta), method=theorem, auc=float(auc), side="lower"
                 )
                 for auc, delta in zip(self.means, deltas, strict=True)
@@ -390,11 +390,11 @@ class AUCEvidence(Evidence):
                 n_pos, n_neg, delta, n_functions=n_candidates, method=theorem, side="lower"
             )
         else:
-            stated = auc_finite_class_bound(
+            stated = auc_bound(
                 n_pos[0],
                 n_neg[0],
                 delta,
-                n_candidates,
+                function_class=n_candidates,
                 method=theorem,
                 auc=float(self.means[candidate]),
                 side="lower",
