@@ -26,7 +26,7 @@ from ..calibration._utility import utilities_of, warn_not_positional
 from ..exceptions import CalibrationWarning
 from ..losses import TemplateLoss, get_loss, get_loss_names
 from ..losses._threads import ThreadedLoss
-from ._base import restored_on_error
+from ._fitting import restored_on_error
 from ._query_base import QueryRanker, TrainingLists
 
 __all__ = ["OrderPreservingRanker"]

@@ -25,7 +25,7 @@ from .._solvers._linear import solve_linear
 from .._typing import FloatArray
 from ..losses import ComparisonHinge, ComparisonSquaredHinge
 from ..losses._threads import ThreadedLoss
-from ._base import restored_on_error
+from ._fitting import restored_on_error
 from ._query_base import QueryRanker
 
 __all__ = ["RankSVM"]
