@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,16 +118,6 @@ class Design(ABC):
         """
 
     @abstractmethod
-    def with_intercept(self) -> Design:
-        """Copy the rows with a last feature that is 1 for all.
-
-        Returns
-        -------
-        Design
-            Of one more feature.
-        """
-
-    @abstractmethod
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
         """Sum the absolute terms of each score, ``|X| @ |coef|``.
 
@@ -177,6 +168,36 @@ class InMemoryDesign(Design):
         """
 
     @abstractmethod
+    def canonical(self) -> InMemoryDesign:
+        """Copy the rows into the one form in which equal rows have equal bytes.
+
+        Returns
+        -------
+        InMemoryDesign
+            Without negative zeros, or without stored zeros and in the order of the features.
+        """
+
+    @abstractmethod
+    def row_keys(self) -> list[Any]:
+        """Sortable keys of canonical rows; equal rows, and only they, have equal keys.
+
+        Returns
+        -------
+        list of length n_rows
+            The keys.
+        """
+
+    @abstractmethod
+    def centred(self) -> InMemoryDesign:
+        """Move the origin to the mean of dense rows; sparse ones stay as they are.
+
+        Returns
+        -------
+        InMemoryDesign
+            For problems in which only differences of rows count.
+        """
+
+    @abstractmethod
     def compiled_arrays(self) -> CompiledArrays:
         """The rows for compiled kernels.
 
@@ -220,9 +241,6 @@ class DenseDesign(InMemoryDesign):
         X = self._matrix
         return np.asarray((X if weight is None else X * weight[:, np.newaxis]).T @ X)
 
-    def with_intercept(self) -> DenseDesign:
-        return DenseDesign(np.hstack((self._matrix, np.ones((self.shape[0], 1)))))
-
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
         return np.asarray(np.abs(self._matrix) @ np.abs(coef))
 
@@ -231,6 +249,15 @@ class DenseDesign(InMemoryDesign):
 
     def to_array(self) -> FloatArray:
         return self._matrix
+
+    def canonical(self) -> DenseDesign:
+        return DenseDesign(np.ascontiguousarray(self._matrix) + 0.0)
+
+    def row_keys(self) -> list[Any]:
+        return [row.tobytes() for row in self._matrix]
+
+    def centred(self) -> DenseDesign:
+        return DenseDesign(self._matrix - self._matrix.mean(axis=0))
 
     @cached_property
     def _columns(self) -> FloatArray:
@@ -276,10 +303,6 @@ class SparseDesign(InMemoryDesign):
         weighted = X if weight is None else X.multiply(weight[:, np.newaxis]).tocsr()
         return np.asarray((weighted.T @ X).toarray())
 
-    def with_intercept(self) -> SparseDesign:
-        ones = np.ones((self.shape[0], 1))
-        return SparseDesign(sp.csr_array(sp.hstack((self._matrix, ones), format="csr")))
-
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
         return np.asarray(abs(self._matrix) @ np.abs(coef))
 
@@ -288,6 +311,24 @@ class SparseDesign(InMemoryDesign):
 
     def to_array(self) -> FloatArray:
         return np.asarray(self._matrix.toarray())
+
+    def canonical(self) -> SparseDesign:
+        X = self._matrix.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        X.indices = X.indices.astype(np.int32, copy=False)
+        X.indptr = X.indptr.astype(np.int32, copy=False)
+        return SparseDesign(X)
+
+    def row_keys(self) -> list[Any]:
+        X = self._matrix
+        return [
+            (X.indices[start:stop].tobytes(), X.data[start:stop].tobytes())
+            for start, stop in pairwise(X.indptr)
+        ]
+
+    def centred(self) -> SparseDesign:
+        return self
 
     def compiled_arrays(self) -> CompiledArrays:
         X, none = self._matrix, np.empty((0, 0))

@@ -31,7 +31,7 @@ def relative_gap(objective: Any, lower_bound: Any) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank._solvers import relative_gap
+    >>> from sklearn_rank._solvers._result import relative_gap
     >>> relative_gap(np.array([2.0, 0.0, 1.0]), np.array([1.5, 0.0, np.nan]))
     array([0.25, 0.  ,  nan])
     """

@@ -35,7 +35,7 @@ from ..inference import Interval
 from ..inference._influence import check_two_classes
 from ..inference._resampling import generator_of
 from ..metrics import get_scorer
-from ..rankers._base import Ranker, restored_on_error
+from ..rankers._shared import Ranker, restored_on_error
 from ._bound_scorer import check_delta
 from ._candidates import (
     DIGITS,

@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 from benchmark_utils.data import read
 from benchmark_utils.letor import first_rows
 from sklearn_rank import OrderPreservingRanker, RankSVM
-from sklearn_rank._solvers import DenseDesign
+from sklearn_rank._solvers._design import DenseDesign
 from sklearn_rank.datasets import make_subset_ranking
 from sklearn_rank.losses import get_loss_names
 
