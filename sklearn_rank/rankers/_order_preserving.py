@@ -33,6 +33,7 @@ from ..losses._shared import ThreadedLoss
 from ..metrics import get_measure
 from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists, weights_of, with_query_weight
+from ._score_function import LinearScores
 
 __all__ = ["OrderPreservingRanker"]
 
@@ -465,4 +466,4 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         return np.append(self.coef_, self.intercept_) if self._has_intercept(loss) else self.coef_
 
     def _scores(self, X: Any) -> FloatArray:
-        return np.asarray(X @ self.coef_) + self.intercept_
+        return LinearScores(self.coef_).scores(X) + self.intercept_

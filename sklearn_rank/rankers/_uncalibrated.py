@@ -31,6 +31,7 @@ from ..losses import ComparisonHinge, ComparisonSquaredHinge
 from ..losses._shared import ThreadedLoss
 from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists, weights_of, with_query_weight
+from ._score_function import LinearScores
 
 __all__ = ["RankSVM"]
 
@@ -252,7 +253,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
         return solve_linear(problem, **settings)
 
     def _scores(self, X: Any) -> FloatArray:
-        return np.asarray(X @ self.coef_)
+        return LinearScores(self.coef_).scores(X)
 
 
 def _check_pairs(lists: Lists) -> None:
