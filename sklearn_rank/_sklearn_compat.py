@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any
 
+import numpy as np
 from sklearn.base import _fit_context as fit_context
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.metrics._scorer import _cached_call as cached_call
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _num_samples, check_array, check_non_negative
 
 __all__ = [
     "BaseScorer",
@@ -24,8 +26,10 @@ __all__ = [
 ]
 
 
-def check_sample_weight(sample_weight: Any, X: Any) -> Any:
+def check_sample_weight(sample_weight: Any, X: Any, *, name: str = "sample_weight") -> Any:
     """Return non-negative float64 weights, ones for None; refuse all zeros.
+
+    As scikit-learn's private function, which knows weights of no other name.
 
     Parameters
     ----------
@@ -33,13 +37,28 @@ def check_sample_weight(sample_weight: Any, X: Any) -> Any:
         Weights.
     X : array-like of shape (n_samples, ...)
         Data that they belong to.
+    name : str, default="sample_weight"
+        Name of the argument, for messages.
 
     Returns
     -------
     ndarray of shape (n_samples,)
         Weights as float64.
     """
-    return _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
+    n = _num_samples(X)
+    if sample_weight is None:
+        return np.ones(n)
+    if isinstance(sample_weight, Number):
+        sample_weight = np.full(n, sample_weight)
+    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
+    if weight.shape != (n,):
+        raise ValueError(
+            f"{name}.shape == {weight.shape}, expected {(n,)}: pass one weight for each row."
+        )
+    check_non_negative(weight, f"`{name}`")
+    if not weight.any():
+        raise ValueError(f"{name} must contain at least one non-zero number: one row must count.")
+    return weight
 
 
 class BlockProgress:

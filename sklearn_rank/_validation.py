@@ -19,6 +19,7 @@ __all__ = [
     "check_qid",
     "check_rows",
     "check_scores",
+    "check_vector",
 ]
 
 # Beyond it float64 no longer tells neighbouring integers apart: different scores would tie.
@@ -237,6 +238,38 @@ def check_scores(y_score: Any, *, name: str = "y_score") -> FloatArray:
     score = _as_float(_array(y_score, name, (1,)), name)
     _refuse_nan(score, lambda row: f"row {row}", name)
     return score
+
+
+def check_vector(
+    name: str, values: Any, n: int | None = None, *, lowest: float = -np.inf
+) -> FloatArray:
+    """Check finite numbers, one for each of some items.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    values : array-like of shape (n,)
+        The numbers.
+    n : int or None, default=None
+        How many there must be; None is any number from 1.
+    lowest : float, default=-inf
+        Smallest number that is allowed.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The numbers as float64.
+    """
+    array = _as_float(_array(values, name, (1,)), name)
+    if n is not None and len(array) != n:
+        raise ValueError(f"{name} has {len(array)} entries, but must have {n}.")
+    # NaN fails each comparison.
+    if not (array.min() >= lowest and array.max() < np.inf and array.min() > -np.inf):
+        first = int(np.argmax(~(np.isfinite(array) & (array >= lowest))))
+        bound = f" and at least {lowest:g}" if lowest > -np.inf else ""
+        raise ValueError(f"{name} is {array[first]:g} at item {first}: it must be finite{bound}.")
+    return array
 
 
 def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray:

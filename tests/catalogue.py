@@ -472,5 +472,5 @@ QUERY_RANKERS = [
     OrderPreservingRanker("pairwise_squared", measure="spearman"),
     OrderPreservingRanker(losses.ListwiseSoftmax(), measure="ndcg@5", solver="lbfgs"),
     RankSVM(),
-    RankSVM("squared_hinge", measure="dcg", alpha=10.0, tol=1e-8),
+    RankSVM("squared_hinge", measure="dcg", C=0.1, tol=1e-8),
 ]

@@ -149,3 +149,23 @@ def test_sample_weights():
         check_sample_weight([0, 0, 0], X)
     with pytest.raises(ValueError, match="contains NaN"):
         check_sample_weight([0, np.nan, 1], X)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1, -1, 1], r"Negative values in data passed to `pair_weight`"),
+        ([0, 0, 0], r"^pair_weight must contain at least one non-zero number"),
+        (0, r"^pair_weight must contain at least one non-zero number"),
+        ([0, np.inf, 1], r"Input pair_weight contains infinity"),
+        ([1, 1], r"^pair_weight.shape == \(2,\), expected \(3,\)"),
+        (np.ones((3, 1)), r"^pair_weight.shape == \(3, 1\), expected \(3,\)"),
+    ],
+)
+def test_weights_of_another_name_are_refused_by_their_name(weight, message):
+    with pytest.raises(ValueError, match=message):
+        check_sample_weight(weight, np.zeros((3, 1)), name="pair_weight")
+
+
+def test_one_weight_for_all_rows():
+    np.testing.assert_array_equal(check_sample_weight(2, np.zeros((3, 1))), [2.0, 2.0, 2.0])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank._lists import check_scored_lists
-from sklearn_rank._validation import check_qid
+from sklearn_rank._validation import check_qid, check_vector
 
 check_binary_scores = partial(check_scored_lists, kind="binary")
 check_graded_scores = partial(check_scored_lists, kind="graded")
@@ -145,3 +145,26 @@ def test_a_class_as_relevance():
     assert data.grade.tolist() == [-1.5, 2.0]
     with pytest.raises(ValueError, match="-inf at row 0: relevance must be finite"):
         check_graded_scores([-np.inf, 2], [1, 2], lowest=-np.inf)
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "message"),
+    [
+        ([], {}, "v is empty"),
+        ([[1.0]], {}, r"v has shape \(1, 1\), but must be one-dimensional"),
+        (["a"], {}, "v must be numeric"),
+        ([1.0, 2.0], {"n": 3}, "v has 2 entries, but must have 3"),
+        ([1.0, np.nan], {}, r"v is nan at item 1: it must be finite\."),
+        ([-np.inf, 1.0], {"lowest": 0.0}, "v is -inf at item 0: it must be finite and at least 0"),
+        ([0.0, -1.0], {"lowest": 0.0}, "v is -1 at item 1: it must be finite and at least 0"),
+    ],
+)
+def test_vectors_that_are_refused(values, settings, message):
+    with pytest.raises(ValueError, match=message):
+        check_vector("v", values, **settings)
+
+
+def test_vectors_are_floats_without_a_copy_where_they_are():
+    values = np.array([0.5, -3.0])
+    assert check_vector("v", values, 2) is values
+    assert check_vector("v", [True, 2]).dtype == np.float64

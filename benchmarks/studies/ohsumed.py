@@ -127,7 +127,8 @@ class Study:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", CalibrationWarning)
                     warnings.simplefilter("ignore", ConvergenceWarning)
-                    ranker.set_params(alpha=alpha)
+                    svm = isinstance(ranker, RankSVM)
+                    ranker.set_params(**({"C": 1 / alpha} if svm else {"alpha": alpha}))
                     ranker.fit(Z, y, qid=qid, query_weight=lengths**-power)
                 self.fits += 1
                 self.unfinished += not ranker.converged_

@@ -70,7 +70,7 @@ def fit_all(X, y, X_test, kernel, C, taus):
         quantile = quantile_at_mass(scores, problem.mass, top_mass(problem.mass, tau)[0])
         distance = np.abs(scores[np.arange(len(quantile)), problem.pivots] - quantile)
         tied = np.flatnonzero(distance <= distance.min() + 1e-6)
-        coef = solutions.coef[tied[np.argmin(solutions.primal[tied])]]
+        coef = solutions.coef[tied[np.argmin(solutions.objective[tied])]]
         scored.append(X_test @ coef if expand is None else expand(coef))
     return scored
 

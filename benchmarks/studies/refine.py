@@ -76,7 +76,7 @@ def partitions(X, y, count):
             solutions = solve_pivots_newton(problem, problem.pivots)
             for t, tau in enumerate(TAUS):
                 top, _ = top_mass(ones, tau)
-                chosen = choices(problem, top, solutions.coef, solutions.primal, seconds)
+                chosen = choices(problem, top, solutions.coef, solutions.objective, seconds)
                 for m, method in enumerate(METHODS):
                     coef, cell = chosen[method], (p, c, t, m)
                     values[cell] = value(problem, coef, top) / problem.cost.sum()

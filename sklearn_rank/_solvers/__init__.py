@@ -1,30 +1,36 @@
-"""How to minimise: arrays in, a result with its certificate out."""
+"""How to minimise: rows and a loss in, a result with its certificate out."""
 
 from ._accuracy_at_top import AccuracyAtTopSolution, solve_accuracy_at_top
-from ._cvxpy import solve_pivots_cvxpy
-from ._hinge import HingeSolution, solve_linear_hinge
+from ._contracts import choose_method
+from ._design import Design, InMemoryDesign, as_design
+from ._hinge import HingeProblem, solve_linear_hinge
 from ._kernel import KernelFactor, check_definite, factorise_kernel
-from ._linear import LinearSolution, quadratic_expansion, solve_linear
+from ._linear import LinearProblem, Quadratic, quadratic_expansion, solve_linear
 from ._newton import solve_pivots_newton
-from ._pivot_problem import PivotProblem, PivotSolutions
-from ._refine import RefinedSolution, best_scales, refine_top
+from ._pivot_problem import PivotProblem
+from ._refine import best_scales, refine_top
+from ._result import Certificate, SolverResult
 
 __all__ = [
     "AccuracyAtTopSolution",
-    "HingeSolution",
+    "Certificate",
+    "Design",
+    "HingeProblem",
+    "InMemoryDesign",
     "KernelFactor",
-    "LinearSolution",
+    "LinearProblem",
     "PivotProblem",
-    "PivotSolutions",
-    "RefinedSolution",
+    "Quadratic",
+    "SolverResult",
+    "as_design",
     "best_scales",
     "check_definite",
+    "choose_method",
     "factorise_kernel",
     "quadratic_expansion",
     "refine_top",
     "solve_accuracy_at_top",
     "solve_linear",
     "solve_linear_hinge",
-    "solve_pivots_cvxpy",
     "solve_pivots_newton",
 ]

@@ -3,55 +3,119 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Literal, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import Parallel, delayed
 
 from .._top import quantile_at_mass
-from .._typing import FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ._cvxpy import solve_pivots_cvxpy
+from ._design import DenseDesign
 from ._newton import prepare_newton, solve_pivots_newton
 from ._pivot_problem import PivotProblem, PivotSolutions
 from ._refine import best_scales, refine_top
+from ._result import Certificate, SolverResult, relative_gap
 from ._threads import one_blas_thread
 
-__all__ = ["AccuracyAtTopSolution", "solve_accuracy_at_top"]
+__all__ = ["AccuracyAtTopSolution", "CandidateValues", "solve_accuracy_at_top"]
 
 # Solutions from which the search for a better value of Problem (1) starts.
 STARTS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class AccuracyAtTopSolution:
+class CandidateValues:
+    """Some numbers for each candidate, the solution of Problem (2) at its pivot.
+
+    Parameters
+    ----------
+    objective : ndarray of shape (n_candidates,)
+        Value of Problem (2), hinge loss around the pivot's score.
+    lower_bound : ndarray of shape (n_candidates,)
+        Certified: no weight vector has a smaller one.
+    n_iter : ndarray of shape (n_candidates,)
+        Iterations taken.
+    converged : ndarray of bool of shape (n_candidates,)
+        Whether the relative gap is at most the tolerance that was asked for.
+    distance : ndarray of shape (n_candidates,)
+        Distance between the pivot's score and the quantile of the scores.
+    objective_top : ndarray of shape (n_candidates,)
+        Value of Problem (1), hinge loss around the quantile of the scores.
+    scaled : ndarray of shape (n_candidates,)
+        The same at the best multiple of the weights where that was asked for.
+    """
+
+    objective: FloatArray
+    lower_bound: FloatArray
+    n_iter: IntArray
+    converged: BoolArray
+    distance: FloatArray
+    objective_top: FloatArray
+    scaled: FloatArray
+
+    @property
+    def relative_gap(self) -> FloatArray:
+        """Each objective exceeds its optimum by at most this share."""
+        return relative_gap(self.objective, self.lower_bound)
+
+    @classmethod
+    def joined(cls, blocks: list[CandidateValues]) -> CandidateValues:
+        """Put blocks of candidates one after another.
+
+        Parameters
+        ----------
+        blocks : list of CandidateValues
+            The blocks.
+
+        Returns
+        -------
+        CandidateValues
+            Of all candidates.
+        """
+        names = [field.name for field in fields(cls)]
+        return cls(*(np.concatenate([getattr(b, name) for b in blocks]) for name in names))
+
+    def ordered(self, order: IntArray) -> CandidateValues:
+        """Put the candidates into an order.
+
+        Parameters
+        ----------
+        order : ndarray of shape (n_candidates,)
+            The candidates.
+
+        Returns
+        -------
+        CandidateValues
+            Of the same candidates.
+        """
+        return CandidateValues(*(getattr(self, field.name)[order] for field in fields(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class AccuracyAtTopSolution(SolverResult):
     """The selected solution, and what is known of all candidates.
 
     Parameters
     ----------
     coef : ndarray of shape (n_features,)
         The selected weight vector.
+    certificate : Certificate
+        Value of Problem (1) at ``coef``; the least lower bound of all candidates, below which no
+        weight vector brings Problem (1); the largest number of iterations of a candidate; and
+        whether all candidates converged.
     candidate : int
-        Its candidate, an index into the arrays below.
+        The candidate that was selected, an index into the arrays below.
     distance : float
         Distance between the pivot's score and the quantile of the scores, in units of the margin.
-    objective : float
-        Value of Problem (2), hinge loss around the pivot's score.
-    objective_top : float
-        Value of Problem (1), hinge loss around the quantile of the scores.
-    lower_bound : float
-        No weight vector has a smaller value of Problem (1).
-    dual_gap : float
-        Largest relative duality gap over all candidates.
-    n_iter : int
-        Largest number of iterations over all candidates.
+    pivot_objective : float
+        Value of Problem (2) at ``coef``, hinge loss around the pivot's score.
     candidate_indices : ndarray of shape (n_candidates,)
         First row, in the data given, of each distinct point; ascending.
-    candidate_objectives, candidate_distances : ndarray of shape (n_candidates,)
-        Value of Problem (2), and distance, for each candidate.
-    candidate_gaps : ndarray of shape (n_candidates,)
-        Relative duality gaps.
+    candidates : CandidateValues
+        What is known of each candidate.
 
     See Also
     --------
@@ -63,36 +127,16 @@ class AccuracyAtTopSolution:
     >>> from sklearn_rank._solvers import PivotProblem, solve_accuracy_at_top
     >>> X = np.array([[0.0], [1.0], [3.0]])
     >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
-    >>> solution = solve_accuracy_at_top(problem, top_mass=1.0)
-    >>> bool(solution.lower_bound <= solution.objective_top)
+    >>> certificate = solve_accuracy_at_top(problem, top_mass=1.0).certificate
+    >>> bool(certificate.lower_bound <= certificate.objective)
     True
     """
 
-    coef: FloatArray
     candidate: int
     distance: float
-    objective: float
-    objective_top: float
-    lower_bound: float
-    dual_gap: float
-    n_iter: int
+    pivot_objective: float
     candidate_indices: IntArray
-    candidate_objectives: FloatArray
-    candidate_distances: FloatArray
-    candidate_gaps: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """What is kept of a block of pivots: some numbers for each, but no solution."""
-
-    primal: FloatArray
-    dual: FloatArray
-    gap: FloatArray
-    distance: FloatArray
-    objective_top: FloatArray
-    scaled: FloatArray
-    n_iter: IntArray
+    candidates: CandidateValues
 
 
 def solve_accuracy_at_top(
@@ -171,124 +215,138 @@ def solve_accuracy_at_top(
     """
     if solver == "newton":
         prepare_newton()
-    problem, basis = _without_spare_features(problem)
-    by_position = np.argsort(problem.candidate_indices)
-    blocks: list[_Block] = []
-    tasks = problem.blocks()
+    problem, basis = _in_span_of_rows(problem)
+    solve = partial(_SOLVERS[solver], problem, tol=tol, max_iter=max_iter)
+    scales = selection == "refine"
+    blocks: list[CandidateValues] = []
     with one_blas_thread():
         results = Parallel(
             n_jobs=n_jobs, require="sharedmem", return_as="generator", verbose=verbose
         )(
-            delayed(_solve_block)(
-                problem,
-                pivots,
-                top_mass,
-                selection,
-                solver,
-                tol,
-                max_iter,
-            )
-            for pivots in tasks
+            delayed(_solve_block)(problem, pivots, top_mass, solve, scales)
+            for pivots in problem.blocks()
         )
         for block in results:
             blocks.append(block)
             if on_block is not None:
                 on_block()
-
-    primal = np.concatenate([block.primal for block in blocks])
-    dual = np.concatenate([block.dual for block in blocks])
-    gap = np.concatenate([block.gap for block in blocks])
-    distance = np.concatenate([block.distance for block in blocks])
-    objective_top = np.concatenate([block.objective_top for block in blocks])
-    if selection == "refine":
-        scaled = np.concatenate([block.scaled for block in blocks])
-        few = problem.pivots[np.argsort(scaled, kind="stable")[:STARTS]]
-        with one_blas_thread():
-            starts = _solver(solver)(problem, few, tol=tol, max_iter=max_iter).coef
-            refined = refine_top(problem, starts, top_mass, tol=tol)
-        coef, best = refined.coef, int(np.searchsorted(problem.pivots, refined.pivot, "right")) - 1
-        # Around the score of that row Problem (2) and Problem (1) are one.
-        chosen = (0.0, refined.objective_top, refined.objective_top)
-    else:
-        best = _select(selection, distance, primal, objective_top, tol)
-        with one_blas_thread():
-            coef = _solver(solver)(
-                problem, problem.pivots_to_repeat(best), tol=tol, max_iter=max_iter
-            ).coef[-1]
-        chosen = (float(distance[best]), float(primal[best]), float(objective_top[best]))
+        candidates = CandidateValues.joined(blocks)
+        if selection == "refine":
+            selected = _refine(problem, candidates, top_mass, solve, tol)
+        else:
+            selected = _select(
+                problem, candidates, solve, tol, by_objective=selection != "closest"
+            )
+    by_position = np.argsort(problem.candidate_indices)
     return AccuracyAtTopSolution(
-        coef=coef if basis is None else basis @ coef,
-        candidate=int(np.flatnonzero(by_position == best)[0]),
-        distance=chosen[0],
-        objective=chosen[1],
-        objective_top=chosen[2],
-        lower_bound=float(np.min(dual)),
-        dual_gap=float(np.max(gap)),
-        n_iter=int(max(block.n_iter.max() for block in blocks)),
+        coef=selected.coef if basis is None else basis @ selected.coef,
+        certificate=Certificate(
+            selected.objective_top,
+            lower_bound=float(np.min(candidates.lower_bound)),
+            n_iter=int(candidates.n_iter.max()),
+            converged=bool(candidates.converged.all()),
+        ),
+        candidate=int(np.flatnonzero(by_position == selected.candidate)[0]),
+        distance=selected.distance,
+        pivot_objective=selected.pivot_objective,
         candidate_indices=problem.candidate_indices[by_position],
-        candidate_objectives=primal[by_position],
-        candidate_distances=distance[by_position],
-        candidate_gaps=gap[by_position],
+        candidates=candidates.ordered(by_position),
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Selected:
+    """A solution, its candidate in the order of the problem, and its values."""
+
+    coef: FloatArray
+    candidate: int
+    distance: float
+    pivot_objective: float
+    objective_top: float
+
+
+_Solve: TypeAlias = Callable[[IntArray], PivotSolutions]
+
+_SOLVERS = {"newton": solve_pivots_newton, "cvxpy": solve_pivots_cvxpy}
+
+
 def _solve_block(
-    problem: PivotProblem,
-    pivots: IntArray,
-    top_mass: float,
-    selection: str,
-    solver: str,
-    tol: float,
-    max_iter: int,
-) -> _Block:
-    solutions = _solver(solver)(problem, pivots, tol=tol, max_iter=max_iter)
-    if not np.all(np.isfinite(solutions.primal)):
+    problem: PivotProblem, pivots: IntArray, top_mass: float, solve: _Solve, scales: bool
+) -> CandidateValues:
+    """Solve for a block of pivots and keep some numbers for each, but no solution."""
+    solutions = solve(pivots)
+    if not np.all(np.isfinite(solutions.objective)):
         raise ValueError(
             "The scores overflow: the features are too large for float64 sums of squares; scale"
             " them, for example by StandardScaler."
         )
     scores = problem.scores(solutions.coef)
     quantile = quantile_at_mass(scores, problem.mass, top_mass)
-    distance = np.abs(scores[np.arange(len(pivots)), pivots] - quantile)
     objective_top = problem.objective(solutions.coef, scores, quantile)
-    scaled = objective_top
-    if selection == "refine":
-        scaled = best_scales(problem, solutions.coef, top_mass)[1]
-    return _Block(
-        primal=solutions.primal,
-        dual=solutions.dual,
-        gap=solutions.relative_gap,
-        distance=distance,
-        objective_top=objective_top,
-        scaled=scaled,
+    return CandidateValues(
+        objective=solutions.objective,
+        lower_bound=solutions.lower_bound,
         n_iter=solutions.n_iter,
+        converged=solutions.converged,
+        distance=np.abs(scores[np.arange(len(pivots)), pivots] - quantile),
+        objective_top=objective_top,
+        scaled=best_scales(problem, solutions.coef, top_mass)[1] if scales else objective_top,
     )
 
 
-def _solver(name: str) -> Callable[..., PivotSolutions]:
-    return solve_pivots_newton if name == "newton" else solve_pivots_cvxpy
-
-
-def _without_spare_features(problem: PivotProblem) -> tuple[PivotProblem, FloatArray | None]:
+def _in_span_of_rows(problem: PivotProblem) -> tuple[PivotProblem, FloatArray | None]:
     """The same problems in the span of the rows, and its orthonormal basis where it was taken.
 
     Weights off the span only add to the norm, so that none of the problems has any.
     """
-    if sp.issparse(problem.rows) or problem.n_features <= len(problem.y):
+    rows = problem.rows
+    if not isinstance(rows, DenseDesign) or problem.n_features <= len(problem.y):
         return problem, None
-    basis, coordinates = np.linalg.qr(problem.rows.T)
-    return replace(problem, rows=np.ascontiguousarray(coordinates.T)), basis
+    basis, coordinates = np.linalg.qr(rows.matrix.T)
+    return replace(problem, rows=DenseDesign(np.ascontiguousarray(coordinates.T))), basis
 
 
 def _select(
-    selection: str,
-    distance: FloatArray,
-    primal: FloatArray,
-    objective_top: FloatArray,
+    problem: PivotProblem,
+    candidates: CandidateValues,
+    solve: _Solve,
     tol: float,
-) -> int:
-    if selection == "objective":
-        return int(np.argmin(objective_top))
-    # The scores are in units of the margin, and not known any better than to the tolerance.
-    tied = np.flatnonzero(distance <= distance.min() + tol)
-    return int(tied[np.argmin(primal[tied])])
+    *,
+    by_objective: bool,
+) -> _Selected:
+    """Select a candidate by its values, and solve for it again."""
+    if by_objective:
+        best = int(np.argmin(candidates.objective_top))
+    else:
+        # Scores are in units of the margin, and not known any better than to the tolerance.
+        distance = candidates.distance
+        tied = np.flatnonzero(distance <= distance.min() + tol)
+        best = int(tied[np.argmin(candidates.objective[tied])])
+    return _Selected(
+        coef=solve(problem.pivots_to_repeat(best)).coef[-1],
+        candidate=best,
+        distance=float(candidates.distance[best]),
+        pivot_objective=float(candidates.objective[best]),
+        objective_top=float(candidates.objective_top[best]),
+    )
+
+
+def _refine(
+    problem: PivotProblem,
+    candidates: CandidateValues,
+    top_mass: float,
+    solve: _Solve,
+    tol: float,
+) -> _Selected:
+    """Go on from the best candidates; the pivot is then a row at the quantile."""
+    starts = solve(problem.pivots[np.argsort(candidates.scaled, kind="stable")[:STARTS]]).coef
+    refined = refine_top(problem, starts, top_mass, tol=tol)
+    value = refined.certificate.objective
+    return _Selected(
+        coef=refined.coef,
+        candidate=int(np.searchsorted(problem.pivots, refined.pivot, "right")) - 1,
+        # Around the score of that row Problem (2) and Problem (1) are one.
+        distance=0.0,
+        pivot_objective=value,
+        objective_top=value,
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from .._typing import IntArray
 from ._pivot_problem import PivotProblem, PivotSolutions
@@ -45,7 +44,8 @@ def solve_pivots_cvxpy(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank._solvers import PivotProblem, solve_pivots_cvxpy
+    >>> from sklearn_rank._solvers import PivotProblem
+    >>> from sklearn_rank._solvers._cvxpy import solve_pivots_cvxpy
     >>> X = np.array([[0.0], [1.0], [3.0]])
     >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
     >>> np.round(solve_pivots_cvxpy(problem, problem.pivots[:1]).coef, 2)
@@ -55,7 +55,7 @@ def solve_pivots_cvxpy(
 
     # The solver's tolerances are for problems of unit size: the weights are w = unit w'.
     unit = float(np.sqrt(np.mean(problem.cost)))
-    rows, y, cost = problem.rows * unit, problem.y, problem.cost / unit**2
+    rows, y, cost = problem.rows.matrix * unit, problem.y, problem.cost / unit**2
     coef = cp.Variable(problem.n_features)
     slack = cp.Variable(len(y), nonneg=True)
     pivot = cp.Parameter(problem.n_features)
@@ -70,10 +70,10 @@ def solve_pivots_cvxpy(
     }
     n_pivots = len(pivots)
     solutions = np.zeros((n_pivots, problem.n_features))
-    dual = np.zeros(n_pivots)
+    lower_bound = np.zeros(n_pivots)
     n_iter = np.zeros(n_pivots, dtype=np.int64)
     for index, row in enumerate(pivots):
-        pivot.value = rows[[row]].toarray()[0] if sp.issparse(rows) else rows[row]
+        pivot.value = unit * problem.rows.rows([row]).to_array()[0]
         # The steps of Problem.solve, without its warning for a solution that is not accurate: the
         # certificate says how accurate it is.
         data, chain, inverse = quadratic.get_problem_data(cp.CLARABEL, solver_opts=options)
@@ -84,11 +84,11 @@ def solve_pivots_cvxpy(
         quadratic.unpack(answer)
         multipliers = np.clip(margin.dual_value, 0.0, cost)
         signed = y * multipliers
-        span = rows.T @ signed - signed.sum() * pivot.value
+        span = unit * problem.rows.pull_back(signed) - signed.sum() * pivot.value
         solutions[index] = unit * coef.value
         share = min(1.0, multipliers.sum() / max(span @ span, 1e-300))  # is feasible, and better
-        dual[index] = unit**2 * (share * multipliers.sum() - share**2 * (span @ span) / 2)
+        lower_bound[index] = unit**2 * (share * multipliers.sum() - share**2 * (span @ span) / 2)
         n_iter[index] = answer.attr[cp.settings.NUM_ITERS]
     scores = problem.scores(solutions)
-    primal = problem.objective(solutions, scores, scores[np.arange(n_pivots), pivots])
-    return PivotSolutions(coef=solutions, primal=primal, dual=dual, n_iter=n_iter)
+    objective = problem.objective(solutions, scores, scores[np.arange(n_pivots), pivots])
+    return PivotSolutions.judged(solutions, objective, lower_bound, n_iter, tol=tol)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from .._typing import IntArray
 from ._pivot_problem import PivotProblem, PivotSolutions
@@ -61,30 +60,22 @@ def solve_pivots_newton(
     """
     from ._pivot_kernels import solve_pivots
 
-    rows = problem.rows
-    no_rows = np.empty((0, 0))
-    if sp.issparse(rows):
-        design = (no_rows, no_rows, rows.data, rows.indices, rows.indptr)
-    else:
-        none = np.empty(0, dtype=np.int32)
-        design = (rows, problem.columns, np.empty(0), none, none)
     n_pivots = len(pivots)
     coef = np.empty((n_pivots, problem.n_features))
-    primal = np.empty(n_pivots)
-    dual = np.empty(n_pivots)
+    objective = np.empty(n_pivots)
+    lower_bound = np.empty(n_pivots)
     n_iter = np.empty(n_pivots, dtype=np.int64)
     solve_pivots(
-        *design,
+        *problem.rows.compiled_arrays(),
         problem.products,
-        problem.n_features,
         problem.y,
         problem.cost,
         np.ascontiguousarray(pivots, dtype=np.int64),
         tol,
         max_iter,
         coef,
-        primal,
-        dual,
+        objective,
+        lower_bound,
         n_iter,
     )
-    return PivotSolutions(coef=coef, primal=primal, dual=dual, n_iter=n_iter)
+    return PivotSolutions.judged(coef, objective, lower_bound, n_iter, tol=tol)

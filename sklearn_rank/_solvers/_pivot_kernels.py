@@ -15,6 +15,11 @@ with few features every candidate starts from zero and is independent of all oth
 features as rows, as kernels have, the first two steps of such a start, in which nearly all rows
 are free, cost more than the rest; there a candidate starts from the multipliers of the one before
 it in its block, which halves the time (1,000 x 1,000).
+
+The loop of :func:`solve_pivots` is one function in which the short steps are written out: as
+functions of their own, whose arrays are counted as references at each call, they made fits of
+512 x 8 by 10 to 50 % slower. All kernels are in one file, because numba's cache on disk looks at
+the time stamp of the file of the compiled function alone.
 """
 
 from __future__ import annotations
@@ -362,115 +367,219 @@ def _look_up(products, cost, free, n_free, k, out):
             out[p, q] = scale * np.sqrt(cost[j]) * (row[j] + (shift - products[k, j]))
 
 
+@compiled()
+def _factor_first(all_outer, all_sum, all_cost, centre, factor):
+    """Factorise the matrix of the first step, which all pivots share; write the centre.
+
+    There all rows are free and the penalty is one: its matrices differ by the pivot only, a term
+    of rank one about the centre of the rows.
+    """
+    d = centre.shape[0]
+    for p in range(d):
+        centre[p] = all_sum[p] / all_cost
+        for q in range(p, d):
+            factor[p, q] = SIGMA_START * (all_outer[p, q] - all_sum[p] * all_sum[q] / all_cost)
+        factor[p, p] += 1.0
+    _factor(factor, d)
+
+
+@compiled()
+def _sum_margins(columns, data, indices, indptr, y, z, w, u):
+    """Write ``u = 1 - w.d_i``."""
+    _margins(columns, data, indices, indptr, y, z, w, u)
+    for i in range(u.shape[0]):
+        u[i] += 1.0
+
+
+@compiled()
+def _start_warm(dense, data, indices, indptr, y, cost, z, every, b, counted, by_row, v):
+    """Count multipliers that are there in v; return sum c_i b_i."""
+    linear = 0.0
+    shift = 0.0
+    for i in range(b.shape[0]):
+        counted[i] = b[i]
+        linear += cost[i] * b[i]
+        by_row[i] = y[i] * cost[i] * b[i]
+        shift += by_row[i]
+    _add_rows(dense, data, indices, indptr, every, 0, b.shape[0], by_row, v)
+    for j in range(z.shape[0]):
+        v[j] -= shift * z[j]
+    return linear
+
+
+@compiled()
+def _find_first_direction(centre, all_cost, factor, z, gradient, moved, solved, direction):
+    """Newton direction where all rows are free at the first penalty, from the shared factor.
+
+    ``(B + r m m')^-1 g = B^-1 g - r (m.B^-1 g) B^-1 m / (1 + r m.B^-1 m)``.
+    """
+    d = z.shape[0]
+    for j in range(d):
+        moved[j] = z[j] - centre[j]
+        solved[j] = moved[j]
+        direction[j] = -gradient[j]
+    _solve_factored(factor, solved, d)
+    _solve_factored(factor, direction, d)
+    rate = SIGMA_START * all_cost
+    above = 0.0
+    below = 1.0
+    for j in range(d):
+        above += rate * moved[j] * direction[j]
+        below += rate * moved[j] * solved[j]
+    for j in range(d):
+        direction[j] -= above / below * solved[j]
+
+
+@compiled()
+def _find_direction_by_rows(
+    dense, data, indices, indptr, cost, z, sigma, free, n_free, system, gradient, rhs, direction
+):
+    """Newton direction from the inner products of the free rows, where these are few."""
+    base = np.dot(z, gradient)
+    _dot_rows(dense, data, indices, indptr, free, 0, n_free, gradient, rhs)
+    for p in range(n_free):
+        for q in range(p, n_free):
+            system[p, q] *= sigma
+        system[p, p] += 1.0
+        rhs[p] = np.sqrt(sigma * cost[free[p]]) * (rhs[p] - base)
+    _solve_cholesky(system, rhs, n_free)
+    shift = 0.0
+    for j in range(z.shape[0]):
+        direction[j] = -gradient[j]
+    for p in range(n_free):
+        rhs[p] *= np.sqrt(sigma * cost[free[p]])
+        shift += rhs[p]
+    _add_rows(dense, data, indices, indptr, free, 0, n_free, rhs, direction)
+    for j in range(z.shape[0]):
+        direction[j] -= shift * z[j]
+
+
+@compiled()
+def _sum_free_rows(
+    dense, data, indices, indptr, cost, z, free, n_free, updates, inside, changed, left,
+    block, signed, hessian,
+):  # fmt: skip
+    """Sum ``c_i d_i d_i'`` over the free rows; return the updates since it was made anew."""
+    rows = free
+    n_enter = n_free
+    n_both = n_free
+    if z.shape[0] >= MIN_UPDATED:
+        n_enter, n_both = _list_differences(free, n_free, inside, changed, left)
+        updates += 1
+    if n_both >= n_free or updates > MAX_UPDATES:
+        _fill_matrix(hessian, 0.0)
+        n_enter = n_free
+        n_both = n_free
+        updates = 0
+    else:
+        rows = changed
+    _add_outer(
+        dense, data, indices, indptr, z, cost, rows, n_enter, n_both, block, signed, hessian
+    )
+    return updates
+
+
+@compiled()
+def _move_sum(outer, row, total, z, hessian):
+    """The sum of ``c_i d_i d_i'`` over all rows, from their sums and the pivot."""
+    for p in range(z.shape[0]):
+        for q in range(p, z.shape[0]):
+            hessian[p, q] = outer[p, q] - row[p] * z[q] - z[p] * row[q] + total * z[p] * z[q]
+
+
 @compiled(
     "void(float64[:, ::1], float64[:, ::1], float64[::1], int32[::1], int32[::1],"
-    " float64[:, ::1], int64, float64[::1], float64[::1], int64[::1], float64, int64,"
+    " float64[:, ::1], float64[::1], float64[::1], int64[::1], float64, int64,"
     " float64[:, ::1], float64[::1], float64[::1], int64[::1])"
 )
 def solve_pivots(
     dense,
-    dense_t,
+    columns,
     data,
     indices,
     indptr,
     products,
-    n_features,
     y,
     cost,
     pivots,
     tol,
     max_iter,
     coef,
-    primal,
-    dual,
+    objective,
+    lower_bound,
     n_iter,
 ):
-    """Solve the problem of each pivot row; write solution, objectives and Newton steps.
+    """Solve the problem of each pivot row; write solution, values and Newton steps.
 
-    Dense data come as rows and as columns (``dense``, ``dense_t``) with empty CSR arrays; CSR
-    data with ``dense`` of no rows. ``products`` are the inner products of all rows, or empty.
+    Dense data come as rows and as columns with empty CSR arrays; CSR data with empty dense ones.
+    ``products`` are the inner products of all rows, or empty.
     """
     n = y.shape[0]
-    d = n_features
+    d = coef.shape[1]
     z = np.empty(d)
     w = np.empty(d)
     v = np.empty(d)
     gradient = np.empty(d)
     direction = np.empty(d)
+    moved = np.empty(d)
+    solved = np.empty(d)
+    best_w = np.empty(d)
     u = np.empty(n)
-    along = np.empty(n)
-    cost_along = np.empty(n)
     b = np.empty(n)
     trial = np.empty(n)
     counted = np.empty(n)
-    best_w = np.empty(d)
-    best_b = np.empty(n)
-    work = np.empty(n)
+    best_trial = np.empty(n)
+    by_row = np.empty(n)
+    along = np.empty(n)
+    cost_along = np.empty(n)
     changed = np.empty(n + 1, np.int64)
     free = np.empty(n + 1, np.int64)
     left = np.empty(n + 1, np.int64)
     inside = np.zeros(n, np.int64)
-    size = min(n, d)
+    rhs = np.empty(max(min(n, d), 1))
     # The d x d form is only ever used with at least d free rows.
     hessian = np.zeros((d, d)) if d <= n else np.zeros((0, 0))
+    scaled = np.empty(hessian.shape)
     block = np.empty((min(GATHER, n), d)) if d <= n else np.empty((0, d))
     signed = np.empty(block.shape)
-    rhs = np.empty(max(size, 1))
-    all_outer = np.zeros(hessian.shape)
-    scaled = np.empty(hessian.shape)
-    all_sum = np.zeros(d)
-    all_cost = np.sum(cost)
-    every = np.arange(n)
-    _fill(z, 0.0)
-    _add_rows(dense, data, indices, indptr, every, 0, n, cost, all_sum)
-    if d <= n:
-        _add_outer(dense, data, indices, indptr, z, cost, every, n, n, block, signed, all_outer)
-    previous = np.zeros(n)
-    n_free = n
     looked_up = np.empty((n, n)) if products.shape[0] > 0 else np.empty((0, 0))
-    # The first step has all rows free and one penalty: its matrices differ by the pivot only, a
-    # term of rank one about the centre of the rows.
+    every = np.arange(n)
+    all_cost = np.sum(cost)
+    all_sum = np.zeros(d)
+    _add_rows(dense, data, indices, indptr, every, 0, n, cost, all_sum)
+    all_outer = np.zeros(hessian.shape)
+    if d <= n:
+        _fill(z, 0.0)
+        _add_outer(dense, data, indices, indptr, z, cost, every, n, n, block, signed, all_outer)
     shares_first = MIN_SHARED <= d <= n
     centre = np.empty(d)
-    solved = np.empty(d)
     first = np.empty((d, d)) if shares_first else np.empty((0, 0))
     if shares_first:
-        for p in range(d):
-            centre[p] = all_sum[p] / all_cost
-            for q in range(p, d):
-                first[p, q] = SIGMA_START * (all_outer[p, q] - all_sum[p] * all_sum[q] / all_cost)
-            first[p, p] += 1.0
-        _factor(first, d)
+        _factor_first(all_outer, all_sum, all_cost, centre, first)
+    one = np.ones(pivots.shape[0])
+    n_free = n
 
     for index in range(pivots.shape[0]):
         _fill(z, 0.0)
-        work[index] = 1.0
-        _add_rows(dense, data, indices, indptr, pivots, index, index + 1, work, z)
-        _fill(w, 0.0)
+        _add_rows(dense, data, indices, indptr, pivots, index, index + 1, one, z)
         _fill(v, 0.0)
-        _fill(u, 1.0)
-        _fill(b, 0.0)
-        _fill(counted, 0.0)
         _fill(inside, 0)
-        dual_linear = 0.0
-        sigma = SIGMA_START
         # Where most rows stayed free, the multipliers of another pivot say little.
         warm = products.shape[0] > 0 and index > 0 and 2 * n_free <= n
         if warm:
-            _copy(previous, b)
-            _copy(b, counted)
-            shift = 0.0
-            for i in range(n):
-                dual_linear += cost[i] * b[i]
-                work[i] = y[i] * cost[i] * b[i]
-                shift += work[i]
-            _add_rows(dense, data, indices, indptr, every, 0, n, work, v)
-            for j in range(d):
-                v[j] -= shift * z[j]
-                w[j] = v[j]
-            _margins(dense_t, data, indices, indptr, y, z, w, u)
-            for i in range(n):
-                u[i] += 1.0
+            _copy(trial, b)
+            linear = _start_warm(
+                dense, data, indices, indptr, y, cost, z, every, b, counted, by_row, v
+            )
+            _copy(v, w)
+            _sum_margins(columns, data, indices, indptr, y, z, w, u)
+        else:
+            linear = 0.0
+            _fill(w, 0.0)
+            _fill(u, 1.0)
+            _fill(b, 0.0)
+            _fill(counted, 0.0)
+        sigma = SIGMA_START
         steps = 0
         inner = 0
         updates = MAX_UPDATES
@@ -484,139 +593,91 @@ def solve_pivots(
             for t in range(n_changed):
                 i = changed[t]
                 difference = cost[i] * (trial[i] - counted[i])
-                dual_linear += difference
-                work[t] = y[i] * difference
-                shift += work[t]
+                linear += difference
+                by_row[t] = y[i] * difference
+                shift += by_row[t]
                 counted[i] = trial[i]
-            _add_rows(dense, data, indices, indptr, changed, 0, n_changed, work, v)
+            _add_rows(dense, data, indices, indptr, changed, 0, n_changed, by_row, v)
             squared_gradient = 0.0
             for j in range(d):
                 v[j] -= shift * z[j]
                 gradient[j] = w[j] - v[j]
                 squared_gradient += gradient[j] * gradient[j]
             for i in range(n):
-                work[i] = max(u[i], 0.0)
-            upper = 0.5 * np.dot(w, w) + np.dot(cost, work)
+                by_row[i] = max(u[i], 0.0)
+            upper = 0.5 * np.dot(w, w) + np.dot(cost, by_row)
             squared_v = np.dot(v, v)
-            lower = dual_linear - 0.5 * squared_v
-            if squared_v > dual_linear:
+            lower = linear - 0.5 * squared_v
+            if squared_v > linear:
                 # A share of the multipliers is feasible, too: this is the best share's value.
-                lower = 0.5 * dual_linear * dual_linear / squared_v
+                lower = 0.5 * linear * linear / squared_v
             if upper - lower < best_gap:
                 best_gap = upper - lower
                 _copy(w, best_w)
-                _copy(trial, best_b)
+                _copy(trial, best_trial)
             if upper - lower <= tol * upper or steps >= max_iter:
                 if checked:
                     break
                 if upper - lower > best_gap:
                     # Out of steps, maybe astray beyond what float64 can tell apart.
                     _copy(best_w, w)
-                    _copy(best_b, trial)
+                    _copy(best_trial, trial)
                 # u and v were updated step by step: certify from sums made anew.
                 checked = True
-                _margins(dense_t, data, indices, indptr, y, z, w, u)
-                for i in range(n):
-                    u[i] += 1.0
+                _sum_margins(columns, data, indices, indptr, y, z, w, u)
                 _fill(v, 0.0)
                 _fill(counted, 0.0)
-                dual_linear = 0.0
+                linear = 0.0
                 continue
             checked = False
 
             for i in range(n):
-                work[i] = (trial[i] - b[i]) ** 2
-            progress = np.dot(cost, work) / sigma
-            predicted = stalled or (inner > 0 and squared_gradient <= INNER_RATIO * progress)
-            if predicted:
-                # The next outer step. Its first Newton step keeps the free rows, where the
-                # gradient of their linear pieces is the guide: at the new multipliers and
-                # penalty many of them would be clipped for one step only.
+                by_row[i] = (trial[i] - b[i]) ** 2
+            progress = np.dot(cost, by_row) / sigma
+            outer = stalled or (inner > 0 and squared_gradient <= INNER_RATIO * progress)
+            if outer:
                 _copy(trial, b)
                 settled = squared_gradient <= SETTLED * np.dot(w, w)
                 sigma *= SETTLED_GROWTH if settled else SIGMA_GROWTH
                 inner = 0
                 stalled = False
+                # The first Newton step keeps the free rows, where the gradient of their linear
+                # pieces is the guide: at the new multipliers and penalty many of them would be
+                # clipped for one step only.
                 shift = 0.0
                 for p in range(n_free):
                     i = free[p]
-                    work[p] = -sigma * cost[i] * u[i] * y[i]
-                    shift += work[p]
-                _add_rows(dense, data, indices, indptr, free, 0, n_free, work, gradient)
+                    by_row[p] = -sigma * cost[i] * u[i] * y[i]
+                    shift += by_row[p]
+                _add_rows(dense, data, indices, indptr, free, 0, n_free, by_row, gradient)
                 for j in range(d):
                     gradient[j] -= shift * z[j]
 
             if shares_first and steps == 0 and not warm:
-                # (B + r m m')^-1 g = B^-1 g - r (m.B^-1 g) B^-1 m / (1 + r m.B^-1 m).
-                for j in range(d):
-                    work[j] = z[j] - centre[j]
-                    solved[j] = work[j]
-                    direction[j] = -gradient[j]
-                _solve_factored(first, solved, d)
-                _solve_factored(first, direction, d)
-                rate = SIGMA_START * all_cost
-                above = 0.0
-                below = 1.0
-                for j in range(d):
-                    above += rate * work[j] * direction[j]
-                    below += rate * work[j] * solved[j]
-                for j in range(d):
-                    direction[j] -= above / below * solved[j]
-                updates = MAX_UPDATES
+                _find_first_direction(
+                    centre, all_cost, first, z, gradient, moved, solved,
+                    direction,
+                )  # fmt: skip
             elif n_free < d:
                 if products.shape[0] > 0:
                     system = looked_up
                     _look_up(products, cost, free, n_free, pivots[index], system)
                 else:
                     system = _gram(dense, data, indices, indptr, z, cost, free, n_free)
-                base = np.dot(z, gradient)
-                _dot_rows(dense, data, indices, indptr, free, 0, n_free, gradient, rhs)
-                for p in range(n_free):
-                    for q in range(p, n_free):
-                        system[p, q] *= sigma
-                    system[p, p] += 1.0
-                    rhs[p] = np.sqrt(sigma * cost[free[p]]) * (rhs[p] - base)
-                _solve_cholesky(system, rhs, n_free)
-                shift = 0.0
-                for j in range(d):
-                    direction[j] = -gradient[j]
-                for p in range(n_free):
-                    rhs[p] *= np.sqrt(sigma * cost[free[p]])
-                    shift += rhs[p]
-                _add_rows(dense, data, indices, indptr, free, 0, n_free, rhs, direction)
-                for j in range(d):
-                    direction[j] -= shift * z[j]
+                _find_direction_by_rows(
+                    dense, data, indices, indptr, cost, z, sigma, free, n_free, system, gradient,
+                    rhs, direction,
+                )  # fmt: skip
             else:
-                if n_free == n:
-                    # All rows, as at each start: the sums over them, moved to this pivot.
-                    for p in range(d):
-                        for q in range(p, d):
-                            hessian[p, q] = (
-                                all_outer[p, q]
-                                - all_sum[p] * z[q]
-                                - z[p] * all_sum[q]
-                                + all_cost * z[p] * z[q]
-                            )
+                if n_free == n:  # as at each start
+                    _move_sum(all_outer, all_sum, all_cost, z, hessian)
                     _fill(inside, 1)
                     updates = 0
                 else:
-                    n_enter = n_free
-                    n_both = n_free
-                    if d >= MIN_UPDATED:
-                        n_enter, n_both = _list_differences(free, n_free, inside, changed, left)
-                        updates += 1
-                    if n_both >= n_free or updates > MAX_UPDATES:
-                        _fill_matrix(hessian, 0.0)
-                        _add_outer(
-                            dense, data, indices, indptr, z, cost, free, n_free, n_free,
-                            block, signed, hessian,
-                        )  # fmt: skip
-                        updates = 0
-                    else:
-                        _add_outer(
-                            dense, data, indices, indptr, z, cost, changed, n_enter, n_both,
-                            block, signed, hessian,
-                        )  # fmt: skip
+                    updates = _sum_free_rows(
+                        dense, data, indices, indptr, cost, z, free, n_free, updates, inside,
+                        changed, left, block, signed, hessian,
+                    )  # fmt: skip
                 for j in range(d):
                     for q in range(j, d):
                         scaled[j, q] = sigma * hessian[j, q]
@@ -624,10 +685,10 @@ def solve_pivots(
                     direction[j] = -gradient[j]
                 _solve_cholesky(scaled, direction, d)
 
-            _margins(dense_t, data, indices, indptr, y, z, direction, along)
+            _margins(columns, data, indices, indptr, y, z, direction, along)
+            steps += 1
             for i in range(n):
                 cost_along[i] = cost[i] * along[i]
-            steps += 1
             slope_w = np.dot(w, direction)
             slope_d = np.dot(direction, direction)
             low = 0.0
@@ -635,7 +696,7 @@ def solve_pivots(
             slope_low = slope_w + np.dot(trial, cost_along)
             if slope_low >= 0.0:
                 # No descent: the prediction was off, else rounding has the last word.
-                stalled = not predicted
+                stalled = not outer
                 continue
             high = -1.0
             slope_high = 0.0
@@ -666,7 +727,6 @@ def solve_pivots(
             inner += 1
 
         _copy(w, coef[index])
-        _copy(trial, previous)
-        primal[index] = upper
-        dual[index] = lower
+        objective[index] = upper
+        lower_bound[index] = lower
         n_iter[index] = steps

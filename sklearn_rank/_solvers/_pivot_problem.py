@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from .._typing import FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
+from ._design import DenseDesign, InMemoryDesign, as_design
+from ._result import relative_gap
 
 __all__ = ["PivotProblem", "PivotSolutions"]
 
@@ -39,9 +39,9 @@ class PivotProblem:
 
     Parameters
     ----------
-    rows : ndarray or CSR array of shape (n_rows, n_features)
-        Distinct rows within each class, as float64, in an order that depends on their values
-        only. Dense rows are centred, which changes none of the problems.
+    rows : InMemoryDesign of shape (n_rows, n_features)
+        Distinct rows within each class, in an order that depends on their values only. Dense
+        rows are centred, which changes none of the problems.
     y : ndarray of shape (n_rows,)
         +1 for rows to be scored above the pivot, -1 for rows to be scored below.
     cost : ndarray of shape (n_rows,)
@@ -76,7 +76,7 @@ class PivotProblem:
     (3, array([1., 1., 2.]))
     """
 
-    rows: Any
+    rows: InMemoryDesign
     y: FloatArray
     cost: FloatArray
     mass: FloatArray
@@ -96,8 +96,8 @@ class PivotProblem:
 
         Parameters
         ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-            The data, float64.
+        X : InMemoryDesign, ndarray or sparse matrix of shape (n_samples, n_features)
+            The data.
         y : ndarray of shape (n_samples,)
             -1 or +1.
         cost, mass : ndarray of shape (n_samples,)
@@ -110,8 +110,13 @@ class PivotProblem:
         PivotProblem
             The merged problem.
         """
-        X = _canonical(X)
-        keys = _row_keys(X)
+        design = as_design(X)
+        if not isinstance(design, InMemoryDesign):
+            raise TypeError(
+                f"X is a {type(design).__name__}: equal rows can be found in memory only."
+            )
+        design = design.canonical()
+        keys = design.row_keys()
         order = sorted(range(len(keys)), key=lambda i: (keys[i], y[i], i))
         # Rows by value, not by position: the same data in another order, or with a weight
         # instead of a repetition, give the same arithmetic and so the same bits.
@@ -129,11 +134,9 @@ class PivotProblem:
                 if y[i] != y[before]:
                     starts.append(position)
         taken = np.asarray(order)[starts]
-        rows = X[taken] if coordinates is None else np.array(coordinates(taken))
-        if not sp.issparse(rows):
-            rows -= rows.mean(axis=0)
+        rows = design.rows(taken) if coordinates is None else DenseDesign(coordinates(taken))
         return cls(
-            rows=rows,
+            rows=rows.centred(),
             y=np.ascontiguousarray(y[taken], dtype=np.float64),
             cost=np.add.reduceat(cost[order], starts),
             mass=np.add.reduceat(mass[order], starts),
@@ -147,17 +150,13 @@ class PivotProblem:
         return len(self.pivots)
 
     @cached_property
-    def columns(self) -> FloatArray:
-        """Dense rows by columns, for products that run over the rows."""
-        return np.ascontiguousarray(self.rows.T)
-
-    @cached_property
     def products(self) -> FloatArray:
         """Inner products of all rows where there are many dense features, else empty."""
         few = self.n_features < max(MIN_FEATURES_FOR_PRODUCTS, len(self.y) / ROWS_PER_FEATURE)
-        if few or sp.issparse(self.rows) or len(self.y) > MOST_ROWS_FOR_PRODUCTS:
+        dense = isinstance(self.rows, DenseDesign)
+        if few or not dense or len(self.y) > MOST_ROWS_FOR_PRODUCTS:
             return np.empty((0, 0))
-        return np.ascontiguousarray(self.rows @ self.rows.T)
+        return np.ascontiguousarray(self.rows.scores(self.rows.to_array().T))
 
     def blocks(self) -> list[IntArray]:
         """Split the pivots into tasks.
@@ -192,7 +191,7 @@ class PivotProblem:
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return int(self.rows.shape[1])
+        return self.rows.shape[1]
 
     def scores(self, coef: FloatArray) -> FloatArray:
         """Score every row.
@@ -207,9 +206,8 @@ class PivotProblem:
         ndarray of shape (..., n_rows)
             ``coef . row``, up to a constant per weight vector.
         """
-        return np.asarray((self.rows @ np.atleast_2d(coef).T).T).reshape(
-            *coef.shape[:-1], len(self.y)
-        )
+        scores = self.rows.scores(np.atleast_2d(coef).T).T
+        return scores.reshape(*coef.shape[:-1], len(self.y))
 
     def objective(self, coef: FloatArray, scores: FloatArray, threshold: FloatArray) -> FloatArray:
         """Evaluate ``1/2 |w|^2 + sum_i c_i max(0, 1 - y_i (score_i - t))``.
@@ -235,18 +233,22 @@ class PivotProblem:
 
 @dataclass(frozen=True, eq=False)
 class PivotSolutions:
-    """Solutions of the problems of several pivots with their certificates.
+    """Solutions of the problems of several pivots, each with its certificate.
+
+    The words are those of :class:`Certificate`, with one value for each pivot.
 
     Parameters
     ----------
     coef : ndarray of shape (n_pivots, n_features)
         Weight vectors.
-    primal : ndarray of shape (n_pivots,)
+    objective : ndarray of shape (n_pivots,)
         Objective values at ``coef``.
-    dual : ndarray of shape (n_pivots,)
-        Values of a feasible dual point: lower bounds on the optimal objective values.
+    lower_bound : ndarray of shape (n_pivots,)
+        Values of a feasible dual point.
     n_iter : ndarray of shape (n_pivots,)
         Iterations taken.
+    converged : ndarray of bool of shape (n_pivots,)
+        Whether the relative gap is at most the tolerance that was asked for.
 
     See Also
     --------
@@ -259,40 +261,46 @@ class PivotSolutions:
     >>> X = np.array([[0.0], [1.0], [3.0]])
     >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
     >>> solutions = solve_pivots_newton(problem, problem.pivots)
-    >>> np.round(solutions.primal, 4)
+    >>> np.round(solutions.objective, 4)
     array([1.5   , 2.7222, 1.5   ])
-    >>> bool(np.all(solutions.relative_gap <= 1e-6))
-    True
+    >>> bool(np.all(solutions.relative_gap <= 1e-6)), bool(np.all(solutions.converged))
+    (True, True)
     """
 
     coef: FloatArray
-    primal: FloatArray
-    dual: FloatArray
+    objective: FloatArray
+    lower_bound: FloatArray
     n_iter: IntArray
+    converged: BoolArray
+
+    @classmethod
+    def judged(
+        cls,
+        coef: FloatArray,
+        objective: FloatArray,
+        lower_bound: FloatArray,
+        n_iter: IntArray,
+        *,
+        tol: float,
+    ) -> PivotSolutions:
+        """Hold the relative gaps against a tolerance.
+
+        Parameters
+        ----------
+        coef, objective, lower_bound, n_iter : ndarray
+            As for the class.
+        tol : float
+            Relative gap at which a problem counts as solved.
+
+        Returns
+        -------
+        PivotSolutions
+            The solutions.
+        """
+        converged = relative_gap(objective, lower_bound) <= tol
+        return cls(coef, objective, lower_bound, n_iter, converged)
 
     @property
     def relative_gap(self) -> FloatArray:
-        """Duality gap over objective: each objective exceeds its optimum by at most this share."""
-        return np.maximum(self.primal - self.dual, 0.0) / self.primal
-
-
-def _canonical(X: Any) -> Any:
-    """The same data in the one form in which equal rows have equal bytes."""
-    if not sp.issparse(X):
-        return np.ascontiguousarray(X) + 0.0  # -0.0 and 0.0 are one value
-    X = sp.csr_array(X, copy=True)
-    X.sum_duplicates()
-    X.eliminate_zeros()
-    X.indices = X.indices.astype(np.int32, copy=False)
-    X.indptr = X.indptr.astype(np.int32, copy=False)
-    return X
-
-
-def _row_keys(X: Any) -> list[Any]:
-    """One sortable key per row of canonical data; equal rows, and only they, have equal keys."""
-    if not sp.issparse(X):
-        return [row.tobytes() for row in X]
-    return [
-        (X.indices[start:stop].tobytes(), X.data[start:stop].tobytes())
-        for start, stop in pairwise(X.indptr)
-    ]
+        """Each objective exceeds its optimum by at most this share."""
+        return relative_gap(self.objective, self.lower_bound)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from .._top import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
 from ._pivot_problem import BLOCK_SIZE, PivotProblem
+from ._result import Certificate, SolverResult
 from ._threads import one_blas_thread
 
 __all__ = ["RefinedSolution", "best_scales", "refine_top"]
@@ -40,30 +40,28 @@ MOST_EXCHANGED = 64
 
 
 @dataclass(frozen=True, eq=False)
-class RefinedSolution:
+class RefinedSolution(SolverResult):
     """The best weight vector found for Problem (1), and how it was found.
 
     Parameters
     ----------
     coef : ndarray of shape (n_features,)
         The weight vector.
-    objective_top : float
-        Its value of Problem (1), from its scores and their quantile.
+    certificate : Certificate
+        Its value of Problem (1), from its scores and their quantile; no lower bound; the number
+        of convex problems solved, over all starts; converged where all steps were tried, rather
+        than ``max_steps`` of them.
     quantile : float
         The quantile of its scores ``problem.scores(coef)``.
     pivot : int
         The first row with that score, an index into ``problem.rows``.
     start : int
         The start that led to it, an index into the weight vectors given, or -1 for zero.
-    n_steps : int
-        Convex problems solved, over all starts.
     history : ndarray of shape (n_values,)
         Falling values of Problem (1) on the way from that start: of the weight vector given, at
         its best scale if that is better, and of every step that was kept.
     start_objectives : ndarray of shape (n_starts,)
         Value reached from each weight vector given; at its best scale where no more was done.
-    converged : bool
-        Whether all steps were tried, rather than ``max_steps`` of them.
 
     See Also
     --------
@@ -81,15 +79,11 @@ class RefinedSolution:
     True
     """
 
-    coef: FloatArray
-    objective_top: float
     quantile: float
     pivot: int
     start: int
-    n_steps: int
     history: FloatArray
     start_objectives: FloatArray
-    converged: bool
 
 
 def best_scales(
@@ -252,14 +246,14 @@ def refine_top(
     quantile = float(quantile_at_mass(scores, problem.mass, top_mass))
     return RefinedSolution(
         coef=best.point.coef,
-        objective_top=best.point.value,
+        certificate=Certificate(
+            best.point.value, n_iter=search.n_steps, converged=search.n_steps < max_steps
+        ),
         quantile=quantile,
         pivot=int(np.flatnonzero(scores == quantile)[0]),
         start=best.start,
-        n_steps=search.n_steps,
         history=np.array(best.history),
         start_objectives=reached,
-        converged=search.n_steps < max_steps,
     )
 
 
@@ -400,13 +394,13 @@ class _Search:
         inside = inside[np.argsort(key[inside], kind="stable")][:MOST_EXCHANGED]
         outside = outside[np.argsort(-key[outside], kind="stable")][:MOST_EXCHANGED]
         distance = key[inside][:, np.newaxis] - key[outside]
-        place = np.empty(len(order), dtype=np.intp)
-        place[order] = np.arange(len(order))
+        position = np.empty(len(order), dtype=np.intp)
+        position[order] = np.arange(len(order))
         orders = []
         for move in np.argsort(distance, axis=None, kind="stable")[: self.max_steps]:
             i, k = inside[move // len(outside)], outside[move % len(outside)]
             changed = order.copy()
-            changed[place[i]], changed[place[k]] = k, i
+            changed[position[i]], changed[position[k]] = k, i
             orders.append(changed)
         return orders
 
@@ -432,28 +426,24 @@ class _Cone:
         self.rows, self.cost, self.pivot = problem.rows, problem.cost, pivot
         self.side = np.where(above, 1.0, -1.0)
         self.right = self.side * problem.y > 0
-        row = self.rows[[pivot]]
-        self.z: FloatArray = (row.toarray() if sp.issparse(row) else row)[0]
+        self.z: FloatArray = self.rows.rows([pivot]).to_array()[0]
         self.cap = np.where(self.right, 0.0, self.cost)
 
     def forward(self, coef: FloatArray) -> FloatArray:
         """Signed distances."""
-        distance: FloatArray = self.side * (self.rows @ coef - self.z @ coef)
+        distance: FloatArray = self.side * (self.rows.scores(coef) - self.z @ coef)
         return distance
 
     def backward(self, g: FloatArray) -> FloatArray:
         """Sum of the turned rows with factors."""
         signed = self.side * g
-        total: FloatArray = self.rows.T @ signed - signed.sum() * self.z
+        total: FloatArray = self.rows.pull_back(signed) - signed.sum() * self.z
         return total
 
     def gather(self, taken: IntArray) -> FloatArray:
         """Some turned rows."""
-        part = self.rows[taken]
-        turned: FloatArray = self.side[taken, np.newaxis] * (
-            (part.toarray() if sp.issparse(part) else part) - self.z
-        )
-        return turned
+        turned: FloatArray = self.rows.rows(taken).to_array() - self.z
+        return self.side[taken, np.newaxis] * turned
 
     def multipliers(self, shifted: FloatArray, penalty: FloatArray) -> FloatArray:
         """Gradient of the smoothed losses, from ``penalty * u`` plus the multipliers before."""

@@ -47,7 +47,7 @@ THEOREMS = (
     (
         PointwiseDifferentiableHinge,
         "Theorem 5.2",
-        "a constant of ours, as that of Table 2 fails for alpha > 2",
+        "a constant of ours, as that of Table 2 fails for a width above 2",
     ),
     (ListwiseBregman, "Theorem 5.3", TABLE),
     ((PairwiseSquared, PairwiseLogistic, PairwiseExponential), "Theorem 5.4", TABLE),

@@ -1,6 +1,6 @@
 """What to minimise: losses of utilities and scores, most of them order-preserving."""
 
-from ._base import LossOnLists, TemplateLoss
+from ._base import TemplateLoss
 from ._listwise import ListwiseBregman, ListwiseSoftmax
 from ._names import get_loss, get_loss_names
 from ._pairwise import PairwiseConvex, PairwiseExponential, PairwiseLogistic, PairwiseSquared
@@ -25,7 +25,6 @@ __all__ = [
     "ListwiseBregman",
     "ListwiseNormalizedSoftmax",
     "ListwiseSoftmax",
-    "LossOnLists",
     "PairwiseConvex",
     "PairwiseExponential",
     "PairwiseLogistic",

@@ -1,52 +1,20 @@
-"""What all losses share: lists of items with utilities in, value, gradient and curvature out."""
+"""What all losses share: lists of items with utilities in, value, gradient and curvature out.
+
+In this room the labels of lists are utilities, and items may weigh nothing.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .._lists import Lists
 from .._typing import AnyArray, FloatArray, IntArray
+from .._validation import check_vector
 
-__all__ = ["Items", "LossOnLists", "TemplateLoss"]
-
-
-@dataclass(frozen=True, eq=False)
-class Items:
-    """Items with utilities, list by list.
-
-    Parameters
-    ----------
-    utility : ndarray of shape (n,)
-        Utilities, at least 0.
-    offsets : ndarray of shape (n_lists + 1,)
-        Where each list begins, and n.
-    weight : ndarray of shape (n,) or None
-        How often each item counts; None is once.
-    """
-
-    utility: FloatArray
-    offsets: IntArray
-    weight: FloatArray | None
-
-    @property
-    def counts(self) -> FloatArray:
-        """How often each item counts."""
-        return np.ones(len(self.utility)) if self.weight is None else self.weight
-
-    def totals(self, values: FloatArray) -> FloatArray:
-        """Sum of each list, items counted once."""
-        return np.add.reduceat(values, self.offsets[:-1])
-
-    def largest(self, values: FloatArray) -> FloatArray:
-        """Largest value of each list."""
-        return np.maximum.reduceat(values, self.offsets[:-1])
-
-    def spread(self, by_list: AnyArray) -> Any:
-        """Give each item the value of its list."""
-        return np.repeat(by_list, np.diff(self.offsets))
+__all__ = ["LossOnLists", "TemplateLoss", "product_or_zero"]
 
 
 class LossOnLists:
@@ -56,10 +24,8 @@ class LossOnLists:
     ----------
     loss : TemplateLoss
         The loss.
-    items : Items
-        The items.
-    query_weight : ndarray of shape (n_lists,) or None
-        Factor of each list; None is 1.
+    lists : Lists
+        Items with utilities; the weight of a list is a factor of its loss.
 
     Examples
     --------
@@ -71,11 +37,25 @@ class LossOnLists:
     array([2., 2., 2., 2.])
     """
 
-    def __init__(self, loss: TemplateLoss, items: Items, query_weight: FloatArray | None) -> None:
+    def __init__(self, loss: TemplateLoss, lists: Lists) -> None:
         self.loss = loss
-        self.items = items
-        self.query_weight = query_weight
-        self._prepared = loss._prepare(items)
+        self.lists = lists
+        self._prepared = loss._prepare(lists)
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether it is convex in the scores."""
+        return self.loss.is_convex
+
+    @property
+    def has_curvature(self) -> bool:
+        """Whether :meth:`curvature` is known."""
+        return self.loss.has_curvature
+
+    @property
+    def has_hessian_product(self) -> bool:
+        """Whether :meth:`hessian_product` is known."""
+        return self.loss.has_hessian_product
 
     def value(self, score: Any) -> FloatArray:
         """Value of each list.
@@ -140,20 +120,23 @@ class LossOnLists:
         ndarray of shape (n,)
             The product.
         """
-        direction = _floats(direction, "direction", len(self.items.utility))
-        product = self.loss._hessian_product(self._prepared, self._scores(score), direction)
-        return self._by_item(product)
+        score = self._scores(score)
+        direction = check_vector("direction", direction, len(score))
+        return self._by_item(self.loss._hessian_product(self._prepared, score, direction))
+
+    def __repr__(self) -> str:
+        return f"{self.loss!r} on {self.lists.n_lists} lists"
 
     def _scores(self, score: Any) -> FloatArray:
-        return _floats(score, "score", len(self.items.utility))
+        return check_vector("score", score, len(self.lists.labels))
 
     def _by_list(self, values: FloatArray) -> FloatArray:
-        return values if self.query_weight is None else product_or_zero(self.query_weight, values)
+        factor = self.lists.query_weight
+        return values if factor is None else product_or_zero(factor, values)
 
     def _by_item(self, values: FloatArray) -> FloatArray:
-        if self.query_weight is None:
-            return values
-        return product_or_zero(self.items.spread(self.query_weight), values)
+        factor = self.lists.query_weight
+        return values if factor is None else product_or_zero(self.lists.to_items(factor), values)
 
 
 class TemplateLoss(ABC):
@@ -162,23 +145,53 @@ class TemplateLoss(ABC):
     A loss becomes the instance for a measure through the utilities of the measure,
     ``sklearn_rank.calibration.utility``.
 
+    Attributes
+    ----------
+    is_order_preserving : bool
+        Whether the minimiser of the expected loss orders items by their expected utilities.
+    is_translation_invariant : bool
+        Whether adding a constant to all scores of a list changes nothing.
+
+    Notes
+    -----
+    A loss of one's own is a subclass that says whether it is order-preserving and defines
+    ``_value_and_gradient(lists, score)``: the value of each list and the derivatives of their sum,
+    for lists with the utilities ``lists.grade`` and the weights ``lists.counts``, which
+    ``lists.totals`` sums list by list. With ``_hessian_product(lists, score, direction)`` it is
+    minimised by Newton's method, and faster with ``_curvature(lists, score)``, its diagonal.
+
     Examples
     --------
-    >>> from sklearn_rank.losses import PointwiseSquared, TemplateLoss
-    >>> isinstance(PointwiseSquared(), TemplateLoss)
-    True
-    >>> PointwiseSquared().minimizer([0.5, 2.0])
-    array([0.5, 2. ])
+    >>> import numpy as np
+    >>> from sklearn_rank.losses import TemplateLoss
+    >>> class Huber(TemplateLoss):
+    ...     is_order_preserving = False
+    ...
+    ...     def _value_and_gradient(self, lists, score):
+    ...         residual = score - lists.grade
+    ...         slope = lists.counts * np.clip(residual, -1, 1)
+    ...         return lists.totals(slope * residual - slope**2 / 2), slope
+    >>> Huber().on([0.0, 3.0]).value([0.5, 1.0])
+    array([1.625])
     """
 
     is_order_preserving: bool = True
-    is_convex: bool = True
-    # Whether adding a constant to all scores of a list changes nothing.
     is_translation_invariant: bool = False
-    # Whether second derivatives exist everywhere.
-    is_smooth: bool = True
-    # Whether second derivatives do not depend on the scores.
-    is_quadratic: bool = False
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether it is convex in the scores."""
+        return True
+
+    @property
+    def has_curvature(self) -> bool:
+        """Whether the diagonal of the matrix of second derivatives is known."""
+        return type(self)._curvature is not TemplateLoss._curvature
+
+    @property
+    def has_hessian_product(self) -> bool:
+        """Whether products with the matrix of second derivatives are known."""
+        return type(self)._hessian_product is not TemplateLoss._hessian_product
 
     def on(
         self,
@@ -204,29 +217,44 @@ class TemplateLoss(ABC):
         Returns
         -------
         LossOnLists
-            ``value``, ``value_and_gradient``, ``curvature`` and ``hessian_product`` of scores.
+            An object with the methods ``value(score)``, ``value_and_gradient(score)``,
+            ``curvature(score)`` and ``hessian_product(score, direction)``. Values are one for each
+            list; derivatives, of the sum over the lists, one for each item.
 
         Raises
         ------
         ValueError
             If a utility lies outside the domain of the loss, or shapes do not agree.
         """
-        utility = _floats(utility, "utility", None)
+        utility = check_vector("utility", utility)
+        bounds = _check_offsets(offsets, len(utility))
+        weight = factor = None
+        if sample_weight is not None:
+            weight = check_vector("sample_weight", sample_weight, len(utility), lowest=0.0)
+        if query_weight is not None:
+            factor = check_vector("query_weight", query_weight, len(bounds) - 1, lowest=0.0)
+        lists = Lists(labels=utility, offsets=bounds, weight=weight, query_weight=factor)
+        self._check_domain(lists)
+        return LossOnLists(self, lists)
+
+    def _check_domain(self, lists: Lists) -> None:
+        """Check that utilities lie in the domain of the loss.
+
+        Parameters
+        ----------
+        lists : Lists
+            Items with utilities.
+        """
+        utility = lists.grade
         bad = ~((utility >= 0) & (utility <= self.largest_utility))
         if bad.any():
             first = int(np.argmax(bad))
+            item = first if lists.rows is None else int(lists.rows[first])
             raise ValueError(
-                f"utility is {utility[first]:g} at item {first}, but must lie in"
+                f"utility is {utility[first]:g} at item {item}, but must lie in"
                 f" [0, {self.largest_utility:g}] for {self!r}: raise eta above the largest"
                 " utility, or shift the utilities."
             )
-        bounds = _offsets(offsets, len(utility))
-        weight = factor = None
-        if sample_weight is not None:
-            weight = _weights(sample_weight, "sample_weight", len(utility))
-        if query_weight is not None:
-            factor = _weights(query_weight, "query_weight", len(bounds) - 1)
-        return LossOnLists(self, Items(utility, bounds, weight), factor)
 
     @property
     def largest_utility(self) -> float:
@@ -251,7 +279,7 @@ class TemplateLoss(ABC):
         NotImplementedError
             If the minimiser has no closed form, or depends on more than expected utilities.
         """
-        utility = _floats(expected_utility, "expected_utility", None)
+        utility = check_vector("expected_utility", expected_utility)
         with np.errstate(divide="ignore"):
             return self._minimizer(utility)
 
@@ -298,9 +326,9 @@ class TemplateLoss(ABC):
             )
         return float(max_utility)
 
-    def _prepare(self, items: Items) -> Any:
-        """What depends on the items alone; the other methods get it in their place."""
-        return items
+    def _prepare(self, lists: Lists) -> Any:
+        """Find what depends on the utilities alone; the other methods get it in their place."""
+        return lists
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         raise NotImplementedError(
@@ -319,15 +347,15 @@ class TemplateLoss(ABC):
     ) -> tuple[FloatArray, FloatArray]:
         """Value of each list, and the gradient."""
 
-    @abstractmethod
     def _curvature(self, prepared: Any, score: FloatArray) -> FloatArray:
-        """Diagonal of the Hessian."""
+        """Diagonal of the Hessian; a loss need not have it."""
+        raise NotImplementedError(f"The diagonal of the Hessian of {self!r} is not known.")
 
-    @abstractmethod
     def _hessian_product(
         self, prepared: Any, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
-        """Product with the Hessian."""
+        """Product with the Hessian; a loss need not have it."""
+        raise NotImplementedError(f"Hessian products of {self!r} are not known.")
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
@@ -340,29 +368,7 @@ def product_or_zero(factor: FloatArray, values: FloatArray) -> FloatArray:
         return np.where(factor == 0, 0.0, factor * values)
 
 
-def _floats(values: Any, name: str, length: int | None) -> FloatArray:
-    array = np.asarray(values)
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must be numeric, got dtype {array.dtype}.")
-    array = array.astype(np.float64, copy=False)
-    if array.ndim != 1 or len(array) == 0 or (length is not None and len(array) != length):
-        wanted = "at least one entry" if length is None else f"{length} entries"
-        raise ValueError(f"{name} has shape {array.shape}: it must be one-dimensional, {wanted}.")
-    if not np.isfinite(array).all():
-        first = int(np.argmax(~np.isfinite(array)))
-        raise ValueError(f"{name} is {array[first]:g} at item {first}: it must be finite.")
-    return array
-
-
-def _weights(values: Any, name: str, length: int) -> FloatArray:
-    array = _floats(values, name, length)
-    if array.min() < 0:
-        first = int(np.argmin(array))
-        raise ValueError(f"{name} is {array[first]:g} at entry {first}: it must be at least 0.")
-    return array
-
-
-def _offsets(offsets: Any, length: int) -> IntArray:
+def _check_offsets(offsets: Any, length: int) -> IntArray:
     if offsets is None:
         return np.array([0, length])
     array: AnyArray = np.asarray(offsets)
@@ -376,6 +382,6 @@ def _offsets(offsets: Any, length: int) -> IntArray:
     ):
         raise ValueError(
             f"offsets={array!r} must be integers that rise from 0 to {length}, the number of"
-            " items: the place where each list begins, and the end."
+            " items: where each list begins, and the end."
         )
     return array.astype(np.int64)

@@ -7,8 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from .._arguments import check_number
+from .._lists import Lists
 from .._typing import FloatArray
-from ._base import Items, TemplateLoss
+from ._base import TemplateLoss
 
 __all__ = ["ListwiseBregman", "ListwiseSoftmax"]
 
@@ -41,26 +43,26 @@ class ListwiseSoftmax(TemplateLoss):
 
     is_translation_invariant = True
 
-    def _value_and_gradient(self, prepared: Items, score: FloatArray) -> _Parts:
+    def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Parts:
         share, log_total = _softmax(prepared, score)
-        weighted = prepared.counts * prepared.utility
+        weighted = prepared.counts * prepared.grade
         sums = prepared.totals(weighted)
-        values = prepared.totals(weighted * (prepared.spread(log_total) - score))
-        return values, prepared.spread(sums) * share - weighted
+        values = prepared.totals(weighted * (prepared.to_items(log_total) - score))
+        return values, prepared.to_items(sums) * share - weighted
 
-    def _curvature(self, prepared: Items, score: FloatArray) -> FloatArray:
+    def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
         share, _ = _softmax(prepared, score)
         return self._sums(prepared) * share * (1 - share)
 
     def _hessian_product(
-        self, prepared: Items, score: FloatArray, direction: FloatArray
+        self, prepared: Lists, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
         share, _ = _softmax(prepared, score)
-        mean = prepared.spread(prepared.totals(share * direction))
+        mean = prepared.to_items(prepared.totals(share * direction))
         return self._sums(prepared) * share * (direction - mean)
 
-    def _sums(self, items: Items) -> FloatArray:
-        return items.spread(items.totals(items.counts * items.utility))
+    def _sums(self, lists: Lists) -> FloatArray:
+        return lists.to_items(lists.totals(lists.counts * lists.grade))
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         return np.log(utility)
@@ -69,14 +71,14 @@ class ListwiseSoftmax(TemplateLoss):
         return float(2 * np.sqrt(self._needed(max_utility)))
 
 
-def _softmax(items: Items, score: FloatArray) -> _Parts:
+def _softmax(lists: Lists, score: FloatArray) -> _Parts:
     """Share of each item, all its repetitions together, and the logarithm of each list's total."""
-    peak = items.largest(score)
-    rising = items.counts * np.exp(score - items.spread(peak))
-    total = items.totals(rising)
+    peak = lists.largest(score)
+    rising = lists.counts * np.exp(score - lists.to_items(peak))
+    total = lists.totals(rising)
     # A list in which nothing counts has no share to give.
     total = np.where(total > 0, total, 1.0)
-    return rising / items.spread(total), np.log(total) + peak
+    return rising / lists.to_items(total), np.log(total) + peak
 
 
 class ListwiseBregman(TemplateLoss):
@@ -143,8 +145,8 @@ class ListwiseBregman(TemplateLoss):
         inverse_link: Callable[[FloatArray], FloatArray] | None = None,
         mu: float | None = None,
     ) -> None:
-        if mu is not None and not 0 < mu < np.inf:
-            raise ValueError(f"mu={mu!r} must be a positive number, or None.")
+        if mu is not None:
+            check_number("mu", mu, 0.0, closed="neither", what="or None")
         self.psi = psi
         self.psi_gradient = psi_gradient
         self.link = link
@@ -152,22 +154,25 @@ class ListwiseBregman(TemplateLoss):
         self.link_derivative = link_derivative
         self.inverse_link = inverse_link
         self.mu = mu
-        # Without a matching link the loss need not be convex in the scores.
-        self.is_convex = pullback is None
 
-    def _prepare(self, items: Items) -> Items:
-        if items.weight is not None and np.any(items.weight != 1):
+    @property
+    def is_convex(self) -> bool:
+        """Whether the link inverts the gradient; else it need not be convex in the scores."""
+        return self.pullback is None
+
+    def _prepare(self, lists: Lists) -> Lists:
+        if lists.weight is not None and np.any(lists.weight != 1):
             raise ValueError(
                 "ListwiseBregman takes no sample_weight: a divergence of whole lists does not say"
                 " how an item counts twice; weigh lists by query_weight."
             )
-        return items
+        return lists
 
-    def _value_and_gradient(self, prepared: Items, score: FloatArray) -> _Parts:
-        values = np.empty(len(prepared.offsets) - 1)
+    def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Parts:
+        values = np.empty(prepared.n_lists)
         gradient = np.empty(len(score))
         for q, (begin, end) in enumerate(pairwise(prepared.offsets)):
-            s, v = score[begin:end], prepared.utility[begin:end]
+            s, v = score[begin:end], prepared.grade[begin:end]
             u = np.asarray(self.link(s), dtype=np.float64)
             slope = np.asarray(self.psi_gradient(u), dtype=np.float64)
             values[q] = self.psi(v) - self.psi(u) - slope @ (v - u)
@@ -182,11 +187,13 @@ class ListwiseBregman(TemplateLoss):
             gradient[begin:end] = u - v
         return values, gradient
 
-    def _curvature(self, prepared: Items, score: FloatArray) -> FloatArray:
-        raise NotImplementedError("ListwiseBregman offers Hessian products only.")
+    @property
+    def has_hessian_product(self) -> bool:
+        """Whether the derivative of a link that inverts the gradient is given."""
+        return self.pullback is None and self.link_derivative is not None
 
     def _hessian_product(
-        self, prepared: Items, score: FloatArray, direction: FloatArray
+        self, prepared: Lists, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
         if self.pullback is not None or self.link_derivative is None:
             raise NotImplementedError(
@@ -210,14 +217,9 @@ class ListwiseBregman(TemplateLoss):
             )
         return float(2 / np.sqrt(self.mu))
 
-    @property
-    def has_hessian(self) -> bool:
-        """Whether Hessian products are available."""
-        return self.pullback is None and self.link_derivative is not None
 
-
-def shares_of_lists(items: Items) -> Items:
-    """Items whose utilities are divided by the sum of their list; lists of zeros stay zeros."""
-    sums = items.totals(items.counts * items.utility)
-    shares = items.utility / items.spread(np.where(sums > 0, sums, 1.0))
-    return Items(shares, items.offsets, items.weight)
+def shares_of_lists(lists: Lists) -> Lists:
+    """Divide the utilities by the sum of their list; lists of zeros stay zeros."""
+    sums = lists.totals(lists.counts * lists.grade)
+    shares = lists.grade / lists.to_items(np.where(sums > 0, sums, 1.0))
+    return lists.with_labels(shares)

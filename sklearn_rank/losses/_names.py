@@ -40,14 +40,24 @@ _LOSSES: dict[str, Callable[..., TemplateLoss]] = {
     "softmax": ListwiseSoftmax,
 }
 
+# What others call some of these.
+_ALIASES = {
+    "listnet": "normalized_softmax",
+    "ranknet": "comparison_logistic",
+    "ranksvm": "comparison_hinge",
+}
 
-def get_loss_names(*, order_preserving: bool | None = None) -> list[str]:
+
+def get_loss_names(*, order_preserving: bool | None = None, aliases: bool = False) -> list[str]:
     """List the names that :func:`get_loss` takes.
 
     Parameters
     ----------
     order_preserving : bool or None, default=None
         Whether to list those that are order-preserving, those that are not, or all.
+    aliases : bool, default=False
+        Whether to list second names too: "ranknet" for "comparison_logistic", "listnet" for
+        "normalized_softmax", "ranksvm" for "comparison_hinge". None of them is order-preserving.
 
     Returns
     -------
@@ -60,10 +70,11 @@ def get_loss_names(*, order_preserving: bool | None = None) -> list[str]:
     >>> get_loss_names(order_preserving=False)[:2]
     ['comparison_hinge', 'comparison_logistic']
     """
+    names = {name: name for name in _LOSSES} | (_ALIASES if aliases else {})
     return sorted(
         name
-        for name, loss in _LOSSES.items()
-        if order_preserving is None or loss().is_order_preserving is order_preserving
+        for name, canonical in names.items()
+        if order_preserving in (None, _LOSSES[canonical]().is_order_preserving)
     )
 
 
@@ -73,7 +84,7 @@ def get_loss(name: str, **parameters: float) -> TemplateLoss:
     Parameters
     ----------
     name : str
-        One of :func:`get_loss_names`.
+        One of ``get_loss_names(aliases=True)``.
     **parameters : dict
         Parameters of the loss, as ``eta``.
 
@@ -92,9 +103,13 @@ def get_loss(name: str, **parameters: float) -> TemplateLoss:
     >>> from sklearn_rank.losses import get_loss
     >>> get_loss("pointwise_logistic", eta=15.0)
     PointwiseLogistic(eta=15.0)
+    >>> get_loss("ranknet")
+    ComparisonLogistic()
     """
-    if name not in _LOSSES:
-        close = get_close_matches(str(name), _LOSSES, n=1)
+    canonical = _ALIASES.get(name, name)
+    if canonical not in _LOSSES:
+        known = get_loss_names(aliases=True)
+        close = get_close_matches(str(name), known, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise ValueError(f"{name!r} is not the name of a loss: {hint}Names are {sorted(_LOSSES)}.")
-    return _LOSSES[name](**parameters)
+        raise ValueError(f"{name!r} is not the name of a loss: {hint}Names are {known}.")
+    return _LOSSES[canonical](**parameters)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from .._lists import Lists
 from .._typing import FloatArray, IntArray
-from ._base import Items, TemplateLoss, product_or_zero
+from ._base import TemplateLoss, product_or_zero
 
 __all__ = ["PairwiseConvex", "PairwiseExponential", "PairwiseLogistic", "PairwiseSquared"]
 
@@ -42,26 +43,26 @@ class PairwiseSquared(TemplateLoss):
     array([14.])
     """
 
-    is_quadratic = True
     is_translation_invariant = True
 
-    def _value_and_gradient(self, prepared: Items, score: FloatArray) -> _Pair:
+    def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Pair:
         weight = prepared.counts
         total = prepared.totals(weight)
-        residual = _centred(prepared, score - prepared.utility)
+        residual = _centred(prepared, score - prepared.grade)
         weighted = weight * residual
-        values = total * prepared.totals(weighted * residual)
-        return values, 2 * prepared.spread(total) * weighted
+        with np.errstate(over="ignore"):
+            values = total * prepared.totals(weighted * residual)
+        return values, 2 * prepared.to_items(total) * weighted
 
-    def _curvature(self, prepared: Items, score: FloatArray) -> FloatArray:
+    def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
         weight = prepared.counts
-        return 2 * weight * (prepared.spread(prepared.totals(weight)) - weight)
+        return 2 * weight * (prepared.to_items(prepared.totals(weight)) - weight)
 
     def _hessian_product(
-        self, prepared: Items, score: FloatArray, direction: FloatArray
+        self, prepared: Lists, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
         weight = prepared.counts
-        total = prepared.spread(prepared.totals(weight))
+        total = prepared.to_items(prepared.totals(weight))
         return 2 * weight * total * _centred(prepared, direction)
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
@@ -71,12 +72,12 @@ class PairwiseSquared(TemplateLoss):
         return 1.0
 
 
-def _centred(items: Items, values: FloatArray) -> FloatArray:
+def _centred(lists: Lists, values: FloatArray) -> FloatArray:
     """Values less the weighted mean of their list; 0 where the list weighs nothing."""
-    weight = items.counts
-    total = items.totals(weight)
-    means = items.totals(weight * values) / np.where(total > 0, total, 1.0)
-    return values - items.spread(means)
+    weight = lists.counts
+    total = lists.totals(weight)
+    means = lists.totals(weight * values) / np.where(total > 0, total, 1.0)
+    return values - lists.to_items(means)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +86,8 @@ class _ByUtility:
 
     Parameters
     ----------
-    items : Items
-        The items as they came.
+    lists : Lists
+        The items as they came, with utilities.
     order : ndarray of shape (n,)
         The items by list and falling utility.
     weight, coefficient : ndarray of shape (n,)
@@ -97,7 +98,7 @@ class _ByUtility:
         Whether a weight differs from 1.
     """
 
-    items: Items
+    lists: Lists
     order: IntArray
     weight: FloatArray
     coefficient: FloatArray
@@ -111,25 +112,25 @@ class _ByUtility:
             self.weight,
             self.coefficient,
             self.first,
-            self.items.offsets,
+            self.lists.offsets,
             self.counted,
             *arrays,
         )
 
     def in_rows(self, values: FloatArray) -> FloatArray:
-        """Bring values back into the order of the items."""
+        """Bring values back into the order of the lists."""
         rows = np.empty_like(values)
         rows[self.order] = values
         return rows
 
 
-def by_utility(items: Items, *, comparison: bool) -> _ByUtility:
+def by_utility(lists: Lists, *, comparison: bool) -> _ByUtility:
     """Order items for the kernels of pairs.
 
     Parameters
     ----------
-    items : Items
-        The items.
+    lists : Lists
+        The items, with utilities.
     comparison : bool
         Whether an item is paired with those of lower utility only, each pair counting once;
         False for the order-preserving form, in which all pairs count by utility.
@@ -139,20 +140,20 @@ def by_utility(items: Items, *, comparison: bool) -> _ByUtility:
     _ByUtility
         The order and its factors.
     """
-    lists = items.spread(np.arange(len(items.offsets) - 1))
-    order = np.lexsort((-items.utility, lists))
-    utility, weight = items.utility[order], items.counts[order]
+    list_of = lists.list_of
+    order = np.lexsort((-lists.grade, list_of))
+    utility, weight = lists.grade[order], lists.counts[order]
     if comparison:
         new = np.ones(len(order), dtype=bool)
-        new[1:] = (utility[1:] != utility[:-1]) | (lists[1:] != lists[:-1])
+        new[1:] = (utility[1:] != utility[:-1]) | (list_of[1:] != list_of[:-1])
         starts = np.append(np.flatnonzero(new), len(order))
         first = starts[np.cumsum(new)]
-        first = np.minimum(first, items.spread(items.offsets[1:]))
+        first = np.minimum(first, lists.to_items(lists.offsets[1:]))
         coefficient = np.ones(len(order))
     else:
-        first, coefficient = items.spread(items.offsets[:-1]), utility
+        first, coefficient = lists.to_items(lists.offsets[:-1]), utility
     return _ByUtility(
-        items=items,
+        lists=lists,
         order=order,
         weight=weight,
         coefficient=coefficient,
@@ -169,7 +170,7 @@ class LogisticPairs(TemplateLoss):
     def _value_and_gradient(self, prepared: _ByUtility, score: FloatArray) -> _Pair:
         from ._pair_kernels import logistic_value
 
-        values, gradient = np.empty(len(prepared.items.offsets) - 1), np.empty(len(score))
+        values, gradient = np.empty(prepared.lists.n_lists), np.empty(len(score))
         prepared.sums(logistic_value, score, values, gradient)
         return values, prepared.in_rows(gradient)
 
@@ -214,8 +215,8 @@ class PairwiseLogistic(LogisticPairs):
     array([5.5452])
     """
 
-    def _prepare(self, items: Items) -> _ByUtility:
-        return by_utility(items, comparison=False)
+    def _prepare(self, lists: Lists) -> _ByUtility:
+        return by_utility(lists, comparison=False)
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         return np.log(utility)
@@ -249,44 +250,39 @@ class PairwiseExponential(TemplateLoss):
 
     is_translation_invariant = True
 
-    def _value_and_gradient(self, prepared: Items, score: FloatArray) -> _Pair:
+    def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Pair:
         log_falling, log_rising = self._sides(prepared, score)
-        weighted = prepared.counts * prepared.utility
+        weighted = prepared.counts * prepared.grade
         with np.errstate(over="ignore", invalid="ignore"):
-            falling, rising = np.exp(log_falling), np.exp(log_rising)
+            falling = np.exp(log_falling)
             # An item is not paired with itself, but with its own repetitions.
             least = prepared.totals(prepared.counts * weighted)
             values = np.maximum(prepared.totals(falling), least) - prepared.totals(weighted)
-            gradient = rising - falling
-            steep = np.isinf(falling) & np.isinf(rising)
-            direction = np.sign(log_rising - log_falling)[steep]
-            gradient[steep] = product_or_zero(direction, np.full(len(direction), np.inf))
-        return values, gradient
+        return values, _signed_sum((log_rising, 1.0), (log_falling, -1.0))
 
-    def _curvature(self, prepared: Items, score: FloatArray) -> FloatArray:
+    def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
         log_falling, log_rising = self._sides(prepared, score)
         with np.errstate(over="ignore"):
             both = np.exp(log_falling) + np.exp(log_rising)
-        return both - 2 * prepared.counts**2 * prepared.utility
+        return both - 2 * prepared.counts**2 * prepared.grade
 
     def _hessian_product(
-        self, prepared: Items, score: FloatArray, direction: FloatArray
+        self, prepared: Lists, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
         log_falling, log_rising = self._sides(prepared, score)
         weight = prepared.counts
         # Means of the direction under the two distributions over the partners of an item.
         up = _tilted_mean(prepared, weight, score, direction)
-        down = _tilted_mean(prepared, weight * prepared.utility, -score, direction)
-        with np.errstate(over="ignore"):
-            return np.exp(log_falling) * (direction - up) + np.exp(log_rising) * (direction - down)
+        down = _tilted_mean(prepared, weight * prepared.grade, -score, direction)
+        return _signed_sum((log_falling, direction - up), (log_rising, direction - down))
 
-    def _sides(self, items: Items, score: FloatArray) -> _Pair:
+    def _sides(self, lists: Lists, score: FloatArray) -> _Pair:
         """Logarithms of v_i exp(-s_i) sum_j exp(s_j), and of exp(s_i) sum_j v_j exp(-s_j)."""
         with np.errstate(divide="ignore"):
-            log_weight = np.log(items.counts)
-            log_utility = np.log(items.utility) + log_weight
-            up = items.spread(_log_sum(items, log_weight + score))
-            down = items.spread(_log_sum(items, log_utility - score))
+            log_weight = np.log(lists.counts)
+            log_utility = np.log(lists.grade) + log_weight
+            up = lists.to_items(_log_sum(lists, log_weight + score))
+            down = lists.to_items(_log_sum(lists, log_utility - score))
         return log_utility - score + up, log_weight + score + down
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
@@ -296,24 +292,40 @@ class PairwiseExponential(TemplateLoss):
         return float(2 * np.sqrt(self._needed(max_utility)))
 
 
-def _log_sum(items: Items, logarithms: FloatArray) -> FloatArray:
+def _signed_sum(one: tuple[FloatArray, Any], two: tuple[FloatArray, Any]) -> FloatArray:
+    """Sum of two products of an exponential, given by its exponent, and a factor.
+
+    Where both are infinite and of different signs the greater one counts.
+    """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        first, second = (product_or_zero(factor, np.exp(log)) for log, factor in (one, two))
+        total = np.asarray(first + second)
+        opposed = np.isinf(first) & np.isinf(second) & (first != second)
+        if opposed.any():
+            size, other = (log + np.log(np.abs(factor)) for log, factor in (one, two))
+            greater = np.where(size > other, first, np.where(size < other, second, 0.0))
+            total[opposed] = greater[opposed]
+    return total
+
+
+def _log_sum(lists: Lists, logarithms: FloatArray) -> FloatArray:
     """Logarithm of the sum of the exponentials of each list."""
-    peak = items.largest(logarithms)
+    peak = lists.largest(logarithms)
     peak = np.where(np.isfinite(peak), peak, 0.0)
-    return np.log(items.totals(np.exp(logarithms - items.spread(peak)))) + peak
+    return np.log(lists.totals(np.exp(logarithms - lists.to_items(peak)))) + peak
 
 
 def _tilted_mean(
-    items: Items, weight: FloatArray, exponent: FloatArray, values: FloatArray
+    lists: Lists, weight: FloatArray, exponent: FloatArray, values: FloatArray
 ) -> FloatArray:
     """For each item the mean of its list, weighed by ``weight exp(exponent)``."""
     with np.errstate(divide="ignore"):
         logarithms = np.log(weight) + exponent
-    peak = items.largest(logarithms)
+    peak = lists.largest(logarithms)
     peak = np.where(np.isfinite(peak), peak, 0.0)
-    share = np.exp(logarithms - items.spread(peak))
-    total = items.totals(share)
-    return items.spread(items.totals(share * values) / np.where(total > 0, total, 1.0))
+    share = np.exp(logarithms - lists.to_items(peak))
+    total = lists.totals(share)
+    return lists.to_items(lists.totals(share * values) / np.where(total > 0, total, 1.0))
 
 
 class PairwiseConvex(TemplateLoss):
@@ -362,53 +374,46 @@ class PairwiseConvex(TemplateLoss):
         *,
         constant: float | None = None,
     ) -> None:
-        at = np.linspace(-3, 3, 25)
-        values, slopes = np.asarray(phi(at)), np.asarray(derivative(at))
-        if values.shape != at.shape or slopes.shape != at.shape:
-            raise ValueError("phi and derivative must return one value for each difference.")
-        if not slopes[12] < 0:
-            raise ValueError(
-                f"derivative is {slopes[12]:g} at 0: it must be negative there, else the loss is"
-                " not order-preserving."
-            )
-        slack = 1e-9 * (np.abs(slopes).max() + 1)
-        if np.any(np.diff(slopes) < -slack) or np.any(slopes > slack):
-            raise ValueError(
-                "phi must be convex and not increasing: its derivative must rise, and stay at or"
-                " below 0."
-            )
-        chord = np.diff(values) / np.diff(at)
-        if np.any(chord < slopes[:-1] - slack) or np.any(chord > slopes[1:] + slack):
-            raise ValueError("derivative is not the derivative of phi: check its sign and scale.")
+        _check_decreasing(phi, derivative)
         self.phi = phi
         self.derivative = derivative
         self.second_derivative = second_derivative
         self.constant = constant
 
-    def _value_and_gradient(self, prepared: Items, score: FloatArray) -> _Pair:
-        values, gradient = np.zeros(len(prepared.offsets) - 1), np.zeros(len(score))
+    @property
+    def has_curvature(self) -> bool:
+        """Whether there is a ``second_derivative``."""
+        return self.second_derivative is not None
+
+    @property
+    def has_hessian_product(self) -> bool:
+        """Whether there is a ``second_derivative``."""
+        return self.second_derivative is not None
+
+    def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Pair:
+        values, gradient = np.zeros(prepared.n_lists), np.zeros(len(score))
         at_zero = float(np.asarray(self.phi(np.zeros(1)))[0])
         weight = prepared.counts
         for q, rows, partners in _pair_blocks(prepared):
             d = score[rows, np.newaxis] - score[partners]
-            factor = weight[rows] * prepared.utility[rows]
+            factor = weight[rows] * prepared.grade[rows]
             values[q] += factor @ (np.asarray(self.phi(d)) @ weight[partners] - at_zero)
             slopes = factor[:, np.newaxis] * np.asarray(self.derivative(d)) * weight[partners]
             gradient[rows] += slopes.sum(axis=1)
             gradient[partners] -= slopes.sum(axis=0)
         return values, gradient
 
-    def _curvature(self, prepared: Items, score: FloatArray) -> FloatArray:
+    def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
         diagonal, weight = np.zeros(len(score)), prepared.counts
         for _, rows, partners in _pair_blocks(prepared):
             bends = self._bends(prepared, score, rows, partners)
             diagonal[rows] += bends.sum(axis=1)
             diagonal[partners] += bends.sum(axis=0)
         at_zero = float(np.asarray(self._second()(np.zeros(1)))[0])
-        return diagonal - 2 * at_zero * weight**2 * prepared.utility
+        return diagonal - 2 * at_zero * weight**2 * prepared.grade
 
     def _hessian_product(
-        self, prepared: Items, score: FloatArray, direction: FloatArray
+        self, prepared: Lists, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
         product = np.zeros(len(score))
         for _, rows, partners in _pair_blocks(prepared):
@@ -419,16 +424,16 @@ class PairwiseConvex(TemplateLoss):
         return product
 
     def _bends(
-        self, items: Items, score: FloatArray, rows: IntArray, partners: slice
+        self, lists: Lists, score: FloatArray, rows: IntArray, partners: slice
     ) -> FloatArray:
-        weight = items.counts
+        weight = lists.counts
         d = score[rows, np.newaxis] - score[partners]
-        factor = (weight * items.utility)[rows, np.newaxis] * weight[partners]
+        factor = (weight * lists.grade)[rows, np.newaxis] * weight[partners]
         return np.asarray(factor * self._second()(d))
 
     def _second(self) -> Callable[[FloatArray], FloatArray]:
         if self.second_derivative is None:
-            raise ValueError(
+            raise NotImplementedError(
                 "This loss has no second derivative: pass second_derivative= to PairwiseConvex."
             )
         return self.second_derivative
@@ -442,10 +447,34 @@ class PairwiseConvex(TemplateLoss):
         return float(self.constant)
 
 
-def _pair_blocks(items: Items) -> Any:
+def _check_decreasing(
+    phi: Callable[[FloatArray], FloatArray], derivative: Callable[[FloatArray], FloatArray]
+) -> None:
+    """Check at some points that a function is convex, falls at 0, and has this derivative."""
+    at = np.linspace(-3, 3, 25)
+    values, slopes = np.asarray(phi(at)), np.asarray(derivative(at))
+    if values.shape != at.shape or slopes.shape != at.shape:
+        raise ValueError("phi and derivative must return one value for each difference.")
+    if not slopes[12] < 0:
+        raise ValueError(
+            f"derivative is {slopes[12]:g} at 0: it must be negative there, else the loss is"
+            " not order-preserving."
+        )
+    slack = 1e-9 * (np.abs(slopes).max() + 1)
+    if np.any(np.diff(slopes) < -slack) or np.any(slopes > slack):
+        raise ValueError(
+            "phi must be convex and not increasing: its derivative must rise, and stay at or"
+            " below 0."
+        )
+    chord = np.diff(values) / np.diff(at)
+    if np.any(chord < slopes[:-1] - slack) or np.any(chord > slopes[1:] + slack):
+        raise ValueError("derivative is not the derivative of phi: check its sign and scale.")
+
+
+def _pair_blocks(lists: Lists) -> Any:
     """Rows of positive utility with all items of their list, in blocks of bounded size."""
-    relevant = (items.utility > 0) & (items.counts > 0)
-    for q, (begin, end) in enumerate(pairwise(items.offsets)):
+    relevant = (lists.grade > 0) & (lists.counts > 0)
+    for q, (begin, end) in enumerate(pairwise(lists.offsets)):
         rows = begin + np.flatnonzero(relevant[begin:end])
         step = max(1, BLOCK // int(end - begin))
         for start in range(0, len(rows), step):

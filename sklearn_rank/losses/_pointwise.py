@@ -7,8 +7,10 @@ from abc import abstractmethod
 import numpy as np
 from scipy.special import expit
 
+from .._arguments import check_number
+from .._lists import Lists
 from .._typing import FloatArray
-from ._base import Items, TemplateLoss, product_or_zero
+from ._base import TemplateLoss, product_or_zero
 
 __all__ = [
     "PointwiseDifferentiableHinge",
@@ -41,18 +43,17 @@ class PointwiseSquared(TemplateLoss):
     [5.] [ 0. -2. -4.]
     """
 
-    is_quadratic = True
-
-    def _value_and_gradient(self, prepared: Items, score: FloatArray) -> _Parts:
-        residual = score - prepared.utility
+    def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Parts:
+        residual = score - prepared.grade
         weighted = prepared.counts * residual
-        return prepared.totals(weighted * residual), 2 * weighted
+        with np.errstate(over="ignore"):
+            return prepared.totals(weighted * residual), 2 * weighted
 
-    def _curvature(self, prepared: Items, score: FloatArray) -> FloatArray:
+    def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
         return 2 * prepared.counts
 
     def _hessian_product(
-        self, prepared: Items, score: FloatArray, direction: FloatArray
+        self, prepared: Lists, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
         return 2 * prepared.counts * direction
 
@@ -73,7 +74,7 @@ class _TwoSided(TemplateLoss):
     """
 
     def __init__(self, eta: float = 1.0) -> None:
-        self.eta = _positive(eta, "eta")
+        self.eta = check_number("eta", eta, 0.0, closed="neither")
 
     @property
     def largest_utility(self) -> float:
@@ -92,26 +93,26 @@ class _TwoSided(TemplateLoss):
     def _bends(self, score: FloatArray) -> _Parts:
         """Return their second derivatives."""
 
-    def _mix(self, items: Items, parts: _Parts) -> FloatArray:
-        mixed = product_or_zero(items.utility, parts[0]) + product_or_zero(
-            self.eta - items.utility, parts[1]
+    def _mix(self, lists: Lists, parts: _Parts) -> FloatArray:
+        mixed = product_or_zero(lists.grade, parts[0]) + product_or_zero(
+            self.eta - lists.grade, parts[1]
         )
-        return mixed if items.weight is None else product_or_zero(items.weight, mixed)
+        return mixed if lists.weight is None else product_or_zero(lists.weight, mixed)
 
-    def _value(self, prepared: Items, score: FloatArray) -> FloatArray:
+    def _value(self, prepared: Lists, score: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):
             return prepared.totals(self._mix(prepared, self._parts(score)))
 
-    def _value_and_gradient(self, prepared: Items, score: FloatArray) -> _Parts:
+    def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Parts:
         with np.errstate(over="ignore"):
             return self._value(prepared, score), self._mix(prepared, self._slopes(score))
 
-    def _curvature(self, prepared: Items, score: FloatArray) -> FloatArray:
+    def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):
             return self._mix(prepared, self._bends(score))
 
     def _hessian_product(
-        self, prepared: Items, score: FloatArray, direction: FloatArray
+        self, prepared: Lists, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
         return product_or_zero(direction, self._curvature(prepared, score))
 
@@ -217,11 +218,9 @@ class PointwiseSquaredHinge(_TwoSided):
     array([2.])
     """
 
-    is_smooth = False
-
     def __init__(self, eta: float = 1.0, t: float = 1.0) -> None:
         super().__init__(eta)
-        self.t = _positive(t, "t")
+        self.t = check_number("t", t, 0.0, closed="neither")
 
     def _parts(self, score: FloatArray) -> _Parts:
         return np.maximum(0, self.t - score) ** 2, np.maximum(0, score) ** 2
@@ -242,20 +241,20 @@ class PointwiseSquaredHinge(_TwoSided):
 class PointwiseDifferentiableHinge(_TwoSided):
     """Differentiable hinge, ``sum_i v_i f(1 - s_i) + (eta - v_i) f(s_i)``.
 
-    Here f(x) is 0 up to 0, ``x**2 / (2 alpha)`` up to alpha, and ``x - alpha / 2`` above. Its
-    constant in the regret bound is ``2 sqrt(eta max(alpha, 1 / alpha))``.
+    Here f(x) is 0 up to 0, ``x**2 / (2 width)`` up to the width, and ``x - width / 2`` above. Its
+    constant in the regret bound is ``2 sqrt(eta max(width, 1 / width))``.
 
     Parameters
     ----------
     eta : float, default=1.0
         Upper limit of the utilities, above the largest expected one; positive.
-    alpha : float, default=0.5
-        Length of the curved part; positive.
+    width : float, default=0.5
+        Width of the curved part, the paper's alpha; positive.
 
     Notes
     -----
-    The constant printed in the paper, ``4 sqrt(eta / alpha)`` for alpha in (0, eta / 2), fails
-    for alpha > 2, and is twice too large for alpha <= 1.
+    The constant printed in the paper, ``4 sqrt(eta / width)`` for a width in (0, eta / 2), fails
+    for a width above 2, and is twice too large up to 1.
 
     References
     ----------
@@ -269,41 +268,33 @@ class PointwiseDifferentiableHinge(_TwoSided):
     array([0.75])
     """
 
-    is_smooth = False
-
-    def __init__(self, eta: float = 1.0, alpha: float = 0.5) -> None:
+    def __init__(self, eta: float = 1.0, width: float = 0.5) -> None:
         super().__init__(eta)
-        self.alpha = _positive(alpha, "alpha")
+        self.width = check_number("width", width, 0.0, closed="neither")
 
     def _parts(self, score: FloatArray) -> _Parts:
         return self._bent(1 - score), self._bent(score)
 
     def _slopes(self, score: FloatArray) -> _Parts:
-        return -np.clip((1 - score) / self.alpha, 0, 1), np.clip(score / self.alpha, 0, 1)
+        return -np.clip((1 - score) / self.width, 0, 1), np.clip(score / self.width, 0, 1)
 
     def _bends(self, score: FloatArray) -> _Parts:
-        falls = (score < 1) & (score > 1 - self.alpha)
-        rises = (score > 0) & (score < self.alpha)
-        return falls.astype(np.float64) / self.alpha, rises.astype(np.float64) / self.alpha
+        falls = (score < 1) & (score > 1 - self.width)
+        rises = (score > 0) & (score < self.width)
+        return falls.astype(np.float64) / self.width, rises.astype(np.float64) / self.width
 
     def _bent(self, x: FloatArray) -> FloatArray:
-        short = np.clip(x, 0, self.alpha)
-        return short**2 / (2 * self.alpha) + np.maximum(x - self.alpha, 0)
+        short = np.clip(x, 0, self.width)
+        return short**2 / (2 * self.width) + np.maximum(x - self.width, 0)
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         share = utility / self.eta
         with np.errstate(divide="ignore"):
-            low = self.alpha * share / (1 - share)
-            high = 1 - self.alpha * (1 - share) / share
+            low = self.width * share / (1 - share)
+            high = 1 - self.width * (1 - share) / share
         # Where both parts are curved the minimiser is the share itself.
-        scores = np.where(low <= min(1 - self.alpha, self.alpha), low, share)
-        return np.where(high >= max(1 - self.alpha, self.alpha), high, scores)
+        scores = np.where(low <= min(1 - self.width, self.width), low, share)
+        return np.where(high >= max(1 - self.width, self.width), high, scores)
 
     def _regret_constant(self, max_utility: float | None) -> float:
-        return float(2 * np.sqrt(self.eta * max(self.alpha, 1 / self.alpha)))
-
-
-def _positive(value: float, name: str) -> float:
-    if isinstance(value, bool) or not 0 < value < np.inf:
-        raise ValueError(f"{name}={value!r} must be a finite number greater than 0.")
-    return float(value)
+        return float(2 * np.sqrt(self.eta * max(self.width, 1 / self.width)))

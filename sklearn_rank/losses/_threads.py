@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray
-from ._base import TemplateLoss
+from .._lists import Lists
+from .._typing import FloatArray
+from ._base import LossOnLists, TemplateLoss
 
 __all__ = ["ThreadedLoss"]
 
@@ -24,42 +25,38 @@ class ThreadedLoss:
     ----------
     loss : TemplateLoss
         The loss.
-    utility : ndarray of shape (n,)
-        Utilities.
-    offsets : ndarray of shape (n_lists + 1,)
-        Where each list begins, and n.
-    sample_weight : ndarray of shape (n,) or None
-        How often each item counts.
-    query_weight : ndarray of shape (n_lists,)
-        Factor of each list.
+    lists : Lists
+        Items with utilities, taken as they are but for the domain of the loss; the weight of a
+        list is a factor of its loss.
     n_threads : int
         Number of threads.
     """
 
-    def __init__(
-        self,
-        loss: TemplateLoss,
-        utility: FloatArray,
-        offsets: IntArray,
-        sample_weight: FloatArray | None,
-        query_weight: FloatArray,
-        n_threads: int,
-    ) -> None:
+    def __init__(self, loss: TemplateLoss, lists: Lists, n_threads: int) -> None:
+        loss._check_domain(lists)
+        self.loss = loss
         # Pairs grow with the square of a list; shares of equal work.
-        work = np.append(0.0, np.cumsum(np.diff(offsets).astype(np.float64) ** 2))
+        work = np.append(0.0, np.cumsum(lists.lengths.astype(np.float64) ** 2))
         shares = np.searchsorted(work, np.linspace(0, work[-1], n_threads + 1))
-        shares = np.unique(np.append(shares, (0, len(offsets) - 1)))
-        self.items = [slice(offsets[a], offsets[b]) for a, b in pairwise(shares)]
-        self.parts = [
-            loss.on(
-                utility[items],
-                offsets[a : b + 1] - offsets[a],
-                sample_weight=None if sample_weight is None else sample_weight[items],
-                query_weight=query_weight[a:b],
-            )
-            for (a, b), items in zip(pairwise(shares), self.items, strict=True)
-        ]
+        shares = np.unique(np.append(shares, (0, lists.n_lists)))
+        self.items = [slice(lists.offsets[a], lists.offsets[b]) for a, b in pairwise(shares)]
+        self.parts = [LossOnLists(loss, lists.part(a, b)) for a, b in pairwise(shares)]
         self.pool = ThreadPoolExecutor(len(self.parts)) if len(self.parts) > 1 else None
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether it is convex in the scores."""
+        return self.loss.is_convex
+
+    @property
+    def has_curvature(self) -> bool:
+        """Whether :meth:`curvature` is known."""
+        return self.loss.has_curvature
+
+    @property
+    def has_hessian_product(self) -> bool:
+        """Whether :meth:`hessian_product` is known."""
+        return self.loss.has_hessian_product
 
     def value_and_gradient(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Value of each list, and the gradient of their sum.

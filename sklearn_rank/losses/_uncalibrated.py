@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from .._arguments import check_number
+from .._lists import Lists
 from .._typing import FloatArray, IntArray
-from ._base import Items, TemplateLoss
+from ._base import TemplateLoss, product_or_zero
 from ._listwise import ListwiseSoftmax, shares_of_lists
 from ._pairwise import LogisticPairs, _ByUtility, by_utility
 
@@ -19,6 +22,9 @@ __all__ = [
 ]
 
 _Pair = tuple[FloatArray, FloatArray]
+
+# Scores whose squares, and sums of them, stay within float64.
+LARGEST_SQUARED = 1e150
 
 
 class ComparisonLogistic(LogisticPairs):
@@ -46,8 +52,8 @@ class ComparisonLogistic(LogisticPairs):
 
     is_order_preserving = False
 
-    def _prepare(self, items: Items) -> _ByUtility:
-        return by_utility(items, comparison=True)
+    def _prepare(self, lists: Lists) -> _ByUtility:
+        return by_utility(lists, comparison=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,26 +62,26 @@ class _Levels:
 
     Parameters
     ----------
-    items : Items
-        The items.
+    lists : Lists
+        The items, with utilities.
     level : ndarray of shape (n,)
         How many smaller utilities their list has.
     """
 
-    items: Items
+    lists: Lists
     level: IntArray
 
 
-def _levels(items: Items) -> _Levels:
-    lists = items.spread(np.arange(len(items.offsets) - 1))
-    order = np.lexsort((items.utility, lists))
-    utility = items.utility[order]
+def _levels(lists: Lists) -> _Levels:
+    list_of = lists.list_of
+    order = np.lexsort((lists.grade, list_of))
+    utility = lists.grade[order]
     new = np.zeros(len(order), dtype=np.int64)
     new[1:] = utility[1:] != utility[:-1]
     rank = np.cumsum(new)
     level = np.empty(len(order), dtype=np.int64)
-    level[order] = rank - items.spread(rank[items.offsets[:-1]])
-    return _Levels(items, level)
+    level[order] = rank - lists.to_items(rank[lists.offsets[:-1]])
+    return _Levels(lists, level)
 
 
 def _windows(levels: _Levels, score: FloatArray, margin: float, payload: FloatArray) -> FloatArray:
@@ -88,11 +94,23 @@ def _windows(levels: _Levels, score: FloatArray, margin: float, payload: FloatAr
         levels.level,
         np.ascontiguousarray(payload),
         margin,
-        levels.items.offsets,
+        levels.lists.offsets,
         sums[0],
         sums[1],
     )
     return sums
+
+
+def _unit(lists: Lists, centred: FloatArray) -> Any:
+    """Power of two for each item in which the squares of the scores of its list do not overflow.
+
+    It is 1 for all items as a rule.
+    """
+    size = np.abs(centred)
+    if size.max() <= LARGEST_SQUARED:
+        return 1.0
+    largest = lists.to_items(lists.largest(size))
+    return np.where(largest <= LARGEST_SQUARED, 1.0, np.exp2(np.floor(np.log2(largest))))
 
 
 class _Hinge(TemplateLoss):
@@ -106,22 +124,19 @@ class _Hinge(TemplateLoss):
 
     is_order_preserving = False
     is_translation_invariant = True
-    is_smooth = False
 
     def __init__(self, margin: float = 1.0) -> None:
-        if not 0 < margin < np.inf:
-            raise ValueError(f"margin={margin!r} must be a finite number greater than 0.")
-        self.margin = margin
+        self.margin = check_number("margin", margin, 0.0, closed="neither")
 
-    def _prepare(self, items: Items) -> _Levels:
-        return _levels(items)
+    def _prepare(self, lists: Lists) -> _Levels:
+        return _levels(lists)
 
 
 class ComparisonHinge(_Hinge):
     """Ranking SVM's hinge, ``sum over v_i > v_j of max(0, margin - (s_i - s_j))``.
 
-    It is not order-preserving. Where it has a kink the gradient is a subgradient, and its second
-    derivatives are 0.
+    It is not order-preserving. Where it has a kink the gradient is a subgradient; it bends nowhere
+    else, and has no second derivatives that a solver could use.
 
     Parameters
     ----------
@@ -146,20 +161,12 @@ class ComparisonHinge(_Hinge):
     """
 
     def _value_and_gradient(self, prepared: _Levels, score: FloatArray) -> _Pair:
-        items, weight = prepared.items, prepared.items.counts
-        centred = score - items.spread(items.totals(score) / np.diff(items.offsets))
+        lists, weight = prepared.lists, prepared.lists.counts
+        centred = score - lists.to_items(lists.totals(score) / lists.lengths)
         payload = np.stack((weight, weight * centred), axis=1)
         worse, better = _windows(prepared, centred, self.margin, payload)
         lacking = worse[:, 0] * (self.margin - centred) + worse[:, 1]
-        return items.totals(weight * lacking), weight * (better[:, 0] - worse[:, 0])
-
-    def _curvature(self, prepared: _Levels, score: FloatArray) -> FloatArray:
-        return np.zeros(len(score))
-
-    def _hessian_product(
-        self, prepared: _Levels, score: FloatArray, direction: FloatArray
-    ) -> FloatArray:
-        return np.zeros(len(score))
+        return lists.totals(weight * lacking), weight * (better[:, 0] - worse[:, 0])
 
 
 class ComparisonSquaredHinge(_Hinge):
@@ -190,25 +197,32 @@ class ComparisonSquaredHinge(_Hinge):
     """
 
     def _value_and_gradient(self, prepared: _Levels, score: FloatArray) -> _Pair:
-        items, weight = prepared.items, prepared.items.counts
-        centred = score - items.spread(items.totals(score) / np.diff(items.offsets))
-        payload = np.stack((weight, weight * centred, weight * centred**2), axis=1)
+        lists, weight = prepared.lists, prepared.lists.counts
+        centred = score - lists.to_items(lists.totals(score) / lists.lengths)
+        unit = _unit(lists, centred)
+        scaled, margin = centred / unit, self.margin / unit
+        payload = np.stack((weight, weight * scaled, weight * scaled**2), axis=1)
         worse, better = _windows(prepared, centred, self.margin, payload)
-        short = self.margin - centred
+        short = margin - scaled
         squares = worse[:, 0] * short**2 + 2 * worse[:, 1] * short + worse[:, 2]
         pull = worse[:, 0] * short + worse[:, 1]
-        push = better[:, 0] * (self.margin + centred) - better[:, 1]
-        return items.totals(weight * squares), 2 * weight * (push - pull)
+        push = better[:, 0] * (margin + scaled) - better[:, 1]
+        if np.ndim(unit):
+            # Rounding must not make of nothing a square below 0, which the unit would blow up.
+            squares = np.maximum(squares, 0.0)
+        with np.errstate(over="ignore"):
+            squares = product_or_zero(weight * squares, np.square(unit))
+            return lists.totals(squares), 2 * weight * (push - pull) * unit
 
     def _curvature(self, prepared: _Levels, score: FloatArray) -> FloatArray:
-        weight = prepared.items.counts
+        weight = prepared.lists.counts
         worse, better = _windows(prepared, score, self.margin, weight[:, np.newaxis])
         return 2 * weight * (worse[:, 0] + better[:, 0])
 
     def _hessian_product(
         self, prepared: _Levels, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
-        weight = prepared.items.counts
+        weight = prepared.lists.counts
         payload = np.stack((weight, weight * direction), axis=1)
         sums = _windows(prepared, score, self.margin, payload).sum(axis=0)
         return 2 * weight * (sums[:, 0] * direction - sums[:, 1])
@@ -237,8 +251,8 @@ class ListwiseNormalizedSoftmax(ListwiseSoftmax):
 
     is_order_preserving = False
 
-    def _prepare(self, items: Items) -> Items:
-        return shares_of_lists(items)
+    def _prepare(self, lists: Lists) -> Lists:
+        return shares_of_lists(lists)
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         raise NotImplementedError(

@@ -35,7 +35,7 @@ from .._validation import check_qid
 from ..inference import Interval
 from ..inference._shared import check_two_classes
 from ..metrics import get_scorer
-from ..rankers._base import Ranker, restored_on_error
+from ..rankers._shared import Ranker, restored_on_error
 from ._bound_scorer import check_delta
 from ._candidates import (
     DIGITS,

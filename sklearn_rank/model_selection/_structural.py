@@ -19,7 +19,7 @@ from .._typing import AnyArray, FloatArray
 from ..bounds import Bound, FunctionClass, auc_bound
 from ..metrics import roc_auc_score
 from ..rankers import AccuracyAtTopRanker
-from ..rankers._base import BipartiteRanker, restored_on_error
+from ..rankers._shared import BipartiteRanker, restored_on_error
 from ._bound_scorer import check_delta
 from ._candidates import prior_weights
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._sklearn_compat import (
-    BlockProgress,
     CallbackSupportMixin,
     Interval,
     StrOptions,
@@ -22,12 +18,14 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
-from .._solvers import PivotProblem, solve_accuracy_at_top
-from .._top import top_mass, top_threshold
+from .._solvers import AccuracyAtTopSolution, PivotProblem, solve_accuracy_at_top
 from ..bounds import Bound, accuracy_at_top_margin_bound
-from ..exceptions import SmallTopWarning
-from ._base import BipartiteRanker, restored_on_error
+from ._base import BipartiteRanker
+from ._fitting import FitProgress, restored_on_error, warn_not_converged
 from ._kernel_map import KernelMap
+from ._score_function import fitted_scores, learned_scores, store_scores
+from ._top_of_rows import mass_of_top, store_threshold
+from ._two_classes import TwoClasses
 
 
 class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
@@ -118,12 +116,13 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
     objective_top_ : float
         Value of the problem itself, at the quantile of the scores (Problem 1).
     lower_bound_ : float
-        Certified: no weight vector has a smaller ``objective_top_``.
+        Certified: no weight vector has a smaller value of the problem that the ranker is for,
+        ``objective_top_``.
     optimality_gap_ : float
         ``objective_top_ - lower_bound_``: at most this is lost to the non-convexity.
     dual_gap_ : float
-        Largest relative duality gap over all candidates: the certificate to hold against
-        ``tol``.
+        Largest gap between the value of a candidate's convex problem and its own lower bound,
+        relative to the value: the certificate to hold against ``tol``.
     candidate_indices_ : ndarray of shape (n_candidates,)
         First row of each distinct point, ascending.
     candidate_objectives_ : ndarray of shape (n_candidates,)
@@ -281,24 +280,17 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         """
         with restored_on_error(self):
             X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse())
-            if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            precomputed = self.kernel == "precomputed"
+            if precomputed and X.shape[0] != X.shape[1]:
                 raise ValueError(
                     f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
                     " K(X, X)."
                 )
-            weight = check_sample_weight(sample_weight, X)
-            classes, positive = self._encode_binary(y, weight)
-            kept = np.flatnonzero(weight > 0)
-            positive, weight = positive[kept], weight[kept]
-            mass_pos, mass_neg = weight[positive].sum(), weight[~positive].sum()
-            factor_neg, factor_pos = self._class_factors(classes, mass_neg, mass_pos)
-            cost = self.C * weight * np.where(positive, factor_pos, factor_neg)
-            mass = weight
-            if self.quantile == "pairs":
-                mass = weight * np.where(positive, mass_neg, mass_pos)
-            X_kept = X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
-            self._fit(X_kept, positive, cost, mass, kept, (X, y))
-            self.classes_ = classes
+            rows = self._two_classes(y, check_sample_weight(sample_weight, X))
+            cost = rows.costs(self.C, self.class_weight)
+            mass = rows.weight if self.quantile == "sample" else rows.pair_mass()
+            taken = np.ix_(rows.taken, rows.taken) if precomputed else rows.taken
+            self._fit(X[taken], rows, cost, mass, (X, y))
         return self
 
     @with_callbacks
@@ -363,50 +355,31 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
                     f"X_lower has {X_lower.shape[0]} rows and X_upper {X_upper.shape[0]}: pass the"
                     " two rows of each pair."
                 )
-            try:
-                weight = np.tile(check_sample_weight(pair_weight, X_lower), 2)
-            except ValueError as error:
-                message = str(error).replace("sample_weight", "pair_weight")
-                raise ValueError(message) from None
+            weight = check_sample_weight(pair_weight, X_lower, name="pair_weight")
             if sp.issparse(X_lower) or sp.issparse(X_upper):
                 X = sp.vstack((X_lower, X_upper), format="csr")
             else:
                 X = np.concatenate((X_lower, X_upper))
-            positive = np.arange(len(weight)) >= X_lower.shape[0]
-            kept = np.flatnonzero(weight > 0)
-            positive, weight = positive[kept], weight[kept]
-            self._fit(X[kept], positive, self.C * weight, weight, kept, (X, None))
-            self.classes_ = np.array([0, 1])
+            upper = np.repeat([False, True], len(weight))
+            rows = TwoClasses.of_rows([0, 1], upper, np.tile(weight, 2))
+            self._fit(X[rows.taken], rows, self.C * rows.weight, rows.weight, (X, None))
         return self
-
-    def _kernel_map(self) -> KernelMap | None:
-        if self.kernel == "linear":
-            return None
-        return KernelMap(self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params)
 
     def _sparse(self) -> Any:
         return False if self.kernel == "precomputed" else "csr"
 
-    def _fit(
-        self, X_kept: Any, positive: Any, cost: Any, mass: Any, kept: Any, data: tuple[Any, Any]
-    ) -> None:
-        top, is_small = top_mass(mass, self.tau)
-        if is_small:
-            warnings.warn(
-                f"The top {self.tau:g} of {len(kept)} rows holds less than one of the scores that"
-                " the quantile is of, and was taken as one: raise tau or fit on more rows.",
-                SmallTopWarning,
-                stacklevel=5,
-            )
-        kernel = self._kernel_map()
+    def _fit(self, X: Any, rows: TwoClasses, cost: Any, mass: Any, data: tuple[Any, Any]) -> None:
+        """Solve the problem of rows with costs, and masses in the quantile; store the solution."""
+        top = mass_of_top(mass, self.tau)
+        kernel = KernelMap.of(self)
         problem = PivotProblem.from_rows(
-            X_kept,
-            np.where(positive, 1.0, -1.0),
+            X,
+            rows.sign,
             cost,
             mass,
-            coordinates=None if kernel is None else partial(kernel.coordinates, X_kept),
+            coordinates=None if kernel is None else partial(kernel.coordinates, X),
         )
-        progress = BlockProgress(self, len(problem.blocks()), *data)
+        progress = FitProgress(self, len(problem.blocks()), *data)
         solution = solve_accuracy_at_top(
             problem,
             top_mass=top,
@@ -416,67 +389,39 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
-            on_block=progress.block_done,
+            on_block=progress.step,
         )
-        missed = np.count_nonzero(~(solution.candidate_gaps <= self.tol))
+        function = learned_scores(kernel, solution.coef, X)
+        self.classes_ = rows.classes
+        store_scores(self, function, rows.taken)
+        store_threshold(self, *function.scores_of_fitted(X), mass, top)
+        self._store(solution, rows.taken)
+        missed = np.count_nonzero(~solution.candidates.converged)
         if missed:
-            warnings.warn(
-                f"{missed} of {problem.n_candidates} problems missed tol={self.tol:g} in"
-                f" max_iter={self.max_iter} iterations; the largest relative duality gap is"
-                f" {solution.dual_gap:.1e}: raise max_iter or tol, lower C, or scale the"
-                " features.",
-                ConvergenceWarning,
-                stacklevel=5,
+            warn_not_converged(
+                "relative_gap",
+                self.dual_gap_,
+                n_iter=self.n_iter_,
+                tol=self.tol,
+                regularise="lower C",
+                problems=f"{missed} of {problem.n_candidates} problems",
             )
+        progress.done()
 
-        for name in {"coef_", "dual_coef_", "support_", "X_fit_"} & set(vars(self)):
-            delattr(self, name)
-        if kernel is None:
-            self.coef_ = solution.coef[np.newaxis]
-            # BLAS rounds equal rows differently at different places of a matrix.
-            size = abs(X_kept) @ np.abs(solution.coef) * X_kept.shape[1]
-            scores = X_kept @ solution.coef
-        else:
-            support, dual_coef = kernel.expansion(solution.coef)
-            self.dual_coef_ = dual_coef[np.newaxis]
-            self.support_ = kept[support]
-            if self.kernel == "precomputed":
-                values = X_kept[:, support]
-            else:
-                self.X_fit_ = X_kept[support]
-                values = kernel.values(X_kept, self.X_fit_)
-            size = np.abs(values) @ np.abs(dual_coef) * len(support)
-            scores = values @ dual_coef
-        self.quantile_, self.threshold_ = top_threshold(
-            np.asarray(scores), mass, top, np.asarray(size) * np.finfo(np.float64).eps
-        )
-        self.intercept_ = np.array([-self.threshold_])
-        self.pivot_index_ = int(kept[solution.candidate_indices[solution.candidate]])
+    def _store(self, solution: AccuracyAtTopSolution, taken: Any) -> None:
+        """Store what is known of the solution and of the candidates."""
+        certificate, candidates = solution.certificate, solution.candidates
+        self.pivot_index_ = int(taken[solution.candidate_indices[solution.candidate]])
         self.quantile_distance_ = solution.distance
-        self.objective_ = solution.objective
-        self.objective_top_ = solution.objective_top
-        self.lower_bound_ = solution.lower_bound
-        self.optimality_gap_ = solution.objective_top - solution.lower_bound
-        self.dual_gap_ = solution.dual_gap
-        self.candidate_indices_ = kept[solution.candidate_indices]
-        self.candidate_objectives_ = solution.candidate_objectives
-        self.candidate_distances_ = solution.candidate_distances
-        self.n_iter_ = solution.n_iter
-        progress.fit_done()
-
-    def _class_factors(self, classes: Any, mass_neg: float, mass_pos: float) -> Any:
-        if self.class_weight == "pairs":
-            return mass_pos, mass_neg
-        if self.class_weight == "balanced":
-            total = mass_neg + mass_pos
-            return total / (2 * mass_neg), total / (2 * mass_pos)
-        factors = compute_class_weight(self.class_weight, classes=classes, y=classes)
-        if not np.all((factors > 0) & np.isfinite(factors)):
-            raise ValueError(
-                "class_weight must give each class a positive, finite factor; got"
-                f" {self.class_weight!r}: to leave a class out of the loss makes no ranking."
-            )
-        return factors
+        self.objective_ = solution.pivot_objective
+        self.objective_top_ = certificate.objective
+        self.lower_bound_ = certificate.lower_bound
+        self.optimality_gap_ = certificate.objective - certificate.lower_bound
+        self.dual_gap_ = float(candidates.relative_gap.max())
+        self.candidate_indices_ = taken[solution.candidate_indices]
+        self.candidate_objectives_ = candidates.objective
+        self.candidate_distances_ = candidates.distance
+        self.n_iter_ = certificate.n_iter
 
     def decision_function(self, X: Any) -> Any:
         """Score of each row less the threshold: positive for the predicted top.
@@ -493,14 +438,7 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse(), reset=False)
-        kernel = self._kernel_map()
-        if kernel is None:
-            scores = X @ self.coef_[0]
-        elif self.kernel == "precomputed":
-            scores = X[:, self.support_] @ self.dual_coef_[0]
-        else:
-            scores = kernel.values(X, self.X_fit_) @ self.dual_coef_[0]
-        return np.asarray(scores) - self.threshold_
+        return fitted_scores(self).scores(X) - self.threshold_
 
     def margin_bound(
         self, X: Any, y: Any, *, radius: float, rho: float | None = None, delta: float = 0.05
@@ -553,27 +491,8 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         X, y = validate_data(
             self, X, y, dtype=np.float64, accept_sparse=self._sparse(), reset=False
         )
-        kernel = self._kernel_map()
-        if kernel is None:
-            squares = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).sum(axis=1)).ravel()
-            square = float(self.coef_[0] @ self.coef_[0])
-        elif self.kernel == "precomputed":
-            if X.shape[0] != X.shape[1]:
-                raise ValueError(
-                    f"X of shape {X.shape} is not the kernel matrix of the training rows, which"
-                    " has their norms on its diagonal: pass the matrix that was fitted."
-                )
-            squares = np.diag(X)
-            values = X[np.ix_(self.support_, self.support_)]
-            square = float(self.dual_coef_[0] @ values @ self.dual_coef_[0])
-        else:
-            if callable(self.kernel):
-                rows = (X[i : i + 1] for i in range(X.shape[0]))
-                squares = np.array([kernel.values(row, row)[0, 0] for row in rows])
-            else:
-                squares = kernel._diagonal(X)
-            values = kernel.values(self.X_fit_, self.X_fit_)
-            square = float(self.dual_coef_[0] @ values @ self.dual_coef_[0])
+        function = fitted_scores(self)
+        squares = function.squared_norms(X)
         longest = int(np.argmax(squares))
         if squares[longest] > radius**2 * (1 + 1e-12):
             raise ValueError(
@@ -592,6 +511,6 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
             margins[positive],
             delta,
             radius=radius,
-            norm=float(np.sqrt(max(square, 0.0))),
+            norm=function.weight_norm(X),
             rho=rho,
         )

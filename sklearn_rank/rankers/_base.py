@@ -1,11 +1,8 @@
-"""What all rankers share: labels in, scores out, and no trace of a fit that failed."""
+"""What all rankers share: labels in, scores out, a version that is stored with them."""
 
 from __future__ import annotations
 
-import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,24 +11,10 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from .._version import __version__
+from .._warn import warn
 from ..exceptions import VersionWarning
 from ..metrics import average_precision_score
-
-
-@contextmanager
-def restored_on_error(estimator: Any) -> Iterator[None]:
-    """Give back the fitted attributes that the estimator had, if the body raises.
-
-    ``validate_data`` sets ``n_features_in_`` before it has seen all of what may be wrong.
-    """
-    before = {name: value for name, value in vars(estimator).items() if not name.startswith("_")}
-    try:
-        yield
-    except BaseException:
-        for name in [name for name in vars(estimator) if not name.startswith("_")]:
-            delattr(estimator, name)
-        vars(estimator).update(before)
-        raise
+from ._two_classes import TwoClasses
 
 
 class Ranker(BaseEstimator):
@@ -82,6 +65,10 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
                 f"got one class only, {classes.tolist()[0]!r}: add rows of the other class."
             )
         return classes, y == classes[1]
+
+    def _two_classes(self, y: Any, weight: Any) -> TwoClasses:
+        """Check labels; return the rows of positive weight with their classes."""
+        return TwoClasses.of_rows(*self._encode_binary(y, weight), weight)
 
     @abstractmethod
     def decision_function(self, X: Any) -> Any:
@@ -137,9 +124,8 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
 
 def _warn_version(name: str, stored: str | None, running: str) -> None:
     """Warn that an estimator was stored by another version."""
-    warnings.warn(
+    warn(
         f"This {name} was stored by sklearn_rank {stored or '(unknown)'} and is read by "
         f"{running}: it may predict wrongly; fit it again with this version.",
         VersionWarning,
-        stacklevel=3,
     )

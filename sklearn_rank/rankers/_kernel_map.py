@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from .._solvers import check_definite, factorise_kernel
+from .._solvers import as_design, check_definite, factorise_kernel
 from .._typing import FloatArray, IntArray
 
 __all__ = ["KernelMap"]
@@ -37,6 +37,35 @@ class KernelMap:
             self.params = dict(kernel_params or {})
         else:
             self.params = {"gamma": gamma, "degree": degree, "coef0": coef0}
+
+    @classmethod
+    def of(cls, estimator: Any) -> KernelMap | None:
+        """Read the parameters of an estimator.
+
+        Parameters
+        ----------
+        estimator : estimator
+            With scikit-learn's parameters of kernel methods.
+
+        Returns
+        -------
+        KernelMap or None
+            Its kernel; None for ``kernel="linear"``.
+        """
+        if estimator.kernel == "linear":
+            return None
+        return cls(
+            estimator.kernel,
+            estimator.gamma,
+            estimator.degree,
+            estimator.coef0,
+            estimator.kernel_params,
+        )
+
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether rows are rows of the kernel matrix."""
+        return bool(self.kernel == "precomputed")
 
     def values(self, X: Any, Y: Any) -> FloatArray:
         """Values of the kernel between two sets of points.
@@ -70,34 +99,38 @@ class KernelMap:
         ndarray of shape (m, rank)
             The coordinates.
         """
-        if self.kernel == "precomputed":
-            matrix = X[np.ix_(taken, taken)]
-            size = np.abs(matrix).max()
-            if np.abs(matrix - matrix.T).max() > 1e-8 * size:
-                raise ValueError(
-                    "The precomputed kernel matrix is not symmetric: pass K(X, X) to fit, and"
-                    " K(X_test, X) to decision_function."
-                )
+        matrix: FloatArray | None = None
+        if self.is_precomputed:
+            matrix = self._symmetric(X[np.ix_(taken, taken)])
         else:
             points = X[taken]
-            matrix = None
             if callable(self.kernel) or len(taken) <= MOST_AT_ONCE:
                 matrix = self.values(points, points)
         if matrix is not None:
-            factor = factorise_kernel(lambda i: matrix[:, i], np.diag(matrix))
+            whole = matrix
+            factor = factorise_kernel(lambda i: whole[:, i], np.diag(whole))
         else:
             factor = factorise_kernel(
-                lambda i: self.values(points, points[i : i + 1])[:, 0], self._diagonal(points)
+                lambda i: self.values(points, points[i : i + 1])[:, 0], self.diagonal(points)
             )
         if self.kernel != "rbf":
             check_definite(
                 factor,
-                (lambda part: matrix[part])
-                if matrix is not None
-                else (lambda part: self.values(points[part], points)),
+                lambda part: (
+                    matrix[part] if matrix is not None else self.values(points[part], points)
+                ),
             )
         self._factor, self._taken = factor, taken
         return factor.rows
+
+    def _symmetric(self, matrix: FloatArray) -> FloatArray:
+        """Refuse a matrix that is not symmetric."""
+        if np.abs(matrix - matrix.T).max() > 1e-8 * np.abs(matrix).max():
+            raise ValueError(
+                "The precomputed kernel matrix is not symmetric: pass K(X, X) to fit, and"
+                " K(X_test, X) to decision_function."
+            )
+        return matrix
 
     def expansion(self, coef: FloatArray) -> tuple[IntArray, FloatArray]:
         """Weights of the coordinates as a sum of kernel functions.
@@ -116,11 +149,36 @@ class KernelMap:
         """
         return self._taken[self._factor.support], self._factor.expansion(coef)
 
-    def _diagonal(self, points: Any) -> FloatArray:
-        """Values of a named kernel of each point with itself."""
+    def diagonal(self, X: Any) -> FloatArray:
+        """Values of the kernel of each point with itself, the squared norms of their images.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n, n_features)
+            Points, or with ``kernel="precomputed"`` the square kernel matrix.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The values.
+
+        Raises
+        ------
+        ValueError
+            If a precomputed matrix is not square.
+        """
+        if self.is_precomputed:
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f"X of shape {X.shape} is not the kernel matrix of the training rows, which"
+                    " has their norms on its diagonal: pass the matrix that was fitted."
+                )
+            return np.diag(X)
+        if callable(self.kernel):
+            points = (X[i : i + 1] for i in range(X.shape[0]))
+            return np.array([self.values(point, point)[0, 0] for point in points])
         if self.kernel == "rbf":
-            return np.ones(points.shape[0])
-        square = points.multiply(points).sum(axis=1) if hasattr(points, "multiply") else None
-        squares = np.sum(points**2, axis=1) if square is None else np.asarray(square).ravel()
-        gamma = self.params["gamma"] or 1.0 / points.shape[1]
-        return np.asarray((gamma * squares + self.params["coef0"]) ** self.params["degree"])
+            return np.ones(X.shape[0])
+        gamma = self.params["gamma"] or 1.0 / X.shape[1]
+        inner = gamma * as_design(X).squared_norms() + self.params["coef0"]
+        return np.asarray(inner ** self.params["degree"])

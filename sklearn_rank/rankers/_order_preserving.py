@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.exceptions import ConvergenceWarning
 
-from .._lists import check_lists
+from .._lists import Lists
 from .._sklearn_compat import (
-    BlockProgress,
     CallbackSupportMixin,
     Interval,
     StrOptions,
     fit_context,
     with_callbacks,
 )
-from .._solvers._linear import quadratic_expansion, solve_linear
+from .._solvers import (
+    LinearProblem,
+    Quadratic,
+    as_design,
+    choose_method,
+    quadratic_expansion,
+    solve_linear,
+)
 from .._typing import FloatArray
+from .._warn import warn
 from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import CalibrationWarning
 from ..losses import TemplateLoss, get_loss, get_loss_names
-from ..losses._threads import ThreadedLoss
-from ._base import restored_on_error
-from ._query_base import QueryRanker, TrainingLists
+from ..losses._shared import ThreadedLoss
+from ..metrics import get_measure
+from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
+from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists, weights_of, with_query_weight
+from ._score_function import LinearScores
 
 __all__ = ["OrderPreservingRanker"]
-
-# Losses of utilities up to a limit, which the measure sets.
-BOUNDED = {
-    "pointwise_differentiable_hinge",
-    "pointwise_exponential",
-    "pointwise_logistic",
-    "pointwise_squared_hinge",
-}
 
 
 class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
@@ -51,12 +49,14 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
     Parameters
     ----------
     loss : str or TemplateLoss, default="pairwise_logistic"
-        Loss, by its name in :func:`sklearn_rank.losses.get_loss_names` or made with parameters of
-        its own. Names of losses that are not order-preserving are taken with a warning.
-    measure : str, default="ndcg"
-        Name of the measure that gives the utilities, and of which :meth:`score` is the value:
-        "ndcg@10", "dcg", "precision@5", "recall@20", "auc", "spearman", "rbp@0.8"; "ap" and
-        "err" with a warning. See :func:`sklearn_rank.calibration.utility`.
+        Loss, by a name that :func:`sklearn_rank.losses.get_loss` takes or made with parameters of
+        its own. Losses that are not order-preserving are taken with a warning, as "ranknet",
+        "listnet" and "ranksvm".
+    measure : str, Measure or callable, default="ndcg"
+        The measure that gives the utilities, and of which :meth:`score` is the value: "ndcg@10",
+        "dcg", "precision@5", "recall@20", "auc", "spearman", "rbp@0.8", one of your own that says
+        its utilities (:func:`sklearn_rank.metrics.make_measure`); "ap" and "err" with a warning.
+        See :func:`sklearn_rank.calibration.utility`.
     alpha : float, default=1.0
         Strength of the penalty, at least 0; more is smaller coefficients.
     fit_intercept : bool, default=True
@@ -64,7 +64,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         on it, and leave it at 0.
     solver : {"auto", "newton-cg", "lbfgs"}, default="auto"
         Newton's method with conjugate gradients, or limited-memory BFGS. "auto" is Newton's method
-        where the loss has Hessian products.
+        where the loss has Hessian products. Where Newton's method cannot go on, L-BFGS does.
     tol : float, default=1e-6
         Largest norm of the gradient, relative to that at 0; greater than 0.
     max_iter : int, default=200
@@ -93,11 +93,11 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         Number of queries that counted.
     objective_ : float
         Value of the objective.
+    lower_bound_ : float
+        Certified: no coefficients have a smaller objective. It is ``objective_`` less
+        ``||gradient||**2 / (2 alpha)``, and NaN where an intercept is fitted or alpha is 0.
     gradient_norm_ : float
-        Norm of its gradient relative to that at 0, the certificate of the fit.
-    optimality_gap_ : float
-        Upper bound of the objective less its minimum, ``||gradient||**2 / (2 alpha)``; NaN where
-        an intercept is fitted or alpha is 0.
+        Norm of the gradient relative to that at 0, by which the fit ends.
     converged_ : bool
         Whether ``gradient_norm_`` is at most ``tol``.
     n_iter_ : int
@@ -153,8 +153,8 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
     """
 
     _parameter_constraints = {
-        "loss": [StrOptions(set(get_loss_names())), TemplateLoss],
-        "measure": [str],
+        "loss": [StrOptions(set(get_loss_names(aliases=True))), TemplateLoss],
+        "measure": MEASURE_CONSTRAINTS,
         "alpha": [Interval(Real, 0, None, closed="left")],
         "fit_intercept": ["boolean"],
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
@@ -238,16 +238,17 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         """
         with restored_on_error(self):
             # A fit forgets what partial_fit has seen.
-            for name in {"curvature_", "slope_", "total_query_weight_"} & set(vars(self)):
-                delattr(self, name)
-            lists = self._lists(X, y, qid, sample_weight, query_weight, reset=True)
-            lists, utilities = self._utilities(lists)
-            loss = self._loss(utilities)
+            forget(self, "curvature_", "slope_", "total_query_weight_")
+            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+            rows, lists = self._utility_lists(X, y, qid, weights, reset=True)
+            loss = self._loss(lists)
+            problem = self._problem(rows, lists, loss)
             start = None
-            if self._warm_start(lists.X.shape[1]) is not None:
+            if self._warm_start(problem.n_features) is not None:
                 start = self._parameters(loss)
-            self._minimise(lists, utilities, loss, start, None, lists.query_weight.sum(), (X, y))
-            self.n_queries_ = len(lists.query_weight)
+            self._minimise(problem, start, (X, y))
+            self.loss_ = loss
+            self.n_queries_ = lists.n_lists
         return self
 
     @with_callbacks
@@ -307,88 +308,98 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         """
         with restored_on_error(self):
             first = not hasattr(self, "total_query_weight_")
-            lists = self._lists(X, y, qid, sample_weight, query_weight, reset=first)
-            lists, utilities = self._utilities(lists)
-            loss = self._loss(utilities) if first else self.loss_
-            self._method(loss, needs_hessian=True)
+            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+            rows, lists = self._utility_lists(X, y, qid, weights, reset=first)
+            loss = self._loss(lists) if first else self.loss_
+            choose_method(loss, self.solver, also="partial_fit")
             start = None if first else self._parameters(loss)
             if first:
-                size = lists.X.shape[1] + self._has_intercept(loss)
+                size = rows.shape[1] + self._has_intercept(loss)
                 self.curvature_, self.slope_ = np.zeros((size, size)), np.zeros(size)
                 self.total_query_weight_, self.n_queries_ = 0.0, 0
-            total = self.total_query_weight_ + lists.query_weight.sum()
-            past = self.curvature_ / total, self.slope_ / total
-            gained = self._minimise(lists, utilities, loss, start, past, total, (X, y))
-            self.curvature_ = self.curvature_ + total * gained[0]
-            self.slope_ = self.slope_ + total * gained[1]
+            total = self.total_query_weight_ + weights_of(lists).sum()
+            remembered = Quadratic(self.curvature_ / total, self.slope_ / total)
+            problem = self._problem(rows, lists, loss, total_weight=total, quadratic=remembered)
+            gained = quadratic_expansion(problem, self._minimise(problem, start, (X, y)))
+            self.curvature_ = self.curvature_ + total * gained.curvature
+            self.slope_ = self.slope_ + total * gained.slope
             self.total_query_weight_ = total
-            self.n_queries_ += len(lists.query_weight)
+            self.loss_ = loss
+            self.n_queries_ += lists.n_lists
         return self
 
-    def _minimise(
-        self,
-        lists: TrainingLists,
-        utilities: FloatArray,
-        loss: TemplateLoss,
-        start: FloatArray | None,
-        past: tuple[FloatArray, FloatArray] | None,
-        total_weight: float,
-        data: tuple[Any, Any],
-    ) -> Any:
-        """Solve the problem and store its solution; with a past return what adds to it."""
-        progress = BlockProgress(self, self.max_iter, *data)
-
-        def report(n_iter: int, value: float, norm: float) -> None:
-            progress.block_done()
-            if self.verbose:
-                sys.stderr.write(
-                    f"iteration {n_iter}: objective {value:.10g}, gradient norm {norm:.2e}\n"
-                )
-
-        has_intercept = self._has_intercept(loss)
-        threaded = ThreadedLoss(
-            loss,
-            utilities,
-            lists.offsets,
-            lists.weight,
-            lists.query_weight / total_weight,
-            effective_n_jobs(self.n_jobs),
+    def _utility_lists(
+        self, X: Any, y: Any, qid: Any, weights: dict[str, Any], *, reset: bool
+    ) -> tuple[Any, Lists]:
+        """Rows and utilities of the lists for which the measure is defined, list by list."""
+        warn_if_not_positional(self.measure)
+        measure, _ = positional_form(self.measure)
+        X, lists = self._lists(
+            X, y, qid, weights, kind=measure.kind, lowest=measure.lowest, reset=reset
         )
-        solution = solve_linear(
-            lists.X,
-            threaded,
+        utilities = utilities_of(measure, lists)
+        missing = np.isnan(utilities)
+        lists = lists.with_labels(np.where(missing, 0.0, utilities))
+        if missing.any() and not missing.all():
+            lists = lists.only(~missing[lists.offsets[:-1]])
+        if not np.any(lists.grade > 0):
+            raise ValueError(
+                f"No query has a row of positive utility for {measure.name}, as where none has"
+                " both relevant and other rows: there is nothing to learn from; check y and qid."
+            )
+        return in_lists(X, lists), lists
+
+    def _problem(
+        self,
+        X: Any,
+        lists: Lists,
+        loss: TemplateLoss,
+        *,
+        total_weight: float | None = None,
+        quadratic: Quadratic | None = None,
+    ) -> LinearProblem:
+        """The problem of these lists, the mean over queries of this weight in all."""
+        total = weights_of(lists).sum() if total_weight is None else total_weight
+        weighted = with_query_weight(lists, 1 / total)
+        return LinearProblem(
+            as_design(X),
+            ThreadedLoss(loss, weighted, effective_n_jobs(self.n_jobs)),
             alpha=self.alpha,
-            fit_intercept=has_intercept,
-            method=self._method(loss, needs_hessian=False),
+            fit_intercept=self._has_intercept(loss),
+            quadratic=quadratic,
+        )
+
+    def _minimise(
+        self, problem: LinearProblem, start: FloatArray | None, data: tuple[Any, Any]
+    ) -> FloatArray:
+        """Solve the problem, store its solution, and return the parameters."""
+        progress = FitProgress(self, self.max_iter, *data, criterion="gradient_norm")
+        solution = solve_linear(
+            problem,
+            method=self.solver,
             tol=self.tol,
             max_iter=self.max_iter,
             start=start,
-            past=past,
-            on_iteration=report,
+            on_iteration=progress.iteration,
         )
-        gained = None
-        if past is not None:
-            gained = quadratic_expansion(
-                lists.X, threaded, solution.parameters, fit_intercept=has_intercept
-            )
-        if not solution.converged:
-            warnings.warn(
-                f"The gradient norm is {solution.gradient_norm:.1e} of that at 0 after"
-                f" {solution.n_iter} iterations and misses tol={self.tol:g}: raise max_iter, tol"
-                " or alpha, or standardise the features.",
-                ConvergenceWarning,
-                stacklevel=5,
+        certificate = solution.certificate
+        if not certificate.converged:
+            warn_not_converged(
+                "gradient_norm",
+                certificate.gradient_norm,
+                n_iter=certificate.n_iter,
+                tol=self.tol,
+                regularise="raise alpha",
             )
         self.coef_ = solution.coef
         self.intercept_ = solution.intercept
-        self.loss_ = loss
-        self.objective_ = solution.objective
-        self.gradient_norm_ = solution.gradient_norm
-        self.optimality_gap_ = solution.optimality_gap
-        self.converged_ = solution.converged
-        self.n_iter_ = solution.n_iter
-        progress.fit_done()
-        return gained
+        self.objective_ = certificate.objective
+        self.lower_bound_ = certificate.lower_bound
+        self.gradient_norm_ = certificate.gradient_norm
+        self.converged_ = certificate.converged
+        self.n_iter_ = certificate.n_iter
+        progress.done()
+        return solution.parameters
 
     def score(
         self,
@@ -432,67 +443,27 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         warn_if_not_positional(self.measure)
         return super().score(X, y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
 
-    def _utilities(self, lists: TrainingLists) -> tuple[TrainingLists, FloatArray]:
-        """Utilities of the lists for which the measure is defined, and these lists."""
-        warn_if_not_positional(self.measure)
-        measure, _ = positional_form(self.measure)
-        # Not by the ids: the lists stand in order, one after another.
-        labelled = check_lists(
-            lists.y,
-            kind=measure.kind,
-            name="y",
-            lowest=measure.lowest,
-            qid=lists.list_of,
-            sample_weight=lists.weight,
-        )
-        values = utilities_of(measure, labelled)
-        defined = ~np.isnan(values[lists.offsets[:-1]])
-        if not np.any(values > 0):
-            raise ValueError(
-                f"No query has a row of positive utility for {self.measure}, as where none has"
-                " both relevant and other rows: there is nothing to learn from; check y and qid."
-            )
-        return lists.where(defined), values[~np.isnan(values)]
-
-    def _loss(self, utilities: FloatArray) -> TemplateLoss:
-        if isinstance(self.loss, TemplateLoss):
-            loss = self.loss
-        elif self.loss in BOUNDED:
+    def _loss(self, lists: Lists) -> TemplateLoss:
+        """The loss for lists of utilities, once it is known that it can be minimised."""
+        loss = get_loss(self.loss) if isinstance(self.loss, str) else self.loss
+        if isinstance(self.loss, str) and np.isfinite(loss.largest_utility):
             largest = positional_form(self.measure)[1].largest
-            loss = get_loss(self.loss, eta=largest or float(utilities.max()) or 1.0)
-        else:
-            loss = get_loss(self.loss)
-        if not loss.is_convex:
-            raise ValueError(
-                f"loss={loss!r} is not convex in the scores, so that a minimum could not be"
-                " certified: use a link that is the inverse of psi_gradient."
-            )
+            loss = get_loss(self.loss, eta=largest or float(lists.grade.max()))
+        choose_method(loss, self.solver)
         if not loss.is_order_preserving:
-            warnings.warn(
+            warn(
                 f"{loss!r} is not order-preserving: its minimiser need not order the items by"
-                f" expected utility, and is calibrated with no measure such as {self.measure}.",
+                f" expected utility, and is calibrated with no measure such as"
+                f" {get_measure(self.measure).name}.",
                 CalibrationWarning,
-                stacklevel=5,
             )
         return loss
 
     def _has_intercept(self, loss: TemplateLoss) -> bool:
         return self.fit_intercept and not loss.is_translation_invariant
 
-    def _method(self, loss: TemplateLoss, *, needs_hessian: bool) -> str:
-        has_hessian = getattr(loss, "has_hessian", True)
-        if not has_hessian and (needs_hessian or self.solver == "newton-cg"):
-            wanted = "partial_fit" if needs_hessian else "solver='newton-cg'"
-            raise ValueError(
-                f"{wanted} needs Hessian products, which {loss!r} does not have: use fit with"
-                " solver='lbfgs'."
-            )
-        if self.solver == "auto":
-            return "newton-cg" if has_hessian else "lbfgs"
-        return self.solver
-
     def _parameters(self, loss: TemplateLoss) -> FloatArray:
         return np.append(self.coef_, self.intercept_) if self._has_intercept(loss) else self.coef_
 
     def _scores(self, X: Any) -> FloatArray:
-        return np.asarray(X @ self.coef_) + self.intercept_
+        return LinearScores(self.coef_).scores(X) + self.intercept_

@@ -2,83 +2,45 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABCMeta, abstractmethod
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._lists import group_rows
-from .._sklearn_compat import check_sample_weight
-from .._typing import FloatArray, IntArray
-from .._validation import check_qid
+from .._lists import Kind, Lists, check_lists
+from .._typing import FloatArray
+from .._warn import warn
 from ..exceptions import SingleListWarning
-from ..metrics import get_measure, rank_positions
+from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
 from ._base import Ranker
 
-__all__ = ["QueryRanker", "TrainingLists"]
+__all__ = ["MEASURE_CONSTRAINTS", "QueryRanker", "in_lists", "with_query_weight", "weights_of"]
+
+# What the parameter ``measure`` may be, for scikit-learn's validation.
+MEASURE_CONSTRAINTS = [str, Measure, ScoreGeneratingFunction, callable]
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingLists:
-    """Training rows list by list, those of weight 0 removed.
+def weights_of(lists: Lists) -> FloatArray:
+    """Weight of each list, 1 where nothing else was said."""
+    return np.ones(lists.n_lists) if lists.query_weight is None else lists.query_weight
 
-    Parameters
-    ----------
-    X : {ndarray, CSR matrix} of shape (n, n_features)
-        Rows.
-    y : ndarray of shape (n,)
-        Relevance.
-    offsets : ndarray of shape (n_lists + 1,)
-        Where each list begins, and n.
-    weight : ndarray of shape (n,) or None
-        Weights of the rows; None is 1 for each.
-    query_weight : ndarray of shape (n_lists,)
-        Weights of the lists.
-    """
 
-    X: Any
-    y: FloatArray
-    offsets: IntArray
-    weight: FloatArray | None
-    query_weight: FloatArray
+def with_query_weight(lists: Lists, factor: float) -> Lists:
+    """Multiply the weights of lists."""
+    return replace(lists, query_weight=weights_of(lists) * factor)
 
-    @property
-    def list_of(self) -> IntArray:
-        """List of each row."""
-        return np.repeat(np.arange(len(self.query_weight)), np.diff(self.offsets))
 
-    def where(self, kept: Any) -> TrainingLists:
-        """Keep some lists.
-
-        Parameters
-        ----------
-        kept : ndarray of bool of shape (n_lists,)
-            Which ones.
-
-        Returns
-        -------
-        TrainingLists
-            Those.
-        """
-        if kept.all():
-            return self
-        rows = np.flatnonzero(kept[self.list_of])
-        return TrainingLists(
-            X=self.X[rows],
-            y=self.y[rows],
-            offsets=np.append(0, np.cumsum(np.diff(self.offsets)[kept])),
-            weight=None if self.weight is None else self.weight[rows],
-            query_weight=self.query_weight[kept],
-        )
+def in_lists(X: Any, lists: Lists) -> Any:
+    """Bring rows into the order of the items of lists."""
+    return X if lists.rows is None else X[lists.rows]
 
 
 class QueryRanker(Ranker, metaclass=ABCMeta):
     """Base of the rankers of queries, whose ``predict`` is a score: neither class nor amount.
 
-    A subclass has a parameter ``measure``, the name of the measure of its :meth:`score`, learns
+    A subclass has a parameter ``measure``, the measure of its :meth:`score`, learns
     ``n_queries_``, and defines ``_scores``.
     """
 
@@ -98,58 +60,41 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         """Scores of validated rows."""
 
     def _lists(
-        self, X: Any, y: Any, qid: Any, sample_weight: Any, query_weight: Any, *, reset: bool
-    ) -> TrainingLists:
-        """Check what ``fit`` was given and bring it into lists."""
+        self,
+        X: Any,
+        y: Any,
+        qid: Any,
+        weights: dict[str, Any],
+        *,
+        kind: Kind,
+        lowest: float = -np.inf,
+        reset: bool = True,
+    ) -> tuple[Any, Lists]:
+        """Check what ``fit`` was given: the rows as they came, and the lists that they make up."""
         X, y = validate_data(
             self, X, y, dtype=np.float64, accept_sparse="csr", y_numeric=True, reset=reset
         )
         if y.dtype.kind not in "biuf":
             raise ValueError(f"y must be numeric, a relevance, got dtype {y.dtype}.")
-        y = y.astype(np.float64, copy=False)
-        n = len(y)
         if qid is None:
-            warnings.warn(
-                f"{type(self).__name__} got no qid and took all {n} rows as one list: pass qid=,"
-                " one id per row (in a search or pipeline see the user guide on how ids travel),"
-                " or qid=0 if one list is meant.",
+            warn(
+                f"{type(self).__name__} got no qid and took all {len(y)} rows as one list: pass"
+                " qid=, one id per row (in a search or pipeline see the user guide on how ids"
+                " travel), or qid=0 if one list is meant.",
                 SingleListWarning,
-                stacklevel=5,
             )
-        ids = np.zeros(n, dtype=np.int64)
-        if qid is not None and np.ndim(qid) > 0:
-            ids = check_qid(qid, n)
-        weight = check_sample_weight(sample_weight, X)
-        by_row = np.ones(n)
-        if query_weight is not None:
-            try:
-                by_row = check_sample_weight(query_weight, X)
-            except ValueError as error:
-                message = str(error).replace("sample_weight", "query_weight")
-                raise ValueError(message) from None
-        rows = np.flatnonzero((weight > 0) & (by_row > 0))
-        if len(rows) == 0:
-            raise ValueError("No row has positive sample_weight and query_weight: one must count.")
-        names, offsets, order = group_rows(ids[rows])
-        if order is not None:
-            rows = rows[order]
-        heads = by_row[rows][offsets[:-1]]
-        differs = by_row[rows] != np.repeat(heads, np.diff(offsets))
-        if differs.any():
-            first = int(np.searchsorted(offsets, np.argmax(differs), "right")) - 1
-            raise ValueError(
-                f"query_weight differs within the query {names.tolist()[first]!r}: pass one"
-                " weight per row that is the same for all rows of a query."
-            )
-        if len(rows) < n or order is not None:
-            X, y = X[rows], y[rows]
-        return TrainingLists(
-            X=X,
-            y=y,
-            offsets=offsets,
-            weight=None if np.all(weight == 1) else weight[rows],
-            query_weight=heads,
+        lists = check_lists(
+            y,
+            kind=kind,
+            name="y",
+            lowest=lowest,
+            qid=qid,
+            drop_queries_of_weight_0=True,
+            **weights,
         )
+        if lists.weight is not None and np.all(lists.weight == 1):
+            lists = replace(lists, weight=None)
+        return X, lists
 
     def _warm_start(self, n_features: int) -> FloatArray | None:
         """Coefficients of the last fit, where a fit is to start from them."""

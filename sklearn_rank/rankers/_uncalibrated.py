@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from functools import partial
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.exceptions import ConvergenceWarning
 
+from .._lists import Lists
 from .._sklearn_compat import (
-    BlockProgress,
     CallbackSupportMixin,
     Interval,
     StrOptions,
     fit_context,
     with_callbacks,
 )
-from .._solvers._hinge import solve_linear_hinge
-from .._solvers._linear import solve_linear
+from .._solvers import (
+    Design,
+    HingeProblem,
+    LinearProblem,
+    SolverResult,
+    as_design,
+    solve_linear,
+    solve_linear_hinge,
+)
 from .._typing import FloatArray
 from ..losses import ComparisonHinge, ComparisonSquaredHinge
-from ..losses._threads import ThreadedLoss
-from ._base import restored_on_error
-from ._query_base import QueryRanker
+from ..losses._shared import ThreadedLoss
+from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
+from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists, weights_of, with_query_weight
+from ._score_function import LinearScores
 
 __all__ = ["RankSVM"]
+
+# For each loss the certificate by which its fit ends, and the attribute that keeps it.
+CERTIFICATES: dict[str, tuple[Literal["relative_gap", "gradient_norm"], str]] = {
+    "hinge": ("relative_gap", "dual_gap_"),
+    "squared_hinge": ("gradient_norm", "gradient_norm_"),
+}
 
 
 class RankSVM(CallbackSupportMixin, QueryRanker):
     """Ranking SVM: a linear ranker by the hinge of pairs of different relevance.
 
-    With scores s = X w it minimises ``sum over queries q of w_q L_q / sum of w_q + alpha / 2
-    ||w||**2``, where L is the sum over pairs of rows of a query with y_i > y_j of
+    With scores s = X w it minimises ``1 / 2 ||w||**2 + C sum over queries q of w_q L_q / sum of
+    w_q``, where L is the sum over pairs of rows of a query with y_i > y_j of
     ``max(0, 1 - (s_i - s_j))``, or of its square.
 
     It is a baseline: the loss counts pairs that are labelled differently, and not by how much, and
@@ -45,10 +56,10 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
     ----------
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Hinge or its square.
-    measure : str, default="ndcg"
-        Name of the measure of which :meth:`score` is the value; of no effect on the fit.
-    alpha : float, default=1.0
-        Strength of the penalty, greater than 0; more is smaller coefficients.
+    measure : str, Measure or callable, default="ndcg"
+        The measure of which :meth:`score` is the value; of no effect on the fit.
+    C : float, default=1.0
+        Factor of the loss, greater than 0; less is smaller coefficients.
     tol : float, default=1e-4
         For the hinge the largest duality gap relative to the objective, for its square the largest
         norm of the gradient relative to that at 0; greater than 0.
@@ -70,8 +81,10 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
         Number of queries.
     objective_ : float
         Value of the objective.
+    lower_bound_ : float
+        Certified: no coefficients have a smaller objective.
     dual_gap_ : float
-        For the hinge: the objective less a lower bound of its minimum, relative to the objective.
+        For the hinge: the objective less the lower bound, relative to the objective.
     gradient_norm_ : float
         For the squared hinge: norm of the gradient relative to that at 0.
     converged_ : bool
@@ -89,10 +102,10 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
 
     Notes
     -----
-    ``C`` of SVMrank, which halves no norm but divides by the number of queries likewise, is
-    ``1 / alpha``. A step costs O(n log n) for a query of n rows, whatever the number of pairs, and
-    the products with X. For the hinge the kink is rounded to ever narrower parabolas; the slopes
-    of the rounded hinge make a point of the dual problem, from which the gap is.
+    ``C`` is that of SVMrank, which divides by the number of queries likewise. A step costs
+    O(n log n) for a query of n rows, whatever the number of pairs, and the products with X. For
+    the hinge the kink is rounded to ever narrower parabolas; the slopes of the rounded hinge make
+    a point of the dual problem, from which the lower bound is.
 
     References
     ----------
@@ -115,8 +128,8 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
 
     _parameter_constraints = {
         "loss": [StrOptions({"hinge", "squared_hinge"})],
-        "measure": [str],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "measure": MEASURE_CONSTRAINTS,
+        "C": [Interval(Real, 0, None, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "warm_start": ["boolean"],
@@ -129,7 +142,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
         loss="hinge",
         *,
         measure="ndcg",
-        alpha=1.0,
+        C=1.0,
         tol=1e-4,
         max_iter=1000,
         warm_start=False,
@@ -138,7 +151,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
     ):
         self.loss = loss
         self.measure = measure
-        self.alpha = alpha
+        self.C = C
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
@@ -190,65 +203,65 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
             If the certificate misses ``tol``.
         """
         with restored_on_error(self):
-            lists = self._lists(X, y, qid, sample_weight, query_weight, reset=True)
-            different = np.diff(lists.y) != 0
-            different[lists.offsets[1:-1] - 1] = False
-            if not different.any():
-                raise ValueError(
-                    "No query has rows of different relevance: all rows of each are of one class,"
-                    " and there are no pairs to learn from; check y and qid."
+            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+            rows, lists = self._lists(X, y, qid, weights, kind="graded")
+            _check_pairs(lists)
+            design = as_design(in_lists(rows, lists))
+            criterion, attribute = CERTIFICATES[self.loss]
+            progress = FitProgress(self, self.max_iter, X, y, criterion=criterion)
+            solution = self._solve(design, lists, progress)
+            certificate = solution.certificate
+            reached = getattr(certificate, criterion)
+            if not certificate.converged:
+                warn_not_converged(
+                    criterion,
+                    reached,
+                    n_iter=certificate.n_iter,
+                    tol=self.tol,
+                    regularise="lower C",
                 )
-            start = self._warm_start(lists.X.shape[1])
-            progress = BlockProgress(self, self.max_iter, X, y)
-
-            def report(n_iter: int, value: float, certificate: float) -> None:
-                progress.block_done()
-                if self.verbose:
-                    sys.stderr.write(
-                        f"step {n_iter}: objective {value:.10g}, certificate {certificate:.2e}\n"
-                    )
-
-            # Losses take utilities from 0 on; of these only the order counts here.
-            relevance = lists.y - lists.y.min()
-            query_weight = lists.query_weight / lists.query_weight.sum()
-            threads = effective_n_jobs(self.n_jobs)
-
-            def on(loss: Any, margin: float) -> ThreadedLoss:
-                return ThreadedLoss(
-                    loss(margin), relevance, lists.offsets, lists.weight, query_weight, threads
-                )
-
-            settings = {"alpha": self.alpha, "tol": self.tol, "max_iter": self.max_iter}
-            settings |= {"start": start, "on_iteration": report}
-            solution: Any
-            if self.loss == "hinge":
-                hinges = partial(on, ComparisonHinge), partial(on, ComparisonSquaredHinge)
-                solution = solve_linear_hinge(lists.X, *hinges, **settings)
-                name, reached = "relative duality gap", solution.dual_gap
-            else:
-                solution = solve_linear(lists.X, on(ComparisonSquaredHinge, 1.0), **settings)
-                name, reached = "gradient norm relative to that at 0", solution.gradient_norm
-            if not solution.converged:
-                warnings.warn(
-                    f"The {name} is {reached:.1e} after {solution.n_iter} steps and misses"
-                    f" tol={self.tol:g}: raise max_iter, tol or alpha, or standardise the"
-                    " features.",
-                    ConvergenceWarning,
-                    stacklevel=4,
-                )
-            for name in {"dual_gap_", "gradient_norm_"} & set(vars(self)):
-                delattr(self, name)
-            if self.loss == "hinge":
-                self.dual_gap_ = reached
-            else:
-                self.gradient_norm_ = reached
+            forget(self, "dual_gap_", "gradient_norm_")
+            setattr(self, attribute, reached)
             self.coef_ = solution.coef
-            self.n_queries_ = len(lists.query_weight)
-            self.objective_ = solution.objective
-            self.converged_ = solution.converged
-            self.n_iter_ = solution.n_iter
-            progress.fit_done()
+            self.n_queries_ = lists.n_lists
+            self.objective_ = certificate.objective
+            self.lower_bound_ = certificate.lower_bound
+            self.converged_ = certificate.converged
+            self.n_iter_ = certificate.n_iter
+            progress.done()
         return self
 
+    def _solve(self, design: Design, lists: Lists, progress: FitProgress) -> SolverResult:
+        # Losses take utilities from 0 on; of these only the order counts here.
+        relevance = lists.with_labels(lists.grade - lists.grade.min())
+        weighted = with_query_weight(relevance, self.C / weights_of(lists).sum())
+        threads = effective_n_jobs(self.n_jobs)
+
+        def on(loss: Any, margin: float) -> ThreadedLoss:
+            return ThreadedLoss(loss(margin), weighted, threads)
+
+        settings = {
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "start": self._warm_start(design.shape[1]),
+            "on_iteration": progress.iteration,
+        }
+        if self.loss == "hinge":
+            hinges = partial(on, ComparisonHinge), partial(on, ComparisonSquaredHinge)
+            return solve_linear_hinge(HingeProblem(design, *hinges, alpha=1.0), **settings)
+        problem = LinearProblem(design, on(ComparisonSquaredHinge, 1.0), alpha=1.0)
+        return solve_linear(problem, **settings)
+
     def _scores(self, X: Any) -> FloatArray:
-        return np.asarray(X @ self.coef_)
+        return LinearScores(self.coef_).scores(X)
+
+
+def _check_pairs(lists: Lists) -> None:
+    """Check that some list has rows of different relevance."""
+    different = np.diff(lists.grade) != 0
+    different[lists.offsets[1:-1] - 1] = False
+    if not different.any():
+        raise ValueError(
+            "No query has rows of different relevance: all rows of each are of one class, and"
+            " there are no pairs to learn from; check y and qid."
+        )

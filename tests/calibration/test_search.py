@@ -33,7 +33,7 @@ CALIBRATED = [
     PointwiseLogistic(eta=3.5),
     PointwiseExponential(eta=3.5),
     PointwiseSquaredHinge(eta=3.5, t=2.0),
-    PointwiseDifferentiableHinge(eta=3.5, alpha=0.5),
+    PointwiseDifferentiableHinge(eta=3.5, width=0.5),
     PairwiseSquared(),
     PairwiseLogistic(),
     PairwiseExponential(),

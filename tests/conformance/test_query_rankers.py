@@ -55,6 +55,11 @@ def strict(ranker):
     return clone(ranker).set_params(tol=1e-8 if "lbfgs" in repr(ranker) else 1e-10)
 
 
+def strength_of(ranker):
+    """Name of the parameter that weighs loss against penalty."""
+    return "C" if "C" in ranker.get_params() else "alpha"
+
+
 def assert_near(one, two, ranker):
     atol = 5e-3 if ranker.get_params()["loss"] == "hinge" else 1e-6
     np.testing.assert_allclose(one, two, rtol=0, atol=atol)
@@ -148,9 +153,9 @@ def test_ids_of_any_type_in_any_order(ranker):
 @pytest.mark.parametrize(
     ("qid", "message"),
     [
-        ([3, 3, 3], "qid"),
-        (lambda qid: np.where(qid == 1, np.nan, qid), "qid"),
-        (lambda qid: np.stack((qid, qid)), "qid"),
+        ([3, 3, 3], r"qid has 3 entries for \d+ rows"),
+        (lambda qid: np.where(qid == 1, np.nan, qid), "qid is missing at row"),
+        (lambda qid: np.stack((qid, qid)), r"qid has shape \(2, \d+\), but must be"),
     ],
 )
 def test_ids_that_are_refused(ranker, qid, message):
@@ -334,17 +339,18 @@ def test_routing_on_groups_reach_splitter_fit_and_score(ranker, routing):
 def test_routing_on_nested_searches_pipelines_and_curves(ranker, routing):
     X, y, qid = data(12)
     name = type(ranker).__name__.lower()
-    grid = {f"{name}__alpha": [0.1, 10.0]}
+    strength = strength_of(ranker)
+    grid = {f"{name}__{strength}": [0.1, 10.0]}
     pipe = make_pipeline(StandardScaler(), clone(ranker))
     search = GridSearchCV(pipe, grid, cv=CV, error_score="raise")
     search.fit(X, y, groups=qid)
-    for i, alpha in enumerate([0.1, 10.0]):
-        by_loop = by_hand(clone(pipe).set_params(**{f"{name}__alpha": alpha})[-1], X, y, qid)
+    for i, value in enumerate([0.1, 10.0]):
+        by_loop = by_hand(clone(pipe).set_params(**{f"{name}__{strength}": value})[-1], X, y, qid)
         assert len(by_loop) == 3
         fold = search.cv_results_["split0_test_score"][i]
         train, test = next(CV.split(X, y, qid))
         scaled = StandardScaler().fit(X[train])
-        one = clone(ranker).set_params(alpha=alpha)
+        one = clone(ranker).set_params(**{strength: value})
         one.fit(scaled.transform(X[train]), y[train], qid=qid[train])
         assert fold == measured(one, scaled.transform(X[test]), y[test], qid[test])
     outer = cross_val_score(search, X, y, cv=CV, params={"groups": qid}, error_score="raise")
@@ -353,7 +359,7 @@ def test_routing_on_nested_searches_pipelines_and_curves(ranker, routing):
         # Both take some of the rows, and cut queries.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         halving = HalvingGridSearchCV(
-            clone(ranker), {"alpha": [0.1, 1.0, 10.0]}, cv=CV, resource="n_samples",
+            clone(ranker), {strength: [0.1, 1.0, 10.0]}, cv=CV, resource="n_samples",
             min_resources=40, random_state=0, error_score="raise",
         )  # fmt: skip
         halving.fit(X, y, groups=qid)
@@ -361,7 +367,7 @@ def test_routing_on_nested_searches_pipelines_and_curves(ranker, routing):
             clone(ranker), X, y, cv=CV, train_sizes=[0.6, 1.0], params={"groups": qid},
             error_score="raise",
         )  # fmt: skip
-    assert halving.best_params_["alpha"] in (0.1, 1.0, 10.0)
+    assert halving.best_params_[strength] in (0.1, 1.0, 10.0)
     assert np.isfinite(train_scores).all()
     # The last size is that of the first fold's rows, and cuts a query of others.
     assert test_scores[1, 0] == by_hand(ranker, X, y, qid)[0]
@@ -383,7 +389,7 @@ def test_routing_on_qid_by_its_own_name(ranker, routing):
 @every_ranker
 def test_routing_off_groups_reach_the_splitter_only(ranker):
     X, y, qid = data(12)
-    search = GridSearchCV(clone(ranker), {"alpha": [1.0]}, cv=CV, error_score="raise")
+    search = GridSearchCV(clone(ranker), {strength_of(ranker): [1.0]}, cv=CV, error_score="raise")
     with pytest.warns(SingleListWarning, match="took all"):
         search.fit(X, y, groups=qid)
     assert search.best_estimator_.n_queries_ == 1
@@ -392,7 +398,9 @@ def test_routing_off_groups_reach_the_splitter_only(ranker):
 @every_ranker
 def test_routing_off_qid_reaches_fit_and_not_score(ranker):
     X, y, qid = data(12)
-    search = GridSearchCV(clone(ranker), {"alpha": [1.0]}, cv=KFold(3), error_score="raise")
+    search = GridSearchCV(
+        clone(ranker), {strength_of(ranker): [1.0]}, cv=KFold(3), error_score="raise"
+    )
     with pytest.raises(ValueError, match="score got no qid"):
         search.fit(X, y, qid=qid)
     pipe = make_pipeline(StandardScaler(), clone(ranker))
@@ -400,5 +408,7 @@ def test_routing_off_qid_reaches_fit_and_not_score(ranker):
     assert pipe[-1].n_queries_ == 12
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        lost = GridSearchCV(clone(ranker), {"alpha": [1.0]}, cv=KFold(3)).fit(X, y, qid=qid)
+        lost = GridSearchCV(clone(ranker), {strength_of(ranker): [1.0]}, cv=KFold(3)).fit(
+            X, y, qid=qid
+        )
     assert np.isnan(lost.cv_results_["mean_test_score"]).all()

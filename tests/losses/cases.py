@@ -54,11 +54,11 @@ CASES = [
     ),
     *(
         Case(
-            losses.PointwiseDifferentiableHinge(eta=5.0, alpha=alpha),
-            oracles.pointwise_differentiable_hinge(5.0, alpha),
+            losses.PointwiseDifferentiableHinge(eta=5.0, width=width),
+            oracles.pointwise_differentiable_hinge(5.0, width),
             5.0,
         )
-        for alpha in (0.3, 0.75, 3.0)
+        for width in (0.3, 0.75, 3.0)
     ),
     Case(losses.PairwiseSquared(), oracles.pairwise_squared()),
     Case(losses.PairwiseLogistic(), oracles.pairwise(lambda d: oracles.softplus(-d))),

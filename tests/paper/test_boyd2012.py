@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from sklearn_rank import AccuracyAtTopRanker
-from sklearn_rank._solvers import PivotProblem, solve_pivots_cvxpy, solve_pivots_newton
+from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
+from sklearn_rank._solvers._cvxpy import solve_pivots_cvxpy
 from sklearn_rank.exceptions import SmallTopWarning
 from tests.oracles import accuracy_at_top as oracle
 
@@ -101,15 +102,15 @@ def test_problem_2_and_its_dual(case, C, solver):
         assert dual_value == pytest.approx(value, rel=ORACLE_ERROR)  # Eq. (3) is the dual of (2)
         np.testing.assert_allclose(w_dual, w, atol=1e-4 * max(1, np.abs(w).max()))
         # The certificate: the optimum lies between the two values that the solver reports ...
-        assert solutions.dual[k] <= value + slack
-        assert solutions.primal[k] >= value - slack
+        assert solutions.lower_bound[k] <= value + slack
+        assert solutions.objective[k] >= value - slack
         # ... the upper one is the objective of the weights that it returns, by definition ...
         assert oracle.problem_two(solutions.coef[k], z, X_all, y_all, cost) == pytest.approx(
-            solutions.primal[k], rel=1e-12
+            solutions.objective[k], rel=1e-12
         )
         # ... and they are as close as reported, which also bounds the error of the weights.
-        gap = solutions.primal[k] - solutions.dual[k]
-        assert solutions.primal[k] - value <= gap + slack
+        gap = solutions.objective[k] - solutions.lower_bound[k]
+        assert solutions.objective[k] - value <= gap + slack
         assert np.linalg.norm(solutions.coef[k] - w) <= np.sqrt(2 * (max(gap, 0) + slack)) + 1e-4
 
 
@@ -121,11 +122,11 @@ def test_the_certificate_holds_before_convergence(solver, max_iter):
     solutions = SOLVERS[solver](problem, problem.pivots, tol=1e-12, max_iter=max_iter)
     for k, first in enumerate(problem.candidate_indices):
         _, value = oracle.solve_primal(X_all, y_all, cost, X[first])
-        assert 0 <= solutions.dual[k] <= value * (1 + ORACLE_ERROR)
-        assert solutions.primal[k] >= value * (1 - ORACLE_ERROR)
+        assert 0 <= solutions.lower_bound[k] <= value * (1 + ORACLE_ERROR)
+        assert solutions.objective[k] >= value * (1 - ORACLE_ERROR)
         assert oracle.problem_two(
             solutions.coef[k], X[first], X_all, y_all, cost
-        ) == pytest.approx(solutions.primal[k], rel=1e-12)
+        ) == pytest.approx(solutions.objective[k], rel=1e-12)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -259,7 +260,10 @@ def test_the_choice_is_the_closest_to_the_quantile(case, solver):
         assert ranker.dual_gap_ <= tol
         problem, X_all, y_all, cost = problem_for(X, y, weight, C)
         solutions = SOLVERS[solver](problem, problem.pivots, tol=tol)
-        gaps = np.maximum(solutions.primal - solutions.dual, 0) + 1e-14 * solutions.primal
+        gaps = (
+            np.maximum(solutions.objective - solutions.lower_bound, 0)
+            + 1e-14 * solutions.objective
+        )
         order = np.argsort(problem.candidate_indices)
         pivots = problem.candidate_indices[order]
         np.testing.assert_array_equal(pivots, ranker.candidate_indices_)

@@ -8,7 +8,16 @@ import pytest
 import scipy.sparse as sp
 
 from sklearn_rank import losses
-from sklearn_rank._solvers import quadratic_expansion, solve_linear, solve_linear_hinge
+from sklearn_rank._solvers import (
+    HingeProblem,
+    LinearProblem,
+    as_design,
+    choose_method,
+    quadratic_expansion,
+    solve_linear,
+    solve_linear_hinge,
+)
+from sklearn_rank._solvers._newton_cg import newton_cg
 
 
 def problem(seed=0, n_lists=6, n_features=3):
@@ -19,6 +28,11 @@ def problem(seed=0, n_lists=6, n_features=3):
     X[rng.random(X.shape) < 0.3] = 0.0
     utility = rng.choice([0.0, 0.0, 0.5, 1.0], offsets[-1])
     return X, utility, offsets
+
+
+def minimise(X, loss, *, alpha, fit_intercept=False, quadratic=None, **settings):
+    made = LinearProblem(as_design(X), loss, alpha, fit_intercept, quadratic)
+    return solve_linear(made, **settings)
 
 
 NAMES = ["pointwise_squared", "pointwise_logistic", "pairwise_logistic", "softmax"]
@@ -57,15 +71,15 @@ def test_the_minimum_is_that_of_a_cone_solver(name, method, alpha):
     intercept = not loss.is_translation_invariant
     value, w = by_cvxpy(name, X, v, offsets, alpha)
     for matrix in (X, sp.csr_array(X)):
-        found = solve_linear(
+        found = minimise(
             matrix, loss.on(v, offsets), alpha=alpha, fit_intercept=intercept, method=method,
             tol=1e-8, max_iter=2000,
         )  # fmt: skip
-        assert found.converged
-        assert found.gradient_norm <= 1e-8
-        assert found.objective == pytest.approx(value, rel=1e-7)
+        assert found.certificate.converged
+        assert found.certificate.gradient_norm <= 1e-8
+        assert found.certificate.objective == pytest.approx(value, rel=1e-7)
         np.testing.assert_allclose(found.coef, w, atol=1e-4)
-        assert np.isnan(found.optimality_gap) == intercept
+        assert np.isnan(found.certificate.lower_bound) == intercept
         assert (found.intercept != 0) == intercept
 
 
@@ -73,28 +87,28 @@ def test_the_minimum_is_that_of_a_cone_solver(name, method, alpha):
 def test_the_certificate_bounds_the_distance_from_the_minimum(name):
     X, v, offsets = problem(1)
     on = losses.get_loss(name).on(v, offsets)
-    least = solve_linear(X, on, alpha=0.5, tol=1e-12).objective
+    least = minimise(X, on, alpha=0.5, tol=1e-12).certificate.objective
     for tol in (0.5, 0.1, 1e-2, 1e-4):
-        found = solve_linear(X, on, alpha=0.5, tol=tol)
-        assert found.objective - least <= found.optimality_gap
-        assert found.gradient_norm <= tol
+        found = minimise(X, on, alpha=0.5, tol=tol)
+        assert found.certificate.lower_bound <= least
+        assert found.certificate.gradient_norm <= tol
 
 
 def test_too_few_iterations_are_reported():
     X, v, offsets = problem()
     on = losses.PairwiseLogistic().on(v, offsets)
     for method in ("newton-cg", "lbfgs"):
-        found = solve_linear(X, on, alpha=1e-3, method=method, max_iter=1)
-        assert not found.converged
-        assert found.gradient_norm > 1e-6
-        assert found.n_iter == 1
+        found = minimise(X, on, alpha=1e-3, method=method, max_iter=1)
+        assert not found.certificate.converged
+        assert found.certificate.gradient_norm > 1e-6
+        assert found.certificate.n_iter == 1
 
 
 def test_nothing_to_learn_is_learned_at_once():
     X, v, offsets = problem()
-    found = solve_linear(X, losses.PairwiseLogistic().on(0 * v, offsets), alpha=1.0)
-    assert found.converged
-    assert found.n_iter == 0
+    found = minimise(X, losses.PairwiseLogistic().on(0 * v, offsets), alpha=1.0)
+    assert found.certificate.converged
+    assert found.certificate.n_iter == 0
     np.testing.assert_array_equal(found.coef, 0.0)
 
 
@@ -102,11 +116,11 @@ def test_without_a_penalty_directions_of_no_curvature_do_no_harm():
     X, v, offsets = problem()
     X = np.hstack((X, X[:, :1]))
     on = losses.PairwiseSquared().on(v, offsets)
-    found = solve_linear(X, on, alpha=0.0, tol=1e-9)
-    assert found.converged
-    assert np.isnan(found.optimality_gap)
-    least = solve_linear(X[:, :3], on, alpha=0.0, tol=1e-9).objective
-    assert found.objective == pytest.approx(least, rel=1e-10)
+    found = minimise(X, on, alpha=0.0, tol=1e-9)
+    assert found.certificate.converged
+    assert np.isnan(found.certificate.lower_bound)
+    least = minimise(X[:, :3], on, alpha=0.0, tol=1e-9).certificate.objective
+    assert found.certificate.objective == pytest.approx(least, rel=1e-10)
 
 
 def test_progress_is_told():
@@ -114,28 +128,28 @@ def test_progress_is_told():
     on = losses.PairwiseLogistic().on(v, offsets)
     for method in ("newton-cg", "lbfgs"):
         told = []
-        found = solve_linear(
+        found = minimise(
             X,
             on,
             alpha=0.1,
             method=method,
             on_iteration=lambda *what, told=told: told.append(what),
         )
-        assert [k for k, _, _ in told] == list(range(1, found.n_iter + 1))
-        assert told[-1][1] == pytest.approx(found.objective)
+        assert [k for k, _, _ in told] == list(range(1, found.certificate.n_iter + 1))
+        assert told[-1][1] == pytest.approx(found.certificate.objective)
 
 
 def test_from_the_solution_no_step_is_needed():
     X, v, offsets = problem()
     on = losses.PairwiseLogistic().on(v, offsets)
-    found = solve_linear(X, on, alpha=0.1)
-    again = solve_linear(X, on, alpha=0.1, start=found.parameters)
-    assert again.n_iter == 0
+    found = minimise(X, on, alpha=0.1)
+    again = minimise(X, on, alpha=0.1, start=found.parameters)
+    assert again.certificate.n_iter == 0
     np.testing.assert_array_equal(again.coef, found.coef)
 
 
 @pytest.mark.parametrize("name", ["pointwise_squared", "pairwise_squared"])
-def test_a_quadratic_past_is_the_rows_themselves(name):
+def test_a_quadratic_term_is_the_rows_themselves(name):
     X, v, offsets = problem(2, n_lists=8)
     loss = losses.get_loss(name)
     intercept = not loss.is_translation_invariant
@@ -144,11 +158,177 @@ def test_a_quadratic_past_is_the_rows_themselves(name):
     earlier = loss.on(v[:cut], offsets[:5])
     later = loss.on(v[cut:], offsets[4:] - cut)
     anywhere = np.arange(size, dtype=float)
-    past = quadratic_expansion(X[:cut], earlier, anywhere, fit_intercept=intercept)
+    of_earlier = LinearProblem(as_design(X[:cut]), earlier, 0.3, intercept)
+    remembered = quadratic_expansion(of_earlier, anywhere)
     settings = {"alpha": 0.3, "fit_intercept": intercept, "tol": 1e-12}
-    whole = solve_linear(X, loss.on(v, offsets), **settings)
-    parts = solve_linear(X[cut:], later, past=past, **settings)
+    whole = minimise(X, loss.on(v, offsets), **settings)
+    parts = minimise(X[cut:], later, quadratic=remembered, **settings)
     np.testing.assert_allclose(parts.parameters, whole.parameters, atol=1e-9)
+
+
+CONVEX = [
+    "pointwise_squared",
+    "pointwise_logistic",
+    "pairwise_logistic",
+    "pairwise_squared",
+    "softmax",
+]
+
+
+@pytest.mark.parametrize("name", CONVEX)
+@pytest.mark.parametrize("method", ["newton-cg", "lbfgs"])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_point_is_below_the_lower_bound(name, method, seed):
+    X, v, offsets = problem(seed)
+    made = LinearProblem(as_design(X), losses.get_loss(name).on(v, offsets), alpha=0.2)
+    scale = np.linalg.norm(made.value_and_gradient(np.zeros(3))[1])
+    rng = np.random.default_rng(seed)
+    for tol in (0.5, 1e-2, 1e-5):
+        found = solve_linear(made, method=method, tol=tol, max_iter=1000)
+        bound = found.certificate.lower_bound
+        # The gap is at most what the tolerance promises.
+        assert found.certificate.objective - bound <= (tol * scale) ** 2 / (2 * 0.2) * (1 + 1e-9)
+        points = [
+            np.zeros(3),
+            *(found.coef + rng.normal(size=(20, 3)) * rng.choice([1e-4, 1.0, 9.0])),
+        ]
+        assert min(made.value_and_gradient(w)[0] for w in points) >= bound
+
+
+def test_the_objective_of_the_certificate_is_that_of_the_coefficients():
+    X, v, offsets = problem(5)
+    made = LinearProblem(
+        as_design(X), losses.PointwiseLogistic().on(v, offsets), alpha=0.7, fit_intercept=True
+    )
+    found = solve_linear(made)
+    by_hand = sum(
+        losses.PointwiseLogistic().on(v, offsets).value(X @ found.coef + found.intercept)
+    )
+    by_hand += 0.35 * found.coef @ found.coef
+    assert found.certificate.objective == pytest.approx(by_hand, rel=1e-13)
+    np.testing.assert_array_equal(found.parameters, np.append(found.coef, found.intercept))
+
+
+@pytest.mark.parametrize("name", ["pointwise_squared", "pointwise_logistic"])
+def test_the_intercept_bears_no_penalty(name):
+    X, v, offsets = problem(6)
+    on = losses.get_loss(name).on(v, offsets)
+    found = minimise(X, on, alpha=1e9, fit_intercept=True, tol=1e-10)
+    np.testing.assert_allclose(found.coef, 0, atol=1e-6)
+    constant = v.mean() if name == "pointwise_squared" else np.log(v.mean() / (1 - v.mean()))
+    assert found.intercept == pytest.approx(constant, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", CONVEX)
+def test_sparse_rows_are_the_dense_ones(name):
+    X, v, offsets = problem(7, n_lists=20)
+    settings = {"alpha": 0.05, "fit_intercept": name.startswith("pointwise"), "tol": 1e-11}
+    on = losses.get_loss(name).on(v, offsets)
+    dense, sparse = minimise(X, on, **settings), minimise(sp.csc_matrix(X), on, **settings)
+    np.testing.assert_allclose(sparse.parameters, dense.parameters, atol=1e-9)
+
+
+# ----------------------------------------------------------- what a loss must offer, and what not
+
+
+class Overstated:
+    """A loss whose second derivatives are said to be greater than they are, by a factor."""
+
+    is_convex = has_hessian_product = True
+    has_curvature = False
+
+    def __init__(self, loss, factor):
+        self.loss = loss
+        self.factor = factor
+        self.n_products = 0
+
+    def value_and_gradient(self, score):
+        return self.loss.value_and_gradient(score)
+
+    def hessian_product(self, score, direction):
+        self.n_products += 1
+        return self.factor * self.loss.hessian_product(score, direction)
+
+
+def test_lbfgs_takes_over_where_newtons_method_stalls():
+    X, v, offsets = problem(8, n_lists=20)
+    on = losses.PairwiseLogistic().on(v, offsets)
+    # Steps are too short by more than a line search makes up for.
+    stalling = Overstated(on, 1e25)
+    stopped = newton_cg(
+        LinearProblem(as_design(X), stalling, 1e-3), np.zeros(3), 1e-9, 200, lambda *told: None
+    )
+    assert stopped.stalled
+    assert stopped.n_iter == 0
+    told = []
+    found = minimise(
+        X,
+        stalling,
+        alpha=1e-3,
+        tol=1e-7,
+        max_iter=500,
+        on_iteration=lambda *what: told.append(what),
+    )
+    assert stalling.n_products > 0
+    assert found.certificate.converged
+    assert [n for n, _, _ in told] == list(range(1, found.certificate.n_iter + 1))
+    assert told[-1][2] == pytest.approx(found.certificate.gradient_norm)
+    expected = minimise(X, on, alpha=1e-3, tol=1e-9)
+    np.testing.assert_allclose(found.coef, expected.coef, atol=1e-5)
+
+
+def test_newtons_method_that_rounding_stops_has_not_stalled():
+    X, v, offsets = problem(8)
+    made = LinearProblem(as_design(X), losses.PairwiseLogistic().on(v, offsets), 0.1)
+    stopped = newton_cg(made, np.zeros(3), 0.0, 200, lambda *told: None)
+    assert not stopped.stalled
+    assert np.linalg.norm(made.value_and_gradient(stopped.parameters)[1]) < 1e-12
+
+
+def test_losses_without_second_derivatives_go_to_lbfgs():
+    known = losses.PairwiseConvex(
+        lambda d: np.exp(-d), lambda d: -np.exp(-d), lambda d: np.exp(-d)
+    )
+    unknown = losses.PairwiseConvex(known.phi, known.derivative)
+    assert choose_method(known) == "newton-cg"
+    assert choose_method(unknown) == choose_method(known, "lbfgs") == "lbfgs"
+    X, v, offsets = problem(9)
+    settings = {"alpha": 0.5, "tol": 1e-8, "max_iter": 500}
+    one = minimise(X, known.on(v, offsets), **settings)
+    two = minimise(X, unknown.on(v, offsets), **settings)
+    assert two.certificate.converged
+    np.testing.assert_allclose(two.coef, one.coef, atol=1e-6)
+
+
+def test_losses_that_are_refused_say_what_they_lack():
+    square = {"psi": lambda u: u @ u / 2, "psi_gradient": lambda u: u}
+    no_hessian = losses.ListwiseBregman(**square, link=lambda s: s)
+    with pytest.raises(ValueError, match=r"solver='newton-cg' needs Hessian products, .*Bregman"):
+        choose_method(no_hessian, "newton-cg")
+    with pytest.raises(ValueError, match="partial_fit needs Hessian products"):
+        choose_method(no_hessian, also="partial_fit")
+    not_convex = losses.ListwiseBregman(
+        **square, link=np.sinh, pullback=lambda s, r: np.cosh(s) * r
+    )
+    X, v, offsets = problem()
+    with pytest.raises(ValueError, match="is not convex in the scores"):
+        minimise(X, not_convex.on(v, offsets), alpha=1.0)
+    with pytest.raises(
+        TypeError, match="does not say is_convex, has_hessian_product, has_curvature"
+    ):
+        minimise(X, object(), alpha=1.0)
+    with pytest.raises(
+        ValueError, match="solver='newton' must be one of 'auto', 'newton-cg', 'lbfgs'"
+    ):
+        choose_method(no_hessian, "newton")
+
+
+@pytest.mark.parametrize("name", CONVEX)
+def test_what_a_loss_says_of_itself_holds_on_lists_too(name):
+    on = losses.get_loss(name).on([0.0, 1.0])
+    assert on.is_convex
+    assert on.has_hessian_product
+    assert on.has_curvature
 
 
 # ------------------------------------------------------------------------------------- the hinge
@@ -165,13 +345,15 @@ def hinge_by_cvxpy(X, y, offsets, alpha, margin):
     return cp.Problem(cp.Minimize(total)).solve(solver=cp.CLARABEL), w.value
 
 
-def solve_hinge(X, y, offsets, **settings):
-    return solve_linear_hinge(
-        X,
+def solve_hinge(X, y, offsets, *, alpha, margin=1.0, **settings):
+    problem = HingeProblem(
+        as_design(X),
         lambda margin: losses.ComparisonHinge(margin).on(y, offsets),
         lambda margin: losses.ComparisonSquaredHinge(margin).on(y, offsets),
-        **settings,
+        alpha=alpha,
+        margin=margin,
     )
+    return solve_linear_hinge(problem, **settings)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 1.0, 30.0])
@@ -181,10 +363,13 @@ def test_the_hinge_is_minimised_up_to_its_gap(alpha, margin):
     value, w = hinge_by_cvxpy(X, y, offsets, alpha, margin)
     for tol in (1e-1, 1e-3, 1e-6):
         found = solve_hinge(X, y, offsets, alpha=alpha, margin=margin, tol=tol)
-        assert found.converged
-        assert found.dual_gap <= tol
-        assert value * (1 - 1e-8) <= found.objective
-        assert found.objective - value <= found.dual_gap * found.objective + 1e-7 * value
+        assert found.certificate.converged
+        assert found.certificate.relative_gap <= tol
+        assert value * (1 - 1e-8) <= found.certificate.objective
+        assert (
+            found.certificate.objective - value
+            <= found.certificate.relative_gap * found.certificate.objective + 1e-7 * value
+        )
     np.testing.assert_allclose(found.coef, w, atol=1e-2)
 
 
@@ -193,9 +378,12 @@ def test_the_gap_bounds_the_distance_of_an_unfinished_hinge():
     value, _ = hinge_by_cvxpy(X, y, offsets, 0.01, 1.0)
     for max_iter in (1, 2, 3, 5, 8):
         found = solve_hinge(X, y, offsets, alpha=0.01, tol=1e-9, max_iter=max_iter)
-        assert not found.converged
-        assert found.objective - value <= found.dual_gap * found.objective
-        assert found.dual_gap > 0
+        assert not found.certificate.converged
+        assert (
+            found.certificate.objective - value
+            <= found.certificate.relative_gap * found.certificate.objective
+        )
+        assert found.certificate.relative_gap > 0
 
 
 @pytest.mark.parametrize("name", ["pairwise_logistic", "pairwise_squared", "pointwise_logistic"])
@@ -215,11 +403,45 @@ def test_preconditioned_directions_reach_the_same_minimum(name, monkeypatch):
         "tol": 1e-9,
         "max_iter": 500,
     }
-    found = solve_linear(X, on, **settings)
-    assert found.converged
+    found = minimise(X, on, **settings)
+    assert found.certificate.converged
     n_calls = len(calls)
     calls.clear()
     monkeypatch.setattr("sklearn_rank._solvers._linear.LARGEST_FACTOR", 0)
-    plain = solve_linear(X, on, **settings)
+    plain = minimise(X, on, **settings)
     assert n_calls < 0.5 * len(calls)
-    assert found.objective <= plain.objective * (1 + 1e-9)
+    assert found.certificate.objective <= plain.certificate.objective * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_gap_of_the_hinge_shrinks_with_its_tolerance(seed):
+    X, y, offsets = problem(seed, n_lists=12)
+    found = [solve_hinge(X, y, offsets, alpha=0.1, tol=tol) for tol in (0.3, 1e-1, 1e-3, 1e-5)]
+    certificates = [one.certificate for one in found]
+    assert all(np.diff([c.objective for c in certificates]) <= 0)
+    assert all(np.diff([c.lower_bound for c in certificates]) >= 0)
+    assert all(np.diff([c.n_iter for c in certificates]) >= 0)
+    bound = certificates[-1].lower_bound
+    rng = np.random.default_rng(seed)
+    exact = losses.ComparisonHinge().on(y, offsets)
+    for w in [np.zeros(3), *(found[-1].coef + rng.normal(size=(50, 3)) * 0.1)]:
+        assert exact.value(X @ w).sum() + 0.05 * w @ w >= bound
+
+
+def test_the_hinge_of_sparse_rows_and_from_its_own_solution():
+    X, y, offsets = problem(5, n_lists=12)
+    dense = solve_hinge(X, y, offsets, alpha=0.1, tol=1e-6)
+    sparse = solve_hinge(sp.csr_array(X), y, offsets, alpha=0.1, tol=1e-6)
+    np.testing.assert_allclose(sparse.coef, dense.coef, atol=1e-6)
+    again = solve_hinge(X, y, offsets, alpha=0.1, tol=1e-6, start=dense.coef)
+    assert again.certificate.converged
+    assert again.certificate.n_iter <= dense.certificate.n_iter
+    assert again.certificate.objective <= dense.certificate.objective * (1 + 1e-6)
+
+
+def test_a_hinge_without_pairs_is_0_at_once():
+    X, y, offsets = problem(5)
+    found = solve_hinge(X, 0 * y, offsets, alpha=0.1)
+    assert found.certificate.converged
+    assert found.certificate.objective == found.certificate.lower_bound == 0
+    np.testing.assert_array_equal(found.coef, 0)

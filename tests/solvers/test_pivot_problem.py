@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank._solvers import PivotProblem, PivotSolutions
+from sklearn_rank._solvers._pivot_problem import PivotProblem, PivotSolutions
 from tests.oracles import accuracy_at_top as oracle
 
 
@@ -29,8 +29,8 @@ def test_equal_rows_of_one_class_carry_the_sums(container):
     for i in range(len(y)):
         groups.setdefault((tuple(X[i]), y[i]), []).append(i)
     assert len(problem.y) == len(groups)
-    rows = problem.rows.toarray() if sp.issparse(problem.rows) else problem.rows
-    shift = np.zeros(3) if sp.issparse(problem.rows) else np.mean([g[0] for g in groups], axis=0)
+    rows = problem.rows.to_array()
+    shift = np.zeros(3) if container is sp.csr_array else np.mean([g[0] for g in groups], axis=0)
     found = {
         (tuple(np.round(row + shift, 9)), label): (c, m)
         for row, label, c, m in zip(rows, problem.y, problem.cost, problem.mass, strict=True)
@@ -49,7 +49,7 @@ def test_each_distinct_point_is_a_candidate_once_at_its_first_row(container):
         first.setdefault(row, i)
     assert sorted(problem.candidate_indices) == sorted(first.values())
     assert problem.n_candidates == len(first)
-    rows = problem.rows.toarray() if sp.issparse(problem.rows) else problem.rows
+    rows = problem.rows.to_array()
     differences = rows[problem.pivots] - X[problem.candidate_indices]
     np.testing.assert_allclose(differences, differences[:1].repeat(len(differences), 0))
 
@@ -65,7 +65,7 @@ def test_the_order_of_the_rows_leaves_no_trace(container):
     )
     for name in ("y", "cost", "mass", "pivots"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-    dense = [p.rows.toarray() if sp.issparse(p.rows) else p.rows for p in (one, two)]
+    dense = [p.rows.to_array() for p in (one, two)]
     np.testing.assert_array_equal(*dense)
 
 
@@ -84,7 +84,7 @@ def test_explicit_zeros_unsorted_and_repeated_entries_are_the_same_rows(index):
     problem = merged(X, [1, 1, 1, 1, -1])
     assert problem.n_candidates == 2
     assert sorted(problem.cost) == [1.0, 4.0]
-    assert problem.rows.indices.dtype == np.int32
+    assert problem.rows.matrix.indices.dtype == np.int32
     np.testing.assert_array_equal(X.data, before.data)  # the caller's matrix is as it was
     np.testing.assert_array_equal(X.indices, before.indices)
 
@@ -93,9 +93,9 @@ def test_dense_rows_are_a_centred_copy():
     X, y, _, _ = rows_with_repeats()
     before = X.copy()
     problem = merged(X, y)
-    assert not np.shares_memory(problem.rows, X)
+    assert not np.shares_memory(problem.rows.matrix, X)
     np.testing.assert_array_equal(X, before)
-    np.testing.assert_allclose(problem.rows.mean(axis=0), 0, atol=1e-15)
+    np.testing.assert_allclose(problem.rows.matrix.mean(axis=0), 0, atol=1e-15)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
@@ -127,10 +127,12 @@ def test_blocks_partition_the_pivots(n):
 
 
 def test_relative_gap():
-    solutions = PivotSolutions(
+    solutions = PivotSolutions.judged(
         coef=np.zeros((3, 1)),
-        primal=np.array([2.0, 4.0, 1.0]),
-        dual=np.array([1.0, 4.0, 1.0 + 1e-15]),
+        objective=np.array([2.0, 4.0, 1.0]),
+        lower_bound=np.array([1.0, 4.0, 1.0 + 1e-15]),
         n_iter=np.ones(3, dtype=int),
+        tol=0.1,
     )
+    np.testing.assert_array_equal(solutions.converged, [False, True, True])
     np.testing.assert_array_equal(solutions.relative_gap, [0.5, 0.0, 0.0])

@@ -93,12 +93,14 @@ def compare(seed, kind, n):
     X, y, cost, mass, top = data(seed, n, 1 + seed % 2, kind)
     problem, coefs, solution = refined(X, y, cost, mass, top)
     least = oracle.global_minimum(X, y, cost, mass, top)
-    bound = solve_accuracy_at_top(problem, top_mass=top).lower_bound
+    bound = solve_accuracy_at_top(problem, top_mass=top).certificate.lower_bound
     assert bound <= least * (1 + 1e-8)
-    assert least <= solution.objective_top * (1 + 1e-7)
-    assert solution.objective_top <= best_scales(problem, coefs, top)[1].min() * (1 + 1e-12)
-    assert solution.objective_top <= values(problem, coefs, top).min() * (1 + 1e-12)
-    return solution.objective_top <= least * (1 + 1e-5)
+    assert least <= solution.certificate.objective * (1 + 1e-7)
+    assert solution.certificate.objective <= best_scales(problem, coefs, top)[1].min() * (
+        1 + 1e-12
+    )
+    assert solution.certificate.objective <= values(problem, coefs, top).min() * (1 + 1e-12)
+    return solution.certificate.objective <= least * (1 + 1e-5)
 
 
 @pytest.mark.parametrize("kind", ["unit", "whole", "real", "twins"])
@@ -120,15 +122,19 @@ def test_the_minimum_over_the_cone_of_the_start_is_reached(kind):
         X, y, cost, mass, top = data(seed, 7, 2, kind)
         problem = PivotProblem.from_rows(X, y, cost, mass)
         w = np.random.default_rng(seed).normal(size=2)
-        scores = problem.rows @ w
+        scores = problem.rows.scores(w)
         order = np.argsort(-scores, kind="stable")
         last = int(np.argmax(np.cumsum(problem.mass[order]) >= top))
         least, _ = oracle.minimum_over_cone(
-            problem.rows, problem.y, problem.cost, order[last], set(order[:last].tolist())
+            problem.rows.to_array(),
+            problem.y,
+            problem.cost,
+            order[last],
+            set(order[:last].tolist()),
         )
         solution = refine_top(problem, w[None], top, max_steps=1, tol=1e-8)
-        assert solution.n_steps == 1
-        assert solution.objective_top <= least * (1 + 1e-7)
+        assert solution.certificate.n_iter == 1
+        assert solution.certificate.objective <= least * (1 + 1e-7)
 
 
 # ------------------------------------------------------------------------------ what is promised
@@ -141,17 +147,17 @@ def test_the_result_is_what_it_says(shape, kind):
         X, y, cost, mass, top = data(seed, *shape, kind)
         problem, coefs, solution = refined(X, y, cost, mass, top, max_steps=60)
         w = solution.coef
-        assert solution.objective_top == pytest.approx(
+        assert solution.certificate.objective == pytest.approx(
             oracle.value(w, X, y, cost, mass, top), rel=1e-7
         )
         assert np.all(np.diff(solution.history) < 0)
-        assert solution.history[-1] == solution.objective_top
-        assert solution.n_steps <= 60
+        assert solution.history[-1] == solution.certificate.objective
+        assert solution.certificate.n_iter <= 60
         scores = problem.scores(w)
         assert solution.quantile == quantile_at_mass(scores, problem.mass, top)
         assert scores[solution.pivot] == solution.quantile
-        assert solution.objective_top <= solution.start_objectives.min()
-        assert solution.objective_top <= cost.sum() * (1 + 1e-12)
+        assert solution.certificate.objective <= solution.start_objectives.min()
+        assert solution.certificate.objective <= cost.sum() * (1 + 1e-12)
         if solution.start >= 0:
             assert solution.history[0] == pytest.approx(
                 values(problem, coefs, top)[solution.start], rel=1e-12
@@ -168,7 +174,7 @@ def test_no_small_change_is_better(kind):
         )
         for size in (1e-5, 1e-3):
             around = values(problem, solution.coef + size * changes, top)
-            assert around.min() >= solution.objective_top * (1 - 1e-7)
+            assert around.min() >= solution.certificate.objective * (1 - 1e-7)
 
 
 def test_rows_tied_at_the_quantile_are_tied_to_rounding():
@@ -187,7 +193,7 @@ def test_the_order_of_the_rows_does_not_matter():
     _, _, one = refined(X, y, cost, mass, top)
     parts = (values[permutation] for values in (X, y, cost, mass))
     _, _, two = refined(*parts, top)
-    np.testing.assert_allclose(two.objective_top, one.objective_top, rtol=1e-12)
+    np.testing.assert_allclose(two.certificate.objective, one.certificate.objective, rtol=1e-12)
     np.testing.assert_allclose(two.coef, one.coef, rtol=1e-9, atol=1e-12)
 
 
@@ -207,7 +213,7 @@ def test_neither_the_origin_nor_sparsity_matters(container):
     problem = PivotProblem.from_rows(container(X + 10.0), y, cost, mass)
     coefs = solve_pivots_newton(problem, problem.pivots).coef
     two = refine_top(problem, coefs, top, tol=1e-7)
-    assert two.objective_top == pytest.approx(one.objective_top, rel=1e-5)
+    assert two.certificate.objective == pytest.approx(one.certificate.objective, rel=1e-5)
 
 
 def test_more_features_than_rows_dense_and_sparse():
@@ -215,7 +221,7 @@ def test_more_features_than_rows_dense_and_sparse():
     _, _, one = refined(X, y, cost, mass, top)
     problem = PivotProblem.from_rows(sp.csr_array(X), y, cost, mass)
     two = refine_top(problem, solve_pivots_newton(problem, problem.pivots).coef, top, tol=1e-7)
-    assert two.objective_top == pytest.approx(one.objective_top, rel=1e-5)
+    assert two.certificate.objective == pytest.approx(one.certificate.objective, rel=1e-5)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
@@ -223,14 +229,16 @@ def test_scales_of_the_features(scale):
     X, y, cost, mass, top = data(9, 20, 3)
     _, _, one = refined(X, y, cost, mass, top)
     _, _, two = refined(scale * X, y, cost / scale**2, mass, top)
-    assert two.objective_top * scale**2 == pytest.approx(one.objective_top, rel=1e-5)
+    assert two.certificate.objective * scale**2 == pytest.approx(
+        one.certificate.objective, rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_features_out_of_scale_at_a_usual_cost(scale):
     X, y, cost, mass, top = data(9, 20, 3)
     problem, coefs, solution = refined(scale * X, y, cost, mass, top, tol=1e-6)
-    assert solution.objective_top <= best_scales(problem, coefs, top)[1].min()
+    assert solution.certificate.objective <= best_scales(problem, coefs, top)[1].min()
 
 
 def test_threads_do_not_matter():
@@ -253,21 +261,21 @@ def test_one_row_all_but_one_and_all_in_the_top(top):
     X, y, cost, mass, _ = data(11, 6, 2)
     _, _, solution = refined(X, y, cost, mass, top)
     least = oracle.global_minimum(X, y, cost, mass, top)
-    assert solution.objective_top == pytest.approx(least, rel=1e-5)
+    assert solution.certificate.objective == pytest.approx(least, rel=1e-5)
 
 
 def test_rows_that_are_all_the_same_point_get_zero():
     X, y = np.ones((4, 2)), np.array([1.0, -1.0, 1.0, -1.0])
     _, _, solution = refined(X, y, np.ones(4), np.ones(4), 2.0)
     np.testing.assert_array_equal(solution.coef, 0)
-    assert solution.objective_top == 4.0
+    assert solution.certificate.objective == 4.0
 
 
 @pytest.mark.parametrize("labels", [[1.0], [-1.0], [1.0, 1.0], [-1.0, -1.0]])
 def test_one_or_two_rows_of_one_class(labels):
     X = np.arange(len(labels), dtype=float)[:, None]
     _, _, solution = refined(X, np.array(labels), np.ones(len(labels)), np.ones(len(labels)), 1.0)
-    assert solution.objective_top <= len(labels)
+    assert solution.certificate.objective <= len(labels)
 
 
 def test_zero_is_returned_where_nothing_is_better():
@@ -285,7 +293,7 @@ def test_a_start_of_zeros():
     X, y, cost, mass, top = data(12, 12, 2)
     problem = PivotProblem.from_rows(X, y, cost, mass)
     solution = refine_top(problem, np.zeros((1, 2)), top)
-    assert solution.objective_top < cost.sum()
+    assert solution.certificate.objective < cost.sum()
 
 
 def test_the_steps_are_limited():
@@ -293,10 +301,10 @@ def test_the_steps_are_limited():
     last = np.inf
     for max_steps in (1, 5, 25, 125):
         _, _, solution = refined(X, y, cost, mass, top, max_steps=max_steps)
-        assert solution.n_steps <= max_steps
-        assert solution.converged == (solution.n_steps < max_steps)
-        last = min(last, solution.objective_top)
-    assert solution.objective_top == last
+        assert solution.certificate.n_iter <= max_steps
+        assert solution.certificate.converged == (solution.certificate.n_iter < max_steps)
+        last = min(last, solution.certificate.objective)
+    assert solution.certificate.objective == last
 
 
 @pytest.mark.parametrize("coefs", [np.zeros(2), np.zeros((0, 2)), np.full((1, 2), np.nan)])
@@ -323,7 +331,7 @@ def test_ionosphere(C, scaled, reached):
     y = np.where(positive, 1.0, -1.0)
     problem, coefs, solution = refined(X, y, cost, np.ones(105), 1.0, tol=1e-6)
     closest = solve_accuracy_at_top(problem, top_mass=1.0)
-    assert closest.objective_top > 1.1 * best_scales(problem, coefs, 1.0)[1].min()
+    assert closest.certificate.objective > 1.1 * best_scales(problem, coefs, 1.0)[1].min()
     assert scaled[0] < best_scales(problem, coefs, 1.0)[1].min() < scaled[1]
-    assert reached[0] < solution.objective_top < reached[1]
-    assert closest.lower_bound < solution.objective_top
+    assert reached[0] < solution.certificate.objective < reached[1]
+    assert closest.certificate.lower_bound < solution.certificate.objective

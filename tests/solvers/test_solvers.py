@@ -6,12 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank._solvers import (
-    PivotProblem,
-    solve_accuracy_at_top,
-    solve_pivots_cvxpy,
-    solve_pivots_newton,
-)
+from sklearn_rank._solvers import PivotProblem, solve_accuracy_at_top, solve_pivots_newton
+from sklearn_rank._solvers._cvxpy import solve_pivots_cvxpy
 from tests.oracles import accuracy_at_top as oracle
 
 SOLVERS = {"newton": solve_pivots_newton, "cvxpy": solve_pivots_cvxpy}
@@ -37,7 +33,7 @@ def check(problem, solutions, tol):
     values = problem.objective(
         solutions.coef, scores, scores[np.arange(len(scores)), problem.pivots[: len(scores)]]
     )
-    np.testing.assert_allclose(values, solutions.primal, rtol=1e-9)
+    np.testing.assert_allclose(values, solutions.objective, rtol=1e-9)
 
 
 @both_solvers
@@ -66,9 +62,9 @@ def test_scales_of_the_features(scale, solver):
     original = SOLVERS[solver](problem, problem.pivots, tol=1e-8)
     solutions = SOLVERS[solver](scaled, scaled.pivots, tol=1e-8)
     check(scaled, solutions, 1e-8)
-    values = original.primal[np.argsort(problem.candidate_indices)] / scale**2
+    values = original.objective[np.argsort(problem.candidate_indices)] / scale**2
     np.testing.assert_allclose(
-        solutions.primal[np.argsort(scaled.candidate_indices)], values, rtol=1e-7
+        solutions.objective[np.argsort(scaled.candidate_indices)], values, rtol=1e-7
     )
 
 
@@ -96,8 +92,8 @@ def test_the_origin_of_the_features_does_not_matter(solver):
         near, far = make(container(X), y), make(container(X + 1000.0), y)
         one, two = (SOLVERS[solver](p, p.pivots, tol=1e-8) for p in (near, far))
         np.testing.assert_allclose(
-            one.primal[np.argsort(near.candidate_indices)],
-            two.primal[np.argsort(far.candidate_indices)],
+            one.objective[np.argsort(near.candidate_indices)],
+            two.objective[np.argsort(far.candidate_indices)],
             rtol=1e-7,
         )
 
@@ -113,8 +109,8 @@ def test_sparse_is_dense(d, solver):
     one, two = (SOLVERS[solver](p, p.pivots, tol=tol) for p in (dense, sparse))
     check(sparse, two, tol)
     order = np.argsort(dense.candidate_indices), np.argsort(sparse.candidate_indices)
-    values = one.primal[order[0]]
-    np.testing.assert_allclose(two.primal[order[1]], values, rtol=2 * tol)
+    values = one.objective[order[0]]
+    np.testing.assert_allclose(two.objective[order[1]], values, rtol=2 * tol)
     distance = np.linalg.norm(one.coef[order[0]] - two.coef[order[1]], axis=1)
     assert np.all(distance <= 2 * np.sqrt(2 * tol * values))
 
@@ -125,8 +121,8 @@ def test_the_solvers_agree_to_their_certificates():
         problem = make(X, y, 0.3)
         newton = solve_pivots_newton(problem, problem.pivots, tol=1e-9)
         cvxpy = solve_pivots_cvxpy(problem, problem.pivots, tol=1e-9)
-        assert np.all(newton.dual <= cvxpy.primal * (1 + 1e-14))
-        assert np.all(cvxpy.dual <= newton.primal * (1 + 1e-14))
+        assert np.all(newton.lower_bound <= cvxpy.objective * (1 + 1e-14))
+        assert np.all(cvxpy.lower_bound <= newton.objective * (1 + 1e-14))
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
@@ -181,7 +177,7 @@ def test_one_class_has_a_solution_too(solver):
     check(problem, solutions, 1e-9)
     for k, first in enumerate(problem.candidate_indices):
         _, value = oracle.solve_primal(X, np.ones(3), np.full(3, 0.1), X[first])
-        assert solutions.primal[k] == pytest.approx(value, rel=1e-7)
+        assert solutions.objective[k] == pytest.approx(value, rel=1e-7)
 
 
 # ------------------------------------------------------------------------ all candidates together
@@ -199,8 +195,11 @@ def test_the_number_of_threads_changes_no_bit(container, selection):
     one = solve(problem, n_jobs=1, selection=selection)
     for n_jobs in (2, 3):
         other = solve(problem, n_jobs=n_jobs, selection=selection)
-        for name in vars(one):
+        assert one.certificate == other.certificate
+        for name in set(vars(one)) - {"certificate", "candidates"}:
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        for name, values in vars(one.candidates).items():
+            np.testing.assert_array_equal(values, getattr(other.candidates, name))
 
 
 def test_blocks_are_reported_one_by_one():
@@ -232,17 +231,21 @@ def test_the_solution_is_consistent(solver):
     quantile = np.sort(scores)[-3]
     pivot = X[solution.candidate_indices[chosen]] @ solution.coef
     assert solution.distance == pytest.approx(abs(pivot - quantile), abs=1e-12)
-    assert solution.distance == solution.candidate_distances[chosen]
-    assert solution.objective == solution.candidate_objectives[chosen]
-    assert solution.dual_gap == solution.candidate_gaps.max()
+    assert solution.distance == solution.candidates.distance[chosen]
+    assert solution.pivot_objective == solution.candidates.objective[chosen]
+    certificate = solution.certificate
+    assert certificate.lower_bound == solution.candidates.lower_bound.min()
+    assert certificate.n_iter == solution.candidates.n_iter.max()
+    assert certificate.converged
+    assert np.all(solution.candidates.relative_gap <= 1e-6)
     assert list(solution.candidate_indices) == sorted(solution.candidate_indices)
-    assert solution.lower_bound <= solution.objective_top
+    assert certificate.lower_bound <= certificate.objective
     cost = np.ones(40)
-    assert solution.objective == pytest.approx(
+    assert solution.pivot_objective == pytest.approx(
         oracle.problem_two(solution.coef, X[solution.candidate_indices[chosen]], X, y, cost),
         rel=1e-12,
     )
-    assert solution.objective_top == pytest.approx(
+    assert certificate.objective == pytest.approx(
         oracle.loss_around(solution.coef, quantile, X, y, cost), rel=1e-12
     )
 
@@ -252,10 +255,10 @@ def test_the_choice_among_blocks_is_the_choice_among_all():
     for seed in range(4):
         X, y = rows(seed, 100, 2)
         solution = solve(make(X, y, 0.01), top=10.0)
-        distances, objectives = solution.candidate_distances, solution.candidate_objectives
+        distances, objectives = solution.candidates.distance, solution.candidates.objective
         tied = distances <= distances.min() + 1e-6
         assert solution.distance <= distances.min() + 1e-6
-        assert solution.objective == objectives[tied].min()
+        assert solution.pivot_objective == objectives[tied].min()
 
 
 def test_overflow_is_refused():
@@ -292,7 +295,7 @@ def test_more_features_than_rows_are_turned_not_lost():
     X, y = rows(14, 12, 40)
     dense = solve(make(X, y, 0.1), top=2.0)
     sparse = solve(make(sp.csr_array(X), y, 0.1), top=2.0)
-    np.testing.assert_allclose(dense.candidate_objectives, sparse.candidate_objectives, rtol=1e-6)
+    np.testing.assert_allclose(dense.candidates.objective, sparse.candidates.objective, rtol=1e-6)
     assert dense.coef.shape == (40,)
     np.testing.assert_allclose(dense.coef, sparse.coef, atol=1e-3 * np.abs(sparse.coef).max())
 
@@ -302,9 +305,9 @@ def test_distances_that_the_tolerance_cannot_tell_apart_are_ties():
     X = np.random.default_rng(0).normal(size=(30, 60))
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
     solution = solve(make(X, y, 1.0), top=2.0)
-    distances = solution.candidate_distances
+    distances = solution.candidates.distance
     tied = distances <= distances.min() + 1e-6
     assert np.count_nonzero(tied) > 1
     assert np.ptp(distances[tied]) > 0
-    assert np.ptp(solution.candidate_objectives[tied]) > 1e-3
-    assert solution.objective == solution.candidate_objectives[tied].min()
+    assert np.ptp(solution.candidates.objective[tied]) > 1e-3
+    assert solution.pivot_objective == solution.candidates.objective[tied].min()

@@ -34,7 +34,7 @@ class Solver(Peer):
             solve_pivots_newton(problem, pivots[start : start + 32], tol=tolerance)
             for start in range(0, len(pivots), 32)
         ]
-        claimed = [np.column_stack([block.primal, block.dual]) for block in blocks]
+        claimed = [np.column_stack([block.objective, block.lower_bound]) for block in blocks]
         return {
             "coef": np.concatenate([block.coef for block in blocks]),
             "claimed": np.concatenate(claimed),

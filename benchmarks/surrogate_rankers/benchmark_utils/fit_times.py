@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 from benchmark_utils.data import read
 from benchmark_utils.letor import first_rows
 from sklearn_rank import OrderPreservingRanker, RankSVM
-from sklearn_rank._solvers import _linear
+from sklearn_rank._solvers._design import DenseDesign
 from sklearn_rank.datasets import make_subset_ranking
 from sklearn_rank.losses import get_loss_names
 
@@ -114,10 +114,9 @@ def counted_products(function):
 
         return call
 
-    objective = _linear._Objective
     with (
-        mock.patch.object(objective, "scores", timed(objective.scores)),
-        mock.patch.object(objective, "pulled_back", timed(objective.pulled_back)),
+        mock.patch.object(DenseDesign, "scores", timed(DenseDesign.scores)),
+        mock.patch.object(DenseDesign, "pull_back", timed(DenseDesign.pull_back)),
     ):
         function()
     return tuple(found)
@@ -146,8 +145,8 @@ def explicit_pairs(X, y, qid):
 def comparison(data, loss, X, y, qid, pairs, n_pairs):
     """Yield rows of RankSVM and of liblinear, which solve the same problem."""
     n_queries = len(first_rows(qid)) - 1
-    alpha = STRENGTH * n_pairs / n_queries
-    yield row_of(data, f"RankSVM {loss}", RankSVM(loss, alpha=alpha), X, y, qid)
+    C = n_queries / (STRENGTH * n_pairs)
+    yield row_of(data, f"RankSVM {loss}", RankSVM(loss, C=C), X, y, qid)
     if pairs is None:
         yield {
             "data": data,
@@ -160,7 +159,7 @@ def comparison(data, loss, X, y, qid, pairs, n_pairs):
     sign = np.where(np.arange(len(pairs)) % 2, -1.0, 1.0)
     svm = LinearSVC(
         loss=loss,
-        C=1 / (alpha * n_queries),
+        C=C / n_queries,
         fit_intercept=False,
         dual=loss == "hinge",
         tol=1e-4,
@@ -180,7 +179,7 @@ def comparison(data, loss, X, y, qid, pairs, n_pairs):
         "fit": f"liblinear {loss}",
         "seconds": seconds,
         "n_iter": int(np.max(fitted.n_iter_)),
-        "objective": float(losses / n_queries + alpha / 2 * coef @ coef),
+        "objective": float(0.5 * coef @ coef + C * losses / n_queries),
         "note": note,
     }
 

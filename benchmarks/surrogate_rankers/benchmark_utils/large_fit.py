@@ -47,7 +47,7 @@ def work(request):
     hidden = X[:, :20].sum(axis=1) / np.sqrt(20) + rng.standard_normal(n)
     y = np.digitize(hidden, [0.7, 1.5, 2.2, 3.0]).astype(float)
     if request["fit"] == "squared_hinge":
-        ranker = RankSVM("squared_hinge", alpha=1.0)
+        ranker = RankSVM("squared_hinge")
     else:
         ranker = OrderPreservingRanker(request["fit"], measure="ndcg@10", alpha=0.01)
     ranker.fit(X[:1000], y[:1000], qid=qid[:1000])  # compiles

@@ -60,7 +60,7 @@ def timed(name, length, n_relevant):
     y = np.zeros(length)
     y[order[:n_relevant]] = rng.integers(1, 4, n_relevant)
     if name.startswith("RankSVM"):
-        ranker = RankSVM(name.split()[1], alpha=1e-3 * length * n_relevant, tol=1e-3)
+        ranker = RankSVM(name.split()[1], C=1e3 / (length * n_relevant), tol=1e-3)
     else:
         power = 2 if name.startswith("pairwise") else 1
         ranker = OrderPreservingRanker(name, measure="dcg", alpha=1e-3 * length**power)

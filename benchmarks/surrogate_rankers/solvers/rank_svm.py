@@ -23,5 +23,5 @@ class Solver(Peer):
             weight = list_lengths(qid) ** -2.0
         elif self.tuned:
             alpha *= np.mean(np.diff(first_rows(qid)) ** 2.0)
-        ranker = RankSVM(self.loss, alpha=alpha, tol=parameters["tol"])
+        ranker = RankSVM(self.loss, C=1 / alpha, tol=parameters["tol"])
         return ranker.fit(X, y, qid=qid, query_weight=weight).predict

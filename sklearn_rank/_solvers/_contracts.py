@@ -1,0 +1,101 @@
+"""What solvers need of a loss, and which of them a loss permits."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol, TypeAlias
+
+from .._arguments import check_choice
+from .._typing import FloatArray
+
+__all__ = ["LinearMethod", "LossOfScores", "LossProperties", "choose_method"]
+
+LinearMethod: TypeAlias = Literal["newton-cg", "lbfgs"]
+
+
+class LossProperties(Protocol):
+    """What a loss says of itself before it has seen data."""
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether it is convex in the scores."""
+
+    @property
+    def has_hessian_product(self) -> bool:
+        """Whether products with its matrix of second derivatives are known."""
+
+    @property
+    def has_curvature(self) -> bool:
+        """Whether the diagonal of that matrix is known."""
+
+
+class LossOfScores(LossProperties, Protocol):
+    """A loss of the scores of given items: a sum over lists, convex."""
+
+    def value_and_gradient(self, score: FloatArray, /) -> tuple[FloatArray, FloatArray]:
+        """Value of each list, and the gradient of their sum."""
+
+    def hessian_product(self, score: FloatArray, direction: FloatArray, /) -> FloatArray:
+        """Product of the second derivatives with a vector; called if it is known."""
+
+    def curvature(self, score: FloatArray, /) -> FloatArray:
+        """Diagonal of the second derivatives; called if it is known."""
+
+
+PROPERTIES = ("is_convex", "has_hessian_product", "has_curvature")
+
+
+def choose_method(loss: LossProperties, solver: str = "auto", *, also: str = "") -> LinearMethod:
+    """Choose a method of :func:`solve_linear` that a loss permits, or refuse the loss.
+
+    Parameters
+    ----------
+    loss : LossProperties
+        The loss.
+    solver : {"auto", "newton-cg", "lbfgs"}, default="auto"
+        What was asked for; "auto" is Newton's method where there are Hessian products.
+    also : str, default=""
+        What else needs Hessian products, as messages call it; nothing if empty.
+
+    Returns
+    -------
+    {"newton-cg", "lbfgs"}
+        The method.
+
+    Raises
+    ------
+    TypeError
+        If the loss does not say what is known of it.
+    ValueError
+        If it is not convex, or has no Hessian products where these are needed.
+
+    Examples
+    --------
+    >>> from sklearn_rank.losses import PairwiseConvex, PairwiseLogistic
+    >>> from sklearn_rank._solvers import choose_method
+    >>> choose_method(PairwiseLogistic())
+    'newton-cg'
+    >>> choose_method(PairwiseConvex(lambda d: -d, lambda d: 0 * d - 1))
+    'lbfgs'
+    """
+    check_choice("solver", solver, ("auto", "newton-cg", "lbfgs"))
+    _check_said(loss)
+    if not loss.is_convex:
+        raise ValueError(
+            f"loss={loss!r} is not convex in the scores, so that a minimum could not be certified:"
+            " use a convex one; a divergence is, if its link is the inverse of psi_gradient."
+        )
+    needing = also or ("solver='newton-cg'" if solver == "newton-cg" else "")
+    if needing and not loss.has_hessian_product:
+        raise ValueError(
+            f"{needing} needs Hessian products, which {loss!r} does not have: use fit with"
+            " solver='lbfgs', or give the loss its second derivative."
+        )
+    if solver == "lbfgs" or not loss.has_hessian_product:
+        return "lbfgs"
+    return "newton-cg"
+
+
+def _check_said(loss: Any) -> None:
+    unsaid = [name for name in PROPERTIES if not hasattr(loss, name)]
+    if unsaid:
+        raise TypeError(f"loss={loss!r} does not say {', '.join(unsaid)}: see LossProperties.")

@@ -1,0 +1,375 @@
+"""The data of a problem as a linear operator, the only way in which solvers touch rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._typing import FloatArray, IntArray
+
+__all__ = [
+    "CompiledArrays",
+    "DenseDesign",
+    "Design",
+    "InMemoryDesign",
+    "SparseDesign",
+    "as_design",
+]
+
+
+class CompiledArrays(NamedTuple):
+    """Rows as compiled kernels take them: dense rows, or CSR arrays, the others empty.
+
+    Parameters
+    ----------
+    dense : ndarray of shape (n_rows, n_features)
+        Dense rows, or of shape (0, 0).
+    columns : ndarray of shape (n_features, n_rows)
+        The same by columns, or of shape (0, 0).
+    data, indices, indptr : ndarray
+        CSR arrays with indices of 32 bits, or of length 0.
+    """
+
+    dense: FloatArray
+    columns: FloatArray
+    data: FloatArray
+    indices: IntArray
+    indptr: IntArray
+
+
+class Design(ABC):
+    """Rows X of shape (n_rows, n_features), met through their products alone.
+
+    This is all that an iterative solver may ask of the data, so that rows that are read in chunks
+    or lie on other machines need no other solver. A problem that needs more than one pass for
+    each product, or single entries, asks for an :class:`InMemoryDesign`.
+    """
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of features."""
+
+    @abstractmethod
+    def scores(self, coef: FloatArray) -> FloatArray:
+        """Score the rows, ``X @ coef``; O(stored entries) for each weight vector.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (n_features,) or (n_features, k)
+            One weight vector, or several as columns.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, k)
+            The scores.
+        """
+
+    @abstractmethod
+    def pull_back(self, by_row: FloatArray) -> FloatArray:
+        """Sum the rows with factors, ``X.T @ by_row``; O(stored entries).
+
+        Parameters
+        ----------
+        by_row : ndarray of shape (n_rows,)
+            Factors, such as the derivatives of a loss by the scores.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            The sum.
+        """
+
+    @abstractmethod
+    def rows(self, index: Any) -> Design:
+        """Take some rows.
+
+        Parameters
+        ----------
+        index : slice or ndarray of shape (m,), of int or bool
+            Which ones, in which order.
+
+        Returns
+        -------
+        Design
+            Those.
+        """
+
+    @abstractmethod
+    def gram(self, weight: FloatArray | None = None) -> FloatArray:
+        """Weighted sum of the outer products of the rows, ``X.T @ diag(weight) @ X``.
+
+        O(n_rows n_features^2) time for dense rows, O(n_features^2) memory beside a weighted copy.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n_rows,) or None, default=None
+            Factor of each row; None is 1.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+            The sum.
+        """
+
+    @abstractmethod
+    def absolute_scores(self, coef: FloatArray) -> FloatArray:
+        """Sum the absolute terms of each score, ``|X| @ |coef|``.
+
+        A score is exact to this, times the number of terms, times the machine epsilon.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (n_features,)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The sums.
+        """
+
+    @abstractmethod
+    def squared_norms(self) -> FloatArray:
+        """Square of the Euclidean norm of each row.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The squares.
+        """
+
+
+class InMemoryDesign(Design):
+    """Rows of which single entries can be had at once."""
+
+    @property
+    @abstractmethod
+    def matrix(self) -> Any:
+        """The rows: an ndarray or CSR array, not to be written to."""
+
+    @abstractmethod
+    def rows(self, index: Any) -> InMemoryDesign:
+        """Take some rows; see :meth:`Design.rows`."""
+
+    @abstractmethod
+    def to_array(self) -> FloatArray:
+        """The rows as an array, a copy unless they are one.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features)
+            The rows.
+        """
+
+    @abstractmethod
+    def canonical(self) -> InMemoryDesign:
+        """Copy the rows into the one form in which equal rows have equal bytes.
+
+        Returns
+        -------
+        InMemoryDesign
+            Without negative zeros, or without stored zeros and in the order of the features.
+        """
+
+    @abstractmethod
+    def row_keys(self) -> list[Any]:
+        """Sortable keys of canonical rows; equal rows, and only they, have equal keys.
+
+        Returns
+        -------
+        list of length n_rows
+            The keys.
+        """
+
+    @abstractmethod
+    def centred(self) -> InMemoryDesign:
+        """Move the origin to the mean of dense rows; sparse ones stay as they are.
+
+        Returns
+        -------
+        InMemoryDesign
+            For problems in which only differences of rows count.
+        """
+
+    @abstractmethod
+    def compiled_arrays(self) -> CompiledArrays:
+        """The rows for compiled kernels.
+
+        Returns
+        -------
+        CompiledArrays
+            C-contiguous; the copy by columns is made once.
+        """
+
+
+class DenseDesign(InMemoryDesign):
+    """Rows in an array.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_rows, n_features)
+        The rows, float64.
+    """
+
+    def __init__(self, matrix: FloatArray) -> None:
+        self._matrix = matrix
+
+    @property
+    def matrix(self) -> FloatArray:
+        return self._matrix
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._matrix.shape[0], self._matrix.shape[1]
+
+    def scores(self, coef: FloatArray) -> FloatArray:
+        return np.asarray(self._matrix @ coef)
+
+    def pull_back(self, by_row: FloatArray) -> FloatArray:
+        return np.asarray(self._matrix.T @ by_row)
+
+    def rows(self, index: Any) -> DenseDesign:
+        return DenseDesign(self._matrix[index])
+
+    def gram(self, weight: FloatArray | None = None) -> FloatArray:
+        X = self._matrix
+        return np.asarray((X if weight is None else X * weight[:, np.newaxis]).T @ X)
+
+    def absolute_scores(self, coef: FloatArray) -> FloatArray:
+        return np.asarray(np.abs(self._matrix) @ np.abs(coef))
+
+    def squared_norms(self) -> FloatArray:
+        return np.asarray(np.sum(self._matrix * self._matrix, axis=1))
+
+    def to_array(self) -> FloatArray:
+        return self._matrix
+
+    def canonical(self) -> DenseDesign:
+        return DenseDesign(np.ascontiguousarray(self._matrix) + 0.0)
+
+    def row_keys(self) -> list[Any]:
+        return [row.tobytes() for row in self._matrix]
+
+    def centred(self) -> DenseDesign:
+        return DenseDesign(self._matrix - self._matrix.mean(axis=0))
+
+    @cached_property
+    def _columns(self) -> FloatArray:
+        return np.ascontiguousarray(self._matrix.T)
+
+    def compiled_arrays(self) -> CompiledArrays:
+        none = np.empty(0, dtype=np.int32)
+        rows = np.ascontiguousarray(self._matrix)
+        return CompiledArrays(rows, self._columns, np.empty(0), none, none)
+
+
+class SparseDesign(InMemoryDesign):
+    """Rows in compressed sparse row format.
+
+    Parameters
+    ----------
+    matrix : CSR array of shape (n_rows, n_features)
+        The rows, float64.
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self._matrix = matrix
+
+    @property
+    def matrix(self) -> Any:
+        return self._matrix
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._matrix.shape[0], self._matrix.shape[1]
+
+    def scores(self, coef: FloatArray) -> FloatArray:
+        return np.asarray(self._matrix @ coef)
+
+    def pull_back(self, by_row: FloatArray) -> FloatArray:
+        return np.asarray(self._matrix.T @ by_row)
+
+    def rows(self, index: Any) -> SparseDesign:
+        return SparseDesign(self._matrix[index])
+
+    def gram(self, weight: FloatArray | None = None) -> FloatArray:
+        X = self._matrix
+        weighted = X if weight is None else X.multiply(weight[:, np.newaxis]).tocsr()
+        return np.asarray((weighted.T @ X).toarray())
+
+    def absolute_scores(self, coef: FloatArray) -> FloatArray:
+        return np.asarray(abs(self._matrix) @ np.abs(coef))
+
+    def squared_norms(self) -> FloatArray:
+        return np.asarray(self._matrix.multiply(self._matrix).sum(axis=1)).ravel()
+
+    def to_array(self) -> FloatArray:
+        return np.asarray(self._matrix.toarray())
+
+    def canonical(self) -> SparseDesign:
+        X = self._matrix.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        X.indices = X.indices.astype(np.int32, copy=False)
+        X.indptr = X.indptr.astype(np.int32, copy=False)
+        return SparseDesign(X)
+
+    def row_keys(self) -> list[Any]:
+        X = self._matrix
+        return [
+            (X.indices[start:stop].tobytes(), X.data[start:stop].tobytes())
+            for start, stop in pairwise(X.indptr)
+        ]
+
+    def centred(self) -> SparseDesign:
+        return self
+
+    def compiled_arrays(self) -> CompiledArrays:
+        X, none = self._matrix, np.empty((0, 0))
+        indices = X.indices.astype(np.int32, copy=False)
+        return CompiledArrays(none, none, X.data, indices, X.indptr.astype(np.int32, copy=False))
+
+
+def as_design(X: Any) -> Design:
+    """Wrap rows for a solver.
+
+    Parameters
+    ----------
+    X : Design, array-like or sparse matrix of shape (n_rows, n_features)
+        The rows. Real numbers of other types are converted to float64, sparse formats to CSR.
+
+    Returns
+    -------
+    Design
+        X itself where it is one; else the rows, without a copy where none is needed.
+
+    Raises
+    ------
+    ValueError
+        If X has not two dimensions or its entries are no real numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank._solvers import as_design
+    >>> design = as_design([[1, 2], [3, 4]])
+    >>> design.scores(np.array([1.0, -1.0])), design.pull_back(np.array([1.0, 1.0]))
+    (array([-1., -1.]), array([4., 6.]))
+    """
+    if isinstance(X, Design):
+        return X
+    matrix = X if sp.issparse(X) else np.asarray(X)
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        raise ValueError(
+            f"X has shape {matrix.shape} and dtype {matrix.dtype}: a design needs rows and columns"
+            " of real numbers."
+        )
+    if sp.issparse(matrix):
+        return SparseDesign(sp.csr_array(matrix).astype(np.float64, copy=False))
+    return DenseDesign(matrix.astype(np.float64, copy=False))

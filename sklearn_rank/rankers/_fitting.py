@@ -1,0 +1,125 @@
+"""What every fit shares: undone by an error, followed by callbacks, judged by a certificate."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from sklearn.exceptions import ConvergenceWarning
+
+from .._sklearn_compat import BlockProgress
+from .._warn import warn
+
+__all__ = ["CRITERIA", "FitProgress", "forget", "restored_on_error", "warn_not_converged"]
+
+# The certificates that are held against ``tol``, as messages call them.
+CRITERIA = {
+    "relative_gap": "relative duality gap",
+    "gradient_norm": "gradient norm relative to that at 0",
+}
+
+
+@contextmanager
+def restored_on_error(estimator: Any) -> Iterator[None]:
+    """Give back the fitted attributes that the estimator had, if the body raises.
+
+    ``validate_data`` sets ``n_features_in_`` before it has seen all of what may be wrong.
+    """
+    before = {name: value for name, value in vars(estimator).items() if not name.startswith("_")}
+    try:
+        yield
+    except BaseException:
+        for name in [name for name in vars(estimator) if not name.startswith("_")]:
+            delattr(estimator, name)
+        vars(estimator).update(before)
+        raise
+
+
+def forget(estimator: Any, *names: str) -> None:
+    """Delete fitted attributes that an earlier fit left and this one may not have."""
+    for name in names:
+        vars(estimator).pop(name, None)
+
+
+class FitProgress:
+    """Report the steps of a fit to callbacks and, where ``verbose`` asks for it, to the user.
+
+    Parameters
+    ----------
+    estimator : estimator with CallbackSupportMixin
+        The estimator, whose ``fit`` runs under ``with_callbacks``.
+    n_steps : int
+        Largest number of steps.
+    X, y : object
+        Training data, handed to the callbacks.
+    criterion : {"relative_gap", "gradient_norm"}, default="relative_gap"
+        Which certificate :meth:`iteration` is told.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        n_steps: int,
+        X: Any,
+        y: Any,
+        *,
+        criterion: Literal["relative_gap", "gradient_norm"] = "relative_gap",
+    ) -> None:
+        self._blocks = BlockProgress(estimator, n_steps, X, y)
+        self._verbose = bool(estimator.verbose)
+        self._criterion = CRITERIA[criterion]
+
+    def step(self) -> None:
+        """Say that one more step is done."""
+        self._blocks.block_done()
+
+    def iteration(self, n_iter: int, objective: float, certificate: float) -> None:
+        """Say that one more step is done, and where it led; a line on the standard error."""
+        self.step()
+        if self._verbose:
+            sys.stderr.write(
+                f"iteration {n_iter}: objective {objective:.10g},"
+                f" {self._criterion} {certificate:.2e}\n"
+            )
+
+    def done(self) -> None:
+        """Say that the fit is done."""
+        self._blocks.fit_done()
+
+
+def warn_not_converged(
+    criterion: Literal["relative_gap", "gradient_norm"],
+    value: float,
+    *,
+    n_iter: int,
+    tol: float,
+    regularise: str,
+    problems: str = "",
+) -> None:
+    """Warn that a certificate misses the tolerance.
+
+    Parameters
+    ----------
+    criterion : {"relative_gap", "gradient_norm"}
+        Which certificate.
+    value : float
+        Its value.
+    n_iter : int
+        Iterations taken.
+    tol : float
+        What it had to be at most.
+    regularise : str
+        How to ask for an easier problem, such as ``"raise alpha"``.
+    problems : str, default=""
+        Which of several problems missed it, such as ``"2 of 9 problems"``; ``value`` is then the
+        largest.
+    """
+    which = f"{problems} missed tol={tol:g}: the largest" if problems else "The"
+    missed = "" if problems else f" and misses tol={tol:g}"
+    warn(
+        f"{which} {CRITERIA[criterion]} is {value:.1e} after {n_iter} iterations{missed}; raise"
+        f" max_iter or tol, {regularise}, or standardise the features.",
+        ConvergenceWarning,
+    )

@@ -1,0 +1,61 @@
+"""The top of the training rows: its mass before the fit, the threshold at it after."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._top import top_mass, top_threshold
+from .._typing import FloatArray
+from .._warn import warn
+from ..exceptions import SmallTopWarning
+
+__all__ = ["mass_of_top", "store_threshold"]
+
+
+def mass_of_top(mass: FloatArray, tau: float) -> float:
+    """Mass of the top ``tau`` of the rows; warns where it is less than one row.
+
+    Parameters
+    ----------
+    mass : ndarray of shape (n,)
+        Positive weights of the rows in the quantile of their scores.
+    tau : float
+        Share of their sum, in (0, 1).
+
+    Returns
+    -------
+    float
+        The mass.
+    """
+    top, is_small = top_mass(mass, tau)
+    if is_small:
+        warn(
+            f"The top {tau:g} of {len(mass)} rows holds less than one of the scores that the"
+            " quantile is of, and was taken as one: raise tau or fit on more rows.",
+            SmallTopWarning,
+        )
+    return top
+
+
+def store_threshold(
+    estimator: Any, scores: FloatArray, rounding: FloatArray, mass: FloatArray, top: float
+) -> None:
+    """Learn ``quantile_``, ``threshold_`` and ``intercept_`` from the scores of the rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator.
+    scores : ndarray of shape (n,)
+        Scores of the rows.
+    rounding : ndarray of shape (n,)
+        Bounds of their rounding errors: scores no further apart are one.
+    mass : ndarray of shape (n,)
+        As for :func:`mass_of_top`.
+    top : float
+        Its result.
+    """
+    estimator.quantile_, estimator.threshold_ = top_threshold(scores, mass, top, rounding)
+    estimator.intercept_ = np.array([-estimator.threshold_])

@@ -1,0 +1,110 @@
+"""Rows of two classes as a problem takes them: those that count, their costs and their masses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+
+__all__ = ["TwoClasses"]
+
+
+@dataclass(frozen=True, eq=False)
+class TwoClasses:
+    """The rows of positive weight, and which of the two classes they are of.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (2,)
+        The classes, the second positive.
+    taken : ndarray of shape (n,)
+        The rows that have positive weight, of those given.
+    positive : ndarray of bool of shape (n,)
+        Whether they are of the second class.
+    weight : ndarray of shape (n,)
+        Their weights.
+    """
+
+    classes: AnyArray
+    taken: IntArray
+    positive: BoolArray
+    weight: FloatArray
+
+    @classmethod
+    def of_rows(cls, classes: Any, positive: BoolArray, weight: FloatArray) -> TwoClasses:
+        """Leave out rows of weight 0.
+
+        Parameters
+        ----------
+        classes : array-like of shape (2,)
+            The classes.
+        positive : ndarray of bool of shape (n_samples,)
+            Whether each row is of the second class.
+        weight : ndarray of shape (n_samples,)
+            Its weight.
+
+        Returns
+        -------
+        TwoClasses
+            The others.
+        """
+        taken = np.flatnonzero(weight > 0)
+        return cls(np.asarray(classes), taken, positive[taken], weight[taken])
+
+    @property
+    def sign(self) -> FloatArray:
+        """+1 for positive rows, -1 for negative ones."""
+        return np.where(self.positive, 1.0, -1.0)
+
+    @property
+    def masses(self) -> tuple[float, float]:
+        """Weight of the negative rows and of the positive ones."""
+        return self.weight[~self.positive].sum(), self.weight[self.positive].sum()
+
+    def costs(self, C: float, class_weight: Any) -> FloatArray:
+        """Cost of each row in a loss.
+
+        Parameters
+        ----------
+        C : float
+            Cost of a unit of loss.
+        class_weight : {"balanced", "pairs"}, dict or None
+            Factor of each class: ``n / (2 n_class)``, the weight of the other class, those
+            given, or 1.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            C times weight times factor.
+
+        Raises
+        ------
+        ValueError
+            If a factor is not positive and finite.
+        """
+        negative, positive = self._factors(class_weight)
+        return C * self.weight * np.where(self.positive, positive, negative)
+
+    def pair_mass(self) -> FloatArray:
+        """How often each row stands in a pair of a negative and a positive one."""
+        mass_neg, mass_pos = self.masses
+        return self.weight * np.where(self.positive, mass_neg, mass_pos)
+
+    def _factors(self, class_weight: Any) -> tuple[float, float]:
+        mass_neg, mass_pos = self.masses
+        if isinstance(class_weight, str) and class_weight == "pairs":
+            return mass_pos, mass_neg
+        if isinstance(class_weight, str) and class_weight == "balanced":
+            total = mass_neg + mass_pos
+            return total / (2 * mass_neg), total / (2 * mass_pos)
+        factors = compute_class_weight(class_weight, classes=self.classes, y=self.classes)
+        if not np.all((factors > 0) & np.isfinite(factors)):
+            raise ValueError(
+                "class_weight must give each class a positive, finite factor; got"
+                f" {class_weight!r}: to leave a class out of the loss makes no ranking."
+            )
+        return factors[0], factors[1]

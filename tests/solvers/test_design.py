@@ -1,0 +1,123 @@
+"""The linear operator through which solvers meet the data, against numpy."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sklearn_rank._solvers._design import DenseDesign, Design, SparseDesign, as_design
+
+FORMS = {
+    "dense": np.asarray,
+    "fortran": np.asfortranarray,
+    "csr_array": sp.csr_array,
+    "csr_matrix": sp.csr_matrix,
+    "csc": sp.csc_array,
+    "coo": sp.coo_array,
+}
+forms = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+
+
+def rows(n=9, d=5, seed=0):
+    """Rows with many zeros, among them an empty row and an empty column."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)
+    X[2], X[:, 3] = 0.0, 0.0
+    return X, rng
+
+
+@forms
+def test_products_are_those_of_the_matrix(form):
+    X, rng = rows()
+    design = as_design(form(X))
+    w, many, g, weight = (
+        rng.normal(size=5),
+        rng.normal(size=(5, 3)),
+        rng.normal(size=9),
+        rng.random(9),
+    )
+    assert design.shape == (9, 5)
+    for found, expected in [
+        (design.scores(w), X @ w),
+        (design.scores(many), X @ many),
+        (design.pull_back(g), X.T @ g),
+        (design.gram(), X.T @ X),
+        (design.gram(weight), X.T @ np.diag(weight) @ X),
+        (design.absolute_scores(w), np.abs(X) @ np.abs(w)),
+        (design.squared_norms(), np.linalg.norm(X, axis=1) ** 2),
+        (design.to_array(), X),
+    ]:
+        assert type(found) is np.ndarray
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-15)
+
+
+@forms
+@pytest.mark.parametrize(
+    "index", [slice(1, 6, 2), np.array([4, 0, 4]), np.arange(9) % 2 == 0, np.array([], dtype=int)]
+)
+def test_some_rows_are_a_design(form, index):
+    X, _ = rows()
+    part = as_design(form(X)).rows(index)
+    assert isinstance(part, Design)
+    assert part.shape == X[index].shape
+    np.testing.assert_array_equal(part.to_array(), X[index])
+
+
+@forms
+def test_a_design_is_taken_as_it_is(form):
+    design = as_design(form(rows()[0]))
+    assert as_design(design) is design
+    assert type(design) is (
+        DenseDesign if isinstance(form(rows()[0]), np.ndarray) else SparseDesign
+    )
+
+
+def test_float_data_are_not_copied():
+    X, _ = rows()
+    assert as_design(X).matrix is X
+    csr = sp.csr_array(X)
+    assert np.shares_memory(as_design(csr).matrix.data, csr.data)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, bool, np.float32])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_other_real_numbers_become_float64(dtype, form):
+    X = np.array([[1, 0, 1], [0, 0, 1]], dtype=dtype)
+    design = as_design(form(X))
+    assert design.matrix.dtype == np.float64
+    np.testing.assert_array_equal(design.scores(np.array([0.5, 1.0, 0.25])), [0.75, 0.25])
+
+
+@pytest.mark.parametrize(
+    "X",
+    [np.ones(3), np.ones((2, 2, 2)), np.array([["a"]]), np.array([[1j]]), sp.csr_array([[1j]])],
+)
+def test_what_is_no_matrix_of_real_numbers_is_refused(X):
+    with pytest.raises(ValueError, match=r"X has shape \(.*\) and dtype .*: a design needs"):
+        as_design(X)
+
+
+@forms
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
+def test_no_rows_and_no_features(form, shape):
+    design = as_design(form(np.zeros(shape)))
+    np.testing.assert_array_equal(design.scores(np.ones(shape[1])), np.zeros(shape[0]))
+    np.testing.assert_array_equal(design.pull_back(np.ones(shape[0])), np.zeros(shape[1]))
+    assert design.gram().shape == (shape[1], shape[1])
+
+
+def test_arrays_for_compiled_kernels():
+    X, _ = rows()
+    dense = as_design(np.asfortranarray(X)).compiled_arrays()
+    assert dense.dense.flags.c_contiguous
+    assert dense.columns.flags.c_contiguous
+    np.testing.assert_array_equal(dense.dense, X)
+    np.testing.assert_array_equal(dense.columns, X.T)
+    assert len(dense.data) == len(dense.indices) == len(dense.indptr) == 0
+    wide = sp.csr_array(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    sparse = as_design(wide).compiled_arrays()
+    assert sparse.dense.shape == sparse.columns.shape == (0, 0)
+    assert sparse.indices.dtype == sparse.indptr.dtype == np.int32
+    again = sp.csr_array((sparse.data, sparse.indices, sparse.indptr), shape=X.shape)
+    np.testing.assert_array_equal(again.toarray(), X)
