@@ -1,6 +1,6 @@
 """How to minimise: rows and a loss in, a result with its certificate out."""
 
-from ._accuracy_at_top import AccuracyAtTopSolution, solve_accuracy_at_top
+from ._accuracy_at_top import AccuracyAtTopSolution, PivotSolver, solve_accuracy_at_top
 from ._design import Design, InMemoryDesign, as_design
 from ._hinge import HingeSolution, solve_linear_hinge
 from ._kernel import KernelFactor, check_definite, factorise_kernel
@@ -19,6 +19,7 @@ __all__ = [
     "KernelFactor",
     "LinearSolution",
     "PivotProblem",
+    "PivotSolver",
     "SolverResult",
     "as_design",
     "best_scales",
