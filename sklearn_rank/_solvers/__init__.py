@@ -1,6 +1,6 @@
 """How to minimise: rows and a loss in, a result with its certificate out."""
 
-from ._accuracy_at_top import AccuracyAtTopSolution, solve_accuracy_at_top
+from ._accuracy_at_top import AccuracyAtTopSolution, PivotSolver, solve_accuracy_at_top
 from ._contracts import choose_method
 from ._design import Design, InMemoryDesign, as_design
 from ._hinge import HingeProblem, solve_linear_hinge
@@ -20,6 +20,7 @@ __all__ = [
     "KernelFactor",
     "LinearProblem",
     "PivotProblem",
+    "PivotSolver",
     "Quadratic",
     "SolverResult",
     "as_design",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -20,10 +19,47 @@ from ._refine import best_scales, refine_top
 from ._result import Certificate, SolverResult, relative_gap
 from ._threads import one_blas_thread
 
-__all__ = ["AccuracyAtTopSolution", "CandidateValues", "solve_accuracy_at_top"]
+__all__ = ["AccuracyAtTopSolution", "CandidateValues", "PivotSolver", "solve_accuracy_at_top"]
 
 # Solutions from which the search for a better value of Problem (1) starts.
 STARTS = 20
+
+
+@dataclass(frozen=True)
+class PivotSolver:
+    """What solves the problems of pivots, and how accurately.
+
+    Parameters
+    ----------
+    name : {"newton", "cvxpy"}, default="newton"
+        The fast solver or the slow reference.
+    tol : float, default=1e-6
+        Relative duality gap at which a problem counts as solved.
+    max_iter : int, default=500
+        Most iterations for one problem.
+    """
+
+    name: Literal["newton", "cvxpy"] = "newton"
+    tol: float = 1e-6
+    max_iter: int = 500
+
+    def __call__(self, problem: PivotProblem, pivots: IntArray) -> PivotSolutions:
+        """Solve the problems of some pivots.
+
+        Parameters
+        ----------
+        problem : PivotProblem
+            The problems.
+        pivots : ndarray of shape (n_pivots,)
+            Row numbers of the pivots.
+
+        Returns
+        -------
+        PivotSolutions
+            Their solutions.
+        """
+        solve = solve_pivots_newton if self.name == "newton" else solve_pivots_cvxpy
+        return solve(problem, pivots, tol=self.tol, max_iter=self.max_iter)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +180,7 @@ def solve_accuracy_at_top(
     *,
     top_mass: float,
     selection: Literal["closest", "objective", "refine"] = "closest",
-    solver: Literal["newton", "cvxpy"] = "newton",
-    tol: float = 1e-6,
-    max_iter: int = 500,
+    solver: PivotSolver | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     on_block: Callable[[], None] | None = None,
@@ -166,12 +200,8 @@ def solve_accuracy_at_top(
         a margin tie); ``"objective"`` the one with the smallest value of Problem (1), at the
         quantile of its own scores; ``"refine"`` goes on from the best multiples of the
         solutions, as :func:`refine_top` does, and its pivot is a row at the quantile.
-    solver : {"newton", "cvxpy"}, default="newton"
-        The fast solver or the slow reference.
-    tol : float, default=1e-6
-        Relative duality gap at which a problem counts as solved.
-    max_iter : int, default=500
-        Most iterations for one problem.
+    solver : PivotSolver or None, default=None
+        What solves the problems; None is ``PivotSolver()``.
     n_jobs : int or None, default=None
         Number of threads that share the blocks of pivots. The result does not depend on it.
     verbose : int, default=0
@@ -213,17 +243,17 @@ def solve_accuracy_at_top(
     >>> solve_accuracy_at_top(problem, top_mass=1.0).candidate_indices
     array([0, 1, 2])
     """
-    if solver == "newton":
+    solver = solver or PivotSolver()
+    if solver.name == "newton":
         prepare_newton()
     problem, basis = _in_span_of_rows(problem)
-    solve = partial(_SOLVERS[solver], problem, tol=tol, max_iter=max_iter)
     scales = selection == "refine"
     blocks: list[CandidateValues] = []
     with one_blas_thread():
         results = Parallel(
             n_jobs=n_jobs, require="sharedmem", return_as="generator", verbose=verbose
         )(
-            delayed(_solve_block)(problem, pivots, top_mass, solve, scales)
+            delayed(_solve_block)(problem, pivots, top_mass, solver, scales)
             for pivots in problem.blocks()
         )
         for block in results:
@@ -232,11 +262,10 @@ def solve_accuracy_at_top(
                 on_block()
         candidates = CandidateValues.joined(blocks)
         if selection == "refine":
-            selected = _refine(problem, candidates, top_mass, solve, tol)
+            selected = _refine(problem, candidates, top_mass, solver)
         else:
-            selected = _select(
-                problem, candidates, solve, tol, by_objective=selection != "closest"
-            )
+            by_objective = selection == "objective"
+            selected = _select(problem, candidates, solver, by_objective=by_objective)
     by_position = np.argsort(problem.candidate_indices)
     return AccuracyAtTopSolution(
         coef=selected.coef if basis is None else basis @ selected.coef,
@@ -265,16 +294,11 @@ class _Selected:
     objective_top: float
 
 
-_Solve: TypeAlias = Callable[[IntArray], PivotSolutions]
-
-_SOLVERS = {"newton": solve_pivots_newton, "cvxpy": solve_pivots_cvxpy}
-
-
 def _solve_block(
-    problem: PivotProblem, pivots: IntArray, top_mass: float, solve: _Solve, scales: bool
+    problem: PivotProblem, pivots: IntArray, top_mass: float, solver: PivotSolver, scales: bool
 ) -> CandidateValues:
     """Solve for a block of pivots and keep some numbers for each, but no solution."""
-    solutions = solve(pivots)
+    solutions = solver(problem, pivots)
     if not np.all(np.isfinite(solutions.objective)):
         raise ValueError(
             "The scores overflow: the features are too large for float64 sums of squares; scale"
@@ -309,8 +333,7 @@ def _in_span_of_rows(problem: PivotProblem) -> tuple[PivotProblem, FloatArray | 
 def _select(
     problem: PivotProblem,
     candidates: CandidateValues,
-    solve: _Solve,
-    tol: float,
+    solver: PivotSolver,
     *,
     by_objective: bool,
 ) -> _Selected:
@@ -320,10 +343,10 @@ def _select(
     else:
         # Scores are in units of the margin, and not known any better than to the tolerance.
         distance = candidates.distance
-        tied = np.flatnonzero(distance <= distance.min() + tol)
+        tied = np.flatnonzero(distance <= distance.min() + solver.tol)
         best = int(tied[np.argmin(candidates.objective[tied])])
     return _Selected(
-        coef=solve(problem.pivots_to_repeat(best)).coef[-1],
+        coef=solver(problem, problem.pivots_to_repeat(best)).coef[-1],
         candidate=best,
         distance=float(candidates.distance[best]),
         pivot_objective=float(candidates.objective[best]),
@@ -335,12 +358,12 @@ def _refine(
     problem: PivotProblem,
     candidates: CandidateValues,
     top_mass: float,
-    solve: _Solve,
-    tol: float,
+    solver: PivotSolver,
 ) -> _Selected:
     """Go on from the best candidates; the pivot is then a row at the quantile."""
-    starts = solve(problem.pivots[np.argsort(candidates.scaled, kind="stable")[:STARTS]]).coef
-    refined = refine_top(problem, starts, top_mass, tol=tol)
+    likeliest = problem.pivots[np.argsort(candidates.scaled, kind="stable")[:STARTS]]
+    starts = solver(problem, likeliest).coef
+    refined = refine_top(problem, starts, top_mass, tol=solver.tol)
     value = refined.certificate.objective
     return _Selected(
         coef=refined.coef,

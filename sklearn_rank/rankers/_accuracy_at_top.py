@@ -18,7 +18,7 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
-from .._solvers import AccuracyAtTopSolution, PivotProblem, solve_accuracy_at_top
+from .._solvers import AccuracyAtTopSolution, PivotProblem, PivotSolver, solve_accuracy_at_top
 from ..bounds import Bound, accuracy_at_top_margin_bound
 from ._base import BipartiteRanker
 from ._fitting import FitProgress, restored_on_error, warn_not_converged
@@ -384,9 +384,9 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
             problem,
             top_mass=top,
             selection=self.selection,
-            solver="newton" if self.solver == "auto" else self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
+            solver=PivotSolver(
+                "newton" if self.solver == "auto" else self.solver, self.tol, self.max_iter
+            ),
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             on_block=progress.step,

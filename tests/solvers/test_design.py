@@ -121,3 +121,22 @@ def test_arrays_for_compiled_kernels():
     assert sparse.indices.dtype == sparse.indptr.dtype == np.int32
     again = sp.csr_array((sparse.data, sparse.indices, sparse.indptr), shape=X.shape)
     np.testing.assert_array_equal(again.toarray(), X)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_equal_rows_have_equal_keys_in_canonical_form(form):
+    X = np.array([[0.0, 1.0, 2.0], [-0.0, 1.0, 2.0], [0.0, 1.0, 0.0], [0.0, 1.0, 2.0 + 1e-15]])
+    keys = as_design(form(X)).canonical().row_keys()
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == 3
+    stored = sp.csr_array((np.array([0.0, 1.0, 1.0, 1.0]), [0, 2, 1, 2], [0, 4]), shape=(1, 3))
+    (key,) = as_design(stored).canonical().row_keys()
+    assert key == as_design(sp.csr_array(X[:1])).canonical().row_keys()[0]
+    assert stored.nnz == 4
+
+
+def test_dense_rows_are_centred_and_sparse_ones_are_not():
+    X, _ = rows()
+    np.testing.assert_allclose(as_design(X).centred().matrix, X - X.mean(axis=0), rtol=1e-14)
+    sparse = as_design(sp.csr_array(X))
+    assert sparse.centred() is sparse

@@ -132,3 +132,82 @@ def test_gram_of_the_free_rows(sparse, n_free):
     scaled = np.sqrt(cost[free])[:, None] * (X[free] - z)
     upper = np.triu_indices(n_free)
     np.testing.assert_allclose(gram[upper], (scaled @ scaled.T)[upper], rtol=1e-12, atol=1e-12)
+
+
+def moved(X, y, z):
+    return y[:, None] * (X - z)
+
+
+@both
+def test_multipliers_of_another_pivot_are_counted(sparse):
+    design, X, rng = data(9, 4, sparse)
+    y = np.where(rng.random(9) < 0.5, 1.0, -1.0)
+    cost, b, z = rng.random(9) + 0.1, rng.random(9), X[2].copy()
+    counted, by_row, v = np.empty(9), np.empty(9), np.zeros(4)
+    linear = kernels._start_warm(*design, y, cost, z, np.arange(9), b, counted, by_row, v)
+    assert linear == pytest.approx(cost @ b)
+    np.testing.assert_array_equal(counted, b)
+    np.testing.assert_allclose(v, (cost * b) @ moved(X, y, z), rtol=1e-12, atol=1e-14)
+    u = np.empty(9)
+    columns = np.ascontiguousarray(design[0].T)
+    kernels._sum_margins(columns, *design[1:], y, z, v, u)
+    np.testing.assert_allclose(u, 1 - moved(X, y, z) @ v, rtol=1e-12, atol=1e-14)
+
+
+@both
+def test_both_forms_of_the_newton_direction_solve_the_newton_system(sparse):
+    design, X, rng = data(12, 7, sparse)
+    cost, z, sigma, free = rng.random(12) + 0.1, X[3].copy(), 2.5, np.array([0, 4, 5, 9])
+    gradient = rng.normal(size=7)
+    d = X[free] - z
+    expected = np.linalg.solve(np.eye(7) + sigma * d.T @ (cost[free, None] * d), -gradient)
+    gram = kernels._gram(*design, z, cost, free, 4)
+    direction = np.empty(7)
+    kernels._find_direction_by_rows(
+        *design, cost, z, sigma, free, 4, gram, gradient, np.empty(7), direction
+    )
+    np.testing.assert_allclose(direction, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_the_first_direction_of_all_pivots_comes_from_one_factor():
+    _, X, rng = data(20, 5, False)
+    cost, z, gradient = rng.random(20) + 0.1, X[3].copy(), rng.normal(size=5)
+    everything = X.T @ (cost[:, None] * X)
+    total, centre, factor = cost @ X, np.empty(5), np.empty((5, 5))
+    kernels._factor_first(everything, total, cost.sum(), centre, factor)
+    np.testing.assert_allclose(centre, total / cost.sum())
+    direction = np.empty(5)
+    kernels._find_first_direction(
+        centre, cost.sum(), factor, z, gradient, np.empty(5), np.empty(5), direction
+    )
+    hessian = np.eye(5) + kernels.SIGMA_START * (X - z).T @ (cost[:, None] * (X - z))
+    np.testing.assert_allclose(direction, np.linalg.solve(hessian, -gradient), rtol=1e-10)
+    moved_sum = np.empty((5, 5))
+    kernels._move_sum(everything, total, cost.sum(), z, moved_sum)
+    upper = np.triu_indices(5)
+    expected = (X - z).T @ (cost[:, None] * (X - z))
+    np.testing.assert_allclose(moved_sum[upper], expected[upper], rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("d", [3, 20])  # summed anew each time, and updated
+def test_the_sum_over_the_free_rows_follows_them(d):
+    design, X, rng = data(60, d, False)
+    cost, z = rng.random(60) + 0.1, X[3].copy()
+    inside, changed, left = np.zeros(60, np.int64), np.empty(61, np.int64), np.empty(61, np.int64)
+    block, hessian = np.empty((60, d)), np.full((d, d), np.nan)
+    updates, seen = kernels.MAX_UPDATES, []
+    free = np.arange(40)
+    for _ in range(kernels.MAX_UPDATES + 3):
+        updates = kernels._sum_free_rows(
+            *design, cost, z, free, len(free), updates, inside, changed, left,
+            block, np.empty_like(block), hessian,
+        )  # fmt: skip
+        seen.append(updates)
+        shifted = X[free] - z
+        expected = shifted.T @ (cost[free, None] * shifted)
+        upper = np.triu_indices(d)
+        np.testing.assert_allclose(hessian[upper], expected[upper], rtol=1e-10, atol=1e-10)
+        free = np.sort(np.append(rng.permutation(free)[2:], np.setdiff1d(range(60), free)[:2]))
+    most = 0 if d < kernels.MIN_UPDATED else kernels.MAX_UPDATES
+    assert max(seen) == most
+    assert seen[0] == 0

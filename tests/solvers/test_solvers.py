@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank._solvers import PivotProblem, solve_accuracy_at_top, solve_pivots_newton
+from sklearn_rank._solvers import (
+    PivotProblem,
+    PivotSolver,
+    solve_accuracy_at_top,
+    solve_pivots_newton,
+)
 from sklearn_rank._solvers._cvxpy import solve_pivots_cvxpy
 from tests.oracles import accuracy_at_top as oracle
 
@@ -183,8 +188,8 @@ def test_one_class_has_a_solution_too(solver):
 # ------------------------------------------------------------------------ all candidates together
 
 
-def solve(problem, top=3.0, **options):
-    return solve_accuracy_at_top(problem, top_mass=top, **options)
+def solve(problem, top=3.0, solver="newton", tol=1e-6, **options):
+    return solve_accuracy_at_top(problem, top_mass=top, solver=PivotSolver(solver, tol), **options)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
