@@ -8,23 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil, inf, log, sqrt
-from numbers import Real
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._arguments import check_choice, check_number, check_share
 from .._typing import FloatArray
 from ._bound import Bound
-from ._shatter import OURS
-from ._test_set import INDEPENDENT, _check_choice, _check_inside
+from ._statements import INDEPENDENT, OURS
 
-__all__ = [
-    "accuracy_at_top_margin_bound",
-    "auc_margin_bound",
-    "auc_margin_loss",
-    "margin_loss",
-]
+__all__ = ["accuracy_at_top_margin_bound", "auc_margin_bound", "auc_margin_loss", "margin_loss"]
 
 PAPER = "Boyd et al. (2012)"
 
@@ -33,12 +27,15 @@ PAPER = "Boyd et al. (2012)"
 GRID = 1.1
 
 
-def margin_loss(margins: ArrayLike, rho: float) -> float:
+def margin_loss(margins: FloatArray, rho: float) -> float:
     """Mean of ``Phi_rho(u)``: 1 for a margin u <= 0, then ``1 - u/rho`` down to 0.
+
+    At least the share of negative margins, at most that of margins below rho (Boyd et al. 2012,
+    Equation 5).
 
     Parameters
     ----------
-    margins : array-like of shape (n,)
+    margins : ndarray of shape (n,)
         By how much each score is on its right side; negative on the wrong one.
     rho : float
         Margin from which on nothing is lost, positive; more makes the loss larger.
@@ -46,46 +43,20 @@ def margin_loss(margins: ArrayLike, rho: float) -> float:
     Returns
     -------
     float
-        The mean loss, in [0, 1]; at least the share of negative margins.
-
-    Raises
-    ------
-    ValueError
-        If there is no margin, one is NaN, or rho is not positive.
-
-    See Also
-    --------
-    accuracy_at_top_margin_bound : What it is for.
-    auc_margin_loss : Over all pairs of a positive and a negative.
-
-    Notes
-    -----
-    At most the share of margins below rho (Equation 5).
-
-    References
-    ----------
-    .. [1] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, Section 4.
-
-    Examples
-    --------
-    >>> from sklearn_rank.bounds import margin_loss
-    >>> margin_loss([-1.0, 0.0, 0.5, 2.0], rho=1.0)
-    0.625
+        The mean loss, in [0, 1].
     """
-    found = _check_values(margins, "margins")
-    _check_positive(rho, "rho", "a margin")
-    return float(np.mean(np.clip(1.0 - found / rho, 0.0, 1.0)))
+    return float(np.mean(np.clip(1.0 - margins / rho, 0.0, 1.0)))
 
 
-def auc_margin_loss(score_pos: ArrayLike, score_neg: ArrayLike, rho: float) -> float:
+def auc_margin_loss(score_pos: FloatArray, score_neg: FloatArray, rho: float) -> float:
     """Mean of ``Phi_rho(s - t)`` over all pairs of a positive's score s and a negative's t.
 
     Parameters
     ----------
-    score_pos : array-like of shape (n_pos,)
-        Scores of the positives.
-    score_neg : array-like of shape (n_neg,)
-        Scores of the negatives.
+    score_pos : ndarray of shape (n_pos,)
+        Scores of the positives, finite.
+    score_neg : ndarray of shape (n_neg,)
+        Scores of the negatives, finite.
     rho : float
         Margin from which on nothing is lost, positive; more makes the loss larger.
 
@@ -94,44 +65,20 @@ def auc_margin_loss(score_pos: ArrayLike, score_neg: ArrayLike, rho: float) -> f
     float
         The mean loss, in [0, 1]; at least ``1 - AUC``.
 
-    Raises
-    ------
-    ValueError
-        If there is no score, one is not finite, or rho is not positive.
-
-    See Also
-    --------
-    margin_loss : Of margins that are given.
-    auc_margin_bound : What it is for.
-
     Notes
     -----
     O(n log n) time, O(n) memory.
-
-    References
-    ----------
-    .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
-       area under the ROC curve*, JMLR 6, Section 5, where margins are an open question.
-
-    Examples
-    --------
-    >>> from sklearn_rank.bounds import auc_margin_loss
-    >>> auc_margin_loss([2.0, 0.5], [0.0, 1.0], rho=1.0)
-    0.375
     """
-    pos, neg = _check_values(score_pos, "score_pos"), _check_values(score_neg, "score_neg")
-    if not (np.isfinite(pos).all() and np.isfinite(neg).all()):
-        raise ValueError("score_pos and score_neg must be finite: differences are taken.")
-    _check_positive(rho, "rho", "a margin")
-    neg = np.sort(neg)
+    ordered = np.sort(score_neg)
     # Differences from the middle keep the sums small.
-    sums = np.concatenate(([0.0], np.cumsum(neg - neg[len(neg) // 2])))
-    first, last = np.searchsorted(neg, pos - rho, "right"), np.searchsorted(neg, pos, "left")
-    first = np.minimum(first, last)
-    within = (last - first) * (1.0 - (pos - neg[len(neg) // 2]) / rho)
+    middle = ordered[len(ordered) // 2]
+    sums = np.concatenate(([0.0], np.cumsum(ordered - middle)))
+    last = np.searchsorted(ordered, score_pos, "left")
+    first = np.minimum(np.searchsorted(ordered, score_pos - rho, "right"), last)
+    within = (last - first) * (1.0 - (score_pos - middle) / rho)
     within += (sums[last] - sums[first]) / rho
-    total = np.sum(within + (len(neg) - last))
-    return float(np.clip(total / (len(pos) * len(neg)), 0.0, 1.0))
+    total = np.sum(within + (len(ordered) - last))
+    return float(np.clip(total / (len(score_pos) * len(ordered)), 0.0, 1.0))
 
 
 def accuracy_at_top_margin_bound(
@@ -219,9 +166,9 @@ two samples; sklearn_rank, Proofs of bounds, Theorem 6]
       where |Phi(x)| <= 1 for every x, and Phi does not depend on the sample
       where items are independent given their labels
     """
-    neg, pos = _check_values(margins_neg, "margins_neg"), _check_values(margins_pos, "margins_pos")
-    _check_inside(delta, "delta", "the probability of failure")
-    _check_choice(design, "design", ("bipartite", "pairs"))
+    neg, pos = _check_values("margins_neg", margins_neg), _check_values("margins_pos", margins_pos)
+    check_share("delta", delta, what="the probability of failure")
+    check_choice("design", design, ("bipartite", "pairs"))
     _check_class(radius, norm, rho, fixed)
     if design == "pairs" and len(neg) != len(pos):
         raise ValueError(
@@ -231,10 +178,9 @@ two samples; sklearn_rank, Proofs of bounds, Theorem 6]
     sizes = (1.0, 1.0)
     if squares is not None:
         for mean in squares:
-            if not isinstance(mean, Real) or not 0 <= mean <= radius**2 * (1 + 1e-12):
-                raise ValueError(
-                    f"squares={squares!r} must be means of |Phi(x)|^2, in [0, radius^2]."
-                )
+            # A mean of squares of norm ``radius`` may exceed its square by a rounding.
+            most = radius**2 * (1.0 + 1e-12)
+            check_number("squares", mean, 0.0, most, what="means of |Phi(x)|^2, at most radius^2")
         sizes = (sqrt(squares[0]) / radius, sqrt(squares[1]) / radius)
     roots = (1.0 / sqrt(len(neg)), 1.0 / sqrt(len(pos)))
     complexity = (1.0 + sizes[0]) * roots[0] + (1.0 + sizes[1]) * roots[1]
@@ -311,7 +257,7 @@ def auc_margin_bound(
 
     See Also
     --------
-    auc_uniform_bound : By the number of features.
+    auc_bound : By the number of features.
     accuracy_at_top_margin_bound : A threshold in place of pairs.
 
     Notes
@@ -334,8 +280,10 @@ def auc_margin_bound(
     >>> round(found.value, 4)
     0.0552
     """
-    pos, neg = _check_values(score_pos, "score_pos"), _check_values(score_neg, "score_neg")
-    _check_inside(delta, "delta", "the probability of failure")
+    pos, neg = _check_values("score_pos", score_pos), _check_values("score_neg", score_neg)
+    if not (np.isfinite(pos).all() and np.isfinite(neg).all()):
+        raise ValueError("score_pos and score_neg must be finite: differences are taken.")
+    check_share("delta", delta, what="the probability of failure")
     _check_class(radius, norm, rho, fixed)
     share = (1.0 / len(pos) + 1.0 / len(neg)) / 2.0
     value, margin = _smallest(
@@ -396,10 +344,10 @@ def _of_class(radius: float, margin: float, fixed: bool) -> tuple[str, ...]:
 
 
 def _check_class(radius: float, norm: float, rho: float | None, fixed: bool) -> None:
-    _check_positive(radius, "radius", "the largest norm that a row can have")
-    _check_positive(norm, "norm", "the norm of weights that order anything")
+    _check_positive("radius", radius, "the largest norm that a row can have")
+    _check_positive("norm", norm, "the norm of weights that order anything")
     if rho is not None:
-        _check_positive(rho, "rho", "a margin")
+        _check_positive("rho", rho, "a margin")
     elif fixed:
         raise ValueError(
             "fixed=True says that rho was chosen before the data were seen, but rho is None: pass"
@@ -407,12 +355,11 @@ def _check_class(radius: float, norm: float, rho: float | None, fixed: bool) -> 
         )
 
 
-def _check_positive(value: float, name: str, what: str) -> None:
-    if not isinstance(value, Real) or not 0 < value < inf:
-        raise ValueError(f"{name}={value!r} must be {what}, positive and finite.")
+def _check_positive(name: str, value: float, what: str) -> None:
+    check_number(name, value, 0.0, inf, closed="neither", what=what)
 
 
-def _check_values(values: ArrayLike, name: str) -> FloatArray:
+def _check_values(name: str, values: ArrayLike) -> FloatArray:
     found = np.asarray(values, dtype=np.float64)
     if found.ndim != 1 or not len(found):
         raise ValueError(

@@ -9,26 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, log, sqrt
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from .._arguments import check_choice, check_number, check_share, check_whole
 from .._typing import FloatArray
 from ._bound import Bound
 from ._kl import kl_limits
-from ._shatter import OURS, _log_binomials
-from ._test_set import (
+from ._shatter import log_binomials
+from ._statements import (
     FIXED_FUNCTION,
     INDEPENDENT,
+    LABELS,
+    OURS,
+    SIDES,
     Labels,
     Side,
-    _check_choice,
-    _check_inside,
-    _is_count,
-    _of_side,
+    condition,
+    of_side,
 )
 
 __all__ = [
@@ -42,7 +43,7 @@ __all__ = [
 PAPER = "Clémençon & Vayatis (2009)"
 DKW = "Dvoretzky, Kiefer & Wolfowitz (1956), constant of Massart (1990)"
 BRETAGNOLLE = "Bretagnolle (1980), in Shorack & Wellner (1986), Inequality 25.1.2"
-TARGETS = {"both": "|W_n/k - W_phi|", "lower": "W_n/k - W_phi", "upper": "W_phi - W_n/k"}
+DEVIATIONS = {"both": "|W_n/k - W_phi|", "lower": "W_n/k - W_phi", "upper": "W_phi - W_n/k"}
 DRAWN = "items and labels are drawn together, independently"
 
 
@@ -69,6 +70,8 @@ def pooled_distribution_bound(n: int, delta: float, *, labels: Labels = "fixed")
 
     Raises
     ------
+    TypeError
+        If a number of items is not a whole number.
     ValueError
         If an argument is out of range.
 
@@ -94,15 +97,15 @@ def pooled_distribution_bound(n: int, delta: float, *, labels: Labels = "fixed")
     >>> round(pooled_distribution_bound(1000, 0.05).value, 4)
     0.0484
     """
-    _check_size(n, "n")
-    _check_inside(delta, "delta", "the probability of failure")
-    _check_choice(labels, "labels", ("fixed", "random"))
+    check_whole("n", n)
+    check_share("delta", delta, what="the probability of failure")
+    check_choice("labels", labels, LABELS)
     return Bound(
         value=min(_pooled(n, delta, labels), 1.0),
         theorem=DKW if labels == "random" else BRETAGNOLLE,
         target="sup |F_n - F|",
         delta=delta,
-        conditioned_on="the labels" if labels == "fixed" else "",
+        conditioned_on=condition(labels),
         assumptions=_assumptions(labels),
     )
 
@@ -144,6 +147,8 @@ def linear_rank_bound(
 
     Raises
     ------
+    TypeError
+        If a number of items is not a whole number.
     ValueError
         If an argument is out of range, as an infinite Lipschitz constant is.
 
@@ -172,17 +177,17 @@ proof of Proposition 5, with constants]
       where items are independent given their labels
     """
     _check_sizes(n, n_pos)
-    _check_inside(delta, "delta", "the probability of failure")
-    _check_choice(labels, "labels", ("fixed", "random"))
+    check_share("delta", delta, what="the probability of failure")
+    check_choice("labels", labels, LABELS)
     _check_phi(lipschitz, height)
     value = lipschitz * (1.0 / (n + 1.0) + _pooled(n, delta / 2.0, labels))
     value += height * sqrt(log(4.0 / delta) / (2.0 * n_pos))
     return Bound(
         value=min(value, height),
         theorem=f"{PAPER}, proof of Proposition 5, with constants",
-        target=TARGETS["both"],
+        target=DEVIATIONS["both"],
         delta=delta,
-        conditioned_on="the labels" if labels == "fixed" else "",
+        conditioned_on=condition(labels),
         assumptions=_assumptions(labels),
     )
 
@@ -231,6 +236,8 @@ def linear_rank_sandwich_bound(
 
     Raises
     ------
+    TypeError
+        If a number of items is not a whole number.
     ValueError
         If an argument is out of range, or phi decreases or is infinite where it is needed.
 
@@ -263,15 +270,15 @@ def linear_rank_sandwich_bound(
     >>> round(linear_rank_bound(4000, 1000, 0.05, lipschitz=20.0).value, 3)
     0.571
     """
-    _check_size(n, "n")
+    check_whole("n", n)
     rank = np.asarray(rank_pos, dtype=np.float64)
     if rank.ndim != 1 or not len(rank) or not np.all((rank >= 1) & (rank <= n)):
         raise ValueError(f"rank_pos must be ranks in [1, n={n}], at least one.")
     _check_sizes(n, len(rank))
-    _check_inside(delta, "delta", "the probability of failure")
-    _check_choice(method, "method", ("kl", "hoeffding"))
-    _check_choice(side, "side", tuple(TARGETS))
-    _check_choice(labels, "labels", ("fixed", "random"))
+    check_share("delta", delta, what="the probability of failure")
+    check_choice("method", method, ("kl", "hoeffding"))
+    check_choice("side", side, SIDES)
+    check_choice("labels", labels, LABELS)
     eps = _pooled(n, delta / 2.0, labels)
     points = (np.maximum((rank - 1.0) / n - eps, 0.0), np.minimum(rank / n + eps, 1.0))
     floor, *means, ceiling = (
@@ -289,18 +296,18 @@ def linear_rank_sandwich_bound(
     if height == 0.0:
         low = high = floor
     elif method == "hoeffding":
-        spread = height * sqrt(each / (2.0 * len(rank)))
-        low, high = max(means[0] - spread, floor), min(means[2] + spread, ceiling)
+        width = height * sqrt(each / (2.0 * len(rank)))
+        low, high = max(means[0] - width, floor), min(means[2] + width, ceiling)
     else:
         scaled = np.clip((np.array([means[0], means[2]]) - floor) / height, 0.0, 1.0)
         least, most = kl_limits(scaled, each / len(rank))
         low, high = floor + height * float(least[0]), floor + height * float(most[1])
     return Bound(
-        value=max(_of_side(side, means[1] - low, high - means[1]), 0.0),
+        value=max(of_side(side, means[1] - low, high - means[1]), 0.0),
         theorem=f"{OURS}, Theorem 8",
-        target=TARGETS[side],
+        target=DEVIATIONS[side],
         delta=delta,
-        conditioned_on="the labels" if labels == "fixed" else "",
+        conditioned_on=condition(labels),
         assumptions=_assumptions(labels),
     )
 
@@ -347,13 +354,15 @@ def linear_rank_selection_bound(
 
     Raises
     ------
+    TypeError
+        If a number of items is not a whole number.
     ValueError
         If an argument is out of range.
 
     See Also
     --------
     linear_rank_bound : One function.
-    auc_uniform_bound : For the AUC, much smaller.
+    auc_bound : For the AUC, much smaller.
 
     Notes
     -----
@@ -376,13 +385,13 @@ def linear_rank_selection_bound(
     10000000 0.015
     """
     _check_sizes(n, n_pos)
-    _check_inside(delta, "delta", "the probability of failure")
-    _check_size(vc_dimension, "vc_dimension")
-    _check_choice(labels, "labels", ("fixed", "random"))
+    check_share("delta", delta, what="the probability of failure")
+    check_whole("vc_dimension", vc_dimension)
+    check_choice("labels", labels, LABELS)
     _check_phi(lipschitz, height)
 
     def uniform(size: int) -> float:
-        sets = float(logsumexp(_log_binomials(size, min(vc_dimension, size) + 1)))
+        sets = float(logsumexp(log_binomials(size, min(vc_dimension, size) + 1)))
         return sqrt(2.0 * (sets + log(4.0 / delta)) / size)
 
     value = 2.0 * (lipschitz * (1.0 / (n + 1.0) + uniform(n)) + height * uniform(n_pos))
@@ -391,7 +400,7 @@ def linear_rank_selection_bound(
         theorem=f"{PAPER}, Theorem 8, with constants of {OURS}, Theorem 9",
         target="best W_phi of the class - W_phi of the largest W_n",
         delta=delta,
-        conditioned_on="the labels" if labels == "fixed" else "",
+        conditioned_on=condition(labels),
         assumptions=(
             "the class of functions does not depend on the sample",
             _assumptions(labels)[1],
@@ -445,9 +454,8 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
     >>> print(plug_in_rank_bound(0.01, 0.25))
     W_phi(eta) - W_phi(eta_hat) <= 0.04 [Clémençon & Vayatis (2009), Remark 3, corrected]
     """
-    if not isinstance(error, Real) or not 0 <= error <= 1:
-        raise ValueError(f"error={error!r} must be a mean of |eta_hat - eta|, in [0, 1].")
-    _check_inside(positive_fraction, "positive_fraction", "the share of positives")
+    check_number("error", error, 0.0, 1.0, what="a mean of |eta_hat - eta|")
+    check_share("positive_fraction", positive_fraction, what="the share of positives")
     _check_phi(0.0, height)
     return Bound(
         value=min(error / positive_fraction, 1.0) * height,
@@ -464,23 +472,18 @@ def _assumptions(labels: Labels) -> tuple[str, str]:
     return FIXED_FUNCTION, INDEPENDENT if labels == "fixed" else DRAWN
 
 
-def _check_size(value: int, name: str) -> None:
-    if not _is_count(value) or value < 1:
-        raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
-
-
 def _check_sizes(n: int, n_pos: int) -> None:
-    _check_size(n, "n")
-    _check_size(n_pos, "n_pos")
+    check_whole("n", n)
+    check_whole("n_pos", n_pos)
     if n_pos > n:
         raise ValueError(f"n_pos={n_pos!r} positives cannot be among n={n!r} items.")
 
 
 def _check_phi(lipschitz: float, height: float) -> None:
-    if not isinstance(lipschitz, Real) or not 0 <= lipschitz < inf:
+    if lipschitz == inf:
         raise ValueError(
-            f"lipschitz={lipschitz!r} must be finite and at least 0; a phi that jumps has no such"
-            " constant: use linear_rank_sandwich_bound."
+            "lipschitz=inf must be finite; a phi that jumps has no such constant: use"
+            " linear_rank_sandwich_bound."
         )
-    if not isinstance(height, Real) or not 0 <= height < inf:
-        raise ValueError(f"height={height!r} must be phi(1) - phi(0), finite and at least 0.")
+    check_number("lipschitz", lipschitz, 0.0, inf, closed="left")
+    check_number("height", height, 0.0, inf, closed="left", what="phi(1) - phi(0)")

@@ -16,7 +16,7 @@ from ._queries import (
 from ._rank_results import RankInterval
 from ._results import Interval, RankTestResult
 from ._roc_band import RocBand, roc_band
-from ._sample_size import AUCPlan, auc_sample_delta, auc_sample_epsilon, auc_sample_size
+from ._sample_size import AUCPlan, auc_sample_size
 from ._top import precision_at_top_interval
 from ._two_sample import two_sample_rank_test
 
@@ -29,8 +29,6 @@ __all__ = [
     "RocBand",
     "SystemComparison",
     "auc_interval",
-    "auc_sample_delta",
-    "auc_sample_epsilon",
     "auc_sample_size",
     "compare_rankers",
     "holm_adjust",

@@ -102,7 +102,7 @@ def auc_interval(
     auc_sample_size : How many items an interval of a given width needs.
     linear_rank_interval : Other statistics of the ranks.
     partial_auc_interval : A part of the ROC curve only.
-    sklearn_rank.bounds.auc_test_bound : The distribution-free methods from the counts alone.
+    sklearn_rank.bounds.auc_bound : The distribution-free methods from the counts alone.
 
     Notes
     -----

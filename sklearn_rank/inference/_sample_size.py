@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import floor
-from numbers import Integral, Real
+from math import floor, sqrt
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
 from scipy.special import erfc, ndtri
 
-from .._arguments import check_choice
-from ..bounds import auc_deviation_bound, auc_test_bound
+from .._arguments import check_choice, check_share, check_whole
+from ..bounds import auc_bound, auc_deviation_bound, auc_variance_bound
 from ._auc_moments import binormal_pairs, hanley_mcneil_pairs, lehmann_variance
 
-__all__ = ["AUCPlan", "auc_sample_delta", "auc_sample_epsilon", "auc_sample_size"]
+__all__ = ["AUCPlan", "auc_sample_size"]
 
 PlanMethod: TypeAlias = Literal[
     "mcdiarmid", "hoeffding", "kl", "chebyshev", "normal-worst", "hanley-mcneil", "delong"
@@ -27,6 +25,12 @@ METHODS = (*GUARANTEED, *NORMAL)
 
 # Those that cannot be computed without an AUC to expect.
 WITH_AUC = ("kl", "hanley-mcneil", "delong")
+
+# Probabilities that two positives exceed a negative, and a positive two negatives, at an AUC.
+PAIRS: dict[str, Callable[[float], tuple[float, float]]] = {
+    "hanley-mcneil": hanley_mcneil_pairs,
+    "delong": binormal_pairs,
+}
 
 # No file has more rows; beyond it the counts stop being exact.
 LARGEST_SAMPLE = 2**53
@@ -77,26 +81,31 @@ class AUCPlan:
 
 
 def auc_sample_size(
-    epsilon: float,
-    delta: float,
     positive_fraction: float,
     *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    n: int | None = None,
     method: PlanMethod = "hoeffding",
     auc: float | None = None,
 ) -> AUCPlan:
-    """Smallest sample whose AUC is within ``epsilon`` of its expectation.
+    """Plan a sample: of its size, the deviation of its AUC and the probability of that, the third.
 
-    ``"mcdiarmid"``: ``n >= ln(2/delta) / (2 rho (1 - rho) epsilon^2)``, rho the fraction of
+    Given two of ``n``, ``epsilon`` and ``delta``, solve for the third:
+    ``n >= ln(2/delta) / (2 min(rho, 1 - rho) epsilon^2)`` for "hoeffding", rho the fraction of
     positives.
 
     Parameters
     ----------
-    epsilon : float
-        Deviation that is allowed, in (0, 1); less needs more items.
-    delta : float
-        Probability with which it may be exceeded, in (0, 1); 1 less the level of an interval.
     positive_fraction : float
-        Share of the items that are positive, in (0, 1).
+        Share rho of the items that are positive, in (0, 1).
+    epsilon : float or None, default=None
+        Deviation of the AUC from its expectation that is allowed, in (0, 1); less needs more
+        items.
+    delta : float or None, default=None
+        Probability with which it may be exceeded, in (0, 1); 1 less the level of an interval.
+    n : int or None, default=None
+        Number of items, at least 2.
     method : str, default="hoeffding"
         - "mcdiarmid", "hoeffding", "kl", "chebyshev": sufficient for every distribution; "kl" for
           an AUC that will be observed to be ``auc``.
@@ -111,199 +120,85 @@ def auc_sample_size(
     Returns
     -------
     AUCPlan
-        The sample. Its positives are the nearest whole number to their share, at least one of
-        each class.
+        The sample: the smallest that suffices, or the one of size n with its ``epsilon`` or
+        ``delta``, at most 1. Its positives are the nearest whole number to their share, at least
+        one of each class.
 
     Raises
     ------
+    TypeError
+        If ``n`` is not a whole number.
     ValueError
-        If an argument is out of range, the method needs ``auc``, or more than 2**53 items are
-        needed.
+        If an argument is out of range, not two of the three are given, the method needs ``auc``,
+        or more than 2**53 items are needed.
 
     See Also
     --------
-    auc_sample_epsilon : How accurate a sample of given size is.
-    auc_sample_delta : How probable a given accuracy is.
     auc_interval : The interval, once there are scores.
-    sklearn_rank.bounds.auc_sample_size_bound : The formulas of the paper.
+    sklearn_rank.bounds.auc_sample_size_bound : The formulas of the paper, and for a choice from
+        several functions.
 
     Notes
     -----
     It is for a sample in which just this share is positive. The classical methods promise the
-    width of an interval at the expected AUC, not its coverage. A few dozen steps of bisection.
+    width of an interval at the expected AUC, not its coverage. Asked for ``delta``, "kl" takes
+    ``auc`` for the *expected* AUC, of which the observed one is ``epsilon`` away. The size is
+    found by a few dozen steps of bisection.
 
     References
     ----------
     .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
-       area under the ROC curve*, JMLR 6, Corollary 7.
+       area under the ROC curve*, JMLR 6, Theorem 5, Corollaries 6 and 7.
     .. [2] Hanley & McNeil (1982), *The meaning and use of the area under a receiver operating
        characteristic (ROC) curve*, Radiology 143.
 
     Examples
     --------
     >>> from sklearn_rank.inference import auc_sample_size
-    >>> print(auc_sample_size(0.05, 0.05, 0.1))
+    >>> print(auc_sample_size(0.1, epsilon=0.05, delta=0.05))
     7375 items (738 positive, 6637 negative): AUC within 0.04999 with probability 0.95 (hoeffding)
 
     Expecting a value, and trusting the normal approximation, far fewer will do:
 
-    >>> print(auc_sample_size(0.05, 0.05, 0.1, method="delong", auc=0.85))
+    >>> print(auc_sample_size(0.1, epsilon=0.05, delta=0.05, method="delong", auc=0.85))
     605 items (61 positive, 544 negative): AUC within 0.04972 with probability 0.95 (delong, \
 expecting 0.85)
-    """
-    _check_share(epsilon, "epsilon", "a deviation")
-    _check_share(delta, "delta", "the probability of a larger deviation")
-    design = _Design(positive_fraction, method, auc)
 
-    def enough(n: int) -> bool:
-        return design.epsilon(n, delta) <= epsilon
+    What a thousand items yield:
 
-    fewest, most = 1, 2
-    while not enough(most):
-        fewest, most = most, 2 * most
-        if most > LARGEST_SAMPLE:
-            raise ValueError(
-                f"epsilon={epsilon!r} and delta={delta!r} need more than 2**53 items: allow more."
-            )
-    while most - fewest > 1:
-        middle = (fewest + most) // 2
-        fewest, most = (fewest, middle) if enough(middle) else (middle, most)
-    return design.plan(most, design.epsilon(most, delta), delta)
-
-
-def auc_sample_epsilon(
-    n: int,
-    delta: float,
-    positive_fraction: float,
-    *,
-    method: PlanMethod = "hoeffding",
-    auc: float | None = None,
-) -> AUCPlan:
-    """How far the AUC of ``n`` items may be from its expectation, but for probability ``delta``.
-
-    ``"mcdiarmid"``: ``sqrt(ln(2/delta) / (2 rho (1 - rho) n))``, rho the fraction of positives.
-
-    Parameters
-    ----------
-    n : int
-        Number of items, at least 2.
-    delta : float
-        Probability of a larger deviation, in (0, 1).
-    positive_fraction : float
-        Share of the items that are positive, in (0, 1).
-    method : str, default="hoeffding"
-        As in :func:`auc_sample_size`.
-    auc : float or None, default=None
-        Expected AUC, in (0, 1), as there.
-
-    Returns
-    -------
-    AUCPlan
-        The sample with its ``epsilon``, at most 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the method needs ``auc``.
-
-    See Also
-    --------
-    auc_sample_size : The number of items for a given epsilon.
-
-    Notes
-    -----
-    As in :func:`auc_sample_size`.
-
-    References
-    ----------
-    .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
-       area under the ROC curve*, JMLR 6, Corollary 6.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import auc_sample_epsilon
-    >>> round(auc_sample_epsilon(1000, 0.05, 0.1).epsilon, 4)
+    >>> round(auc_sample_size(0.1, n=1000, delta=0.05).epsilon, 4)
     0.1358
-    >>> round(auc_sample_epsilon(1000, 0.05, 0.1, method="kl", auc=0.95).epsilon, 4)
-    0.0815
-    """
-    _check_size(n)
-    _check_share(delta, "delta", "the probability of a larger deviation")
-    design = _Design(positive_fraction, method, auc)
-    return design.plan(int(n), design.epsilon(int(n), delta), delta)
-
-
-def auc_sample_delta(
-    n: int,
-    epsilon: float,
-    positive_fraction: float,
-    *,
-    method: PlanMethod = "hoeffding",
-    auc: float | None = None,
-) -> AUCPlan:
-    """How probable it is that the AUC of ``n`` items is ``epsilon`` from its expectation.
-
-    ``"mcdiarmid"``: ``2 exp(-2 rho (1 - rho) n epsilon^2)``, rho the fraction of positives.
-
-    Parameters
-    ----------
-    n : int
-        Number of items, at least 2.
-    epsilon : float
-        Deviation, in (0, 1).
-    positive_fraction : float
-        Share of the items that are positive, in (0, 1).
-    method : str, default="hoeffding"
-        As in :func:`auc_sample_size`.
-    auc : float or None, default=None
-        Expected AUC, in (0, 1), as there.
-
-    Returns
-    -------
-    AUCPlan
-        The sample with its ``delta``, at most 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the method needs ``auc``.
-
-    See Also
-    --------
-    auc_sample_size : The number of items for a given delta.
-
-    Notes
-    -----
-    As in :func:`auc_sample_size`, except that "kl" here takes ``auc`` for the *expected* AUC, of
-    which the observed one is ``epsilon`` away.
-
-    References
-    ----------
-    .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
-       area under the ROC curve*, JMLR 6, Theorem 5.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import auc_sample_delta
-    >>> round(auc_sample_delta(1000, 0.1, 0.1, method="mcdiarmid").delta, 4)
+    >>> round(auc_sample_size(0.1, n=1000, epsilon=0.1, method="mcdiarmid").delta, 4)
     0.3306
-    >>> round(auc_sample_delta(1000, 0.05, 0.1, method="delong", auc=0.85).delta, 4)
-    0.0115
     """
-    _check_size(n)
-    _check_share(epsilon, "epsilon", "a deviation")
     design = _Design(positive_fraction, method, auc)
-    return design.plan(int(n), float(epsilon), design.delta(int(n), epsilon))
+    if epsilon is not None:
+        epsilon = check_share("epsilon", epsilon, what="a deviation")
+    if delta is not None:
+        delta = check_share("delta", delta, what="the probability of a larger deviation")
+    if n is not None:
+        n = check_whole("n", n, 2)
+    if n is None and epsilon is not None and delta is not None:
+        size = design.size(epsilon, delta)
+        return design.plan(size, design.epsilon(size, delta), delta)
+    if epsilon is None and delta is not None and n is not None:
+        return design.plan(n, design.epsilon(n, delta), delta)
+    if delta is None and epsilon is not None and n is not None:
+        return design.plan(n, epsilon, design.delta(n, epsilon))
+    raise ValueError(
+        f"epsilon={epsilon!r}, delta={delta!r} and n={n!r}: pass two of the three, and leave out"
+        " the one to be found."
+    )
 
 
 class _Design:
-    """A share of positives and a method: epsilon from n and delta, delta from n and epsilon."""
+    """A share of positives and a method: each of n, epsilon and delta from the other two."""
 
     def __init__(self, positive_fraction: float, method: str, auc: float | None) -> None:
-        _check_share(positive_fraction, "positive_fraction", "the share of positives")
+        check_share("positive_fraction", positive_fraction, what="the share of positives")
         check_choice("method", method, METHODS)
         if auc is not None:
-            _check_share(auc, "auc", "the expected AUC")
+            check_share("auc", auc, what="the expected AUC")
         elif method in WITH_AUC:
             raise ValueError(f"method={method!r} depends on the AUC, but auc is None: pass it.")
         self.positive_fraction = positive_fraction
@@ -317,21 +212,36 @@ class _Design:
     def plan(self, n: int, epsilon: float, delta: float) -> AUCPlan:
         return AUCPlan(n, *self.counts(n), epsilon, delta, self.method, self.auc)
 
+    def size(self, epsilon: float, delta: float) -> int:
+        fewest, most = 1, 2
+        while self.epsilon(most, delta) > epsilon:
+            fewest, most = most, 2 * most
+            if most > LARGEST_SAMPLE:
+                raise ValueError(
+                    f"epsilon={epsilon!r} and delta={delta!r} need more than 2**53 items: allow"
+                    " more."
+                )
+        while most - fewest > 1:
+            middle = (fewest + most) // 2
+            enough = self.epsilon(middle, delta) <= epsilon
+            fewest, most = (fewest, middle) if enough else (middle, most)
+        return most
+
     def epsilon(self, n: int, delta: float) -> float:
         n_pos, n_neg = self.counts(n)
         if self.method in NORMAL:
-            error = np.sqrt(self._variance(n_pos, n_neg))
+            error = sqrt(self._variance(n_pos, n_neg))
             return min(float(-ndtri(delta / 2.0) * error), 1.0)
-        auc = self.auc if self.method == "kl" else None
         if self.method == "chebyshev":
-            return min(float(np.sqrt(self._variance(n_pos, n_neg) / delta)), 1.0)
-        return auc_test_bound(n_pos, n_neg, delta, method=self.method, auc=auc).value
+            # At the AUC that is expected, where a bound for data has the one that is observed.
+            return min(sqrt(self._variance(n_pos, n_neg) / delta), 1.0)
+        return auc_bound(n_pos, n_neg, delta, method=self.method, auc=self.auc).value
 
     def delta(self, n: int, epsilon: float) -> float:
         n_pos, n_neg = self.counts(n)
         if self.method in NORMAL:
             # 2 (1 - Phi(z)), without the loss of digits of a small tail.
-            error = np.sqrt(2.0 * self._variance(n_pos, n_neg))
+            error = sqrt(2.0 * self._variance(n_pos, n_neg))
             return float(erfc(epsilon / error))
         return auc_deviation_bound(
             epsilon, n_pos, n_neg, method=self.method, expected_auc=self.auc
@@ -340,23 +250,4 @@ class _Design:
     def _variance(self, n_pos: int, n_neg: int) -> float:
         if self.method in PAIRS and self.auc is not None:
             return float(lehmann_variance(self.auc, *PAIRS[self.method](self.auc), n_pos, n_neg))
-        spread = 0.25 if self.auc is None else self.auc * (1.0 - self.auc)
-        return spread / min(n_pos, n_neg)
-
-
-PAIRS: dict[str, Callable[[float], tuple[float, float]]] = {
-    "hanley-mcneil": hanley_mcneil_pairs,
-    "delong": binormal_pairs,
-}
-
-
-def _check_share(value: Any, name: str, what: str) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < 1:
-        raise ValueError(f"{name}={value!r} must be {what}, in (0, 1).")
-
-
-def _check_size(n: Any) -> None:
-    if not isinstance(n, Integral) or isinstance(n, bool) or n < 2:
-        raise ValueError(
-            f"n={n!r} must be a whole number of items, at least 2: one of each class."
-        )
+        return auc_variance_bound(n_pos, n_neg, expected_auc=self.auc).value

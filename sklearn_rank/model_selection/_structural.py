@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, Stand
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import AnyArray, FloatArray
-from ..bounds import Bound, auc_uniform_bound
+from ..bounds import Bound, FunctionClass, auc_bound
 from ..metrics import roc_auc_score
 from ..rankers import AccuracyAtTopRanker
 from ..rankers._base import BipartiteRanker, restored_on_error
@@ -58,7 +58,7 @@ class StructuralRankSelection(BipartiteRanker):
         Shares of delta in the order of the grid, or a function of its values; divided by their
         sum. None is equal shares. Without use for "margin".
     method : {"averaging", "paper", "central", "strict", "freund"}, default="averaging"
-        Uniform bound, as in :func:`sklearn_rank.bounds.auc_uniform_bound`; "averaging" is by far
+        Uniform bound, as in :func:`sklearn_rank.bounds.auc_bound`; "averaging" is by far
         the tightest, "paper" that of Agarwal et al. Without use for "margin".
     radius : float or None, default=None
         For "margin": number that no row's norm can exceed, known beforehand.
@@ -95,7 +95,7 @@ class StructuralRankSelection(BipartiteRanker):
     See Also
     --------
     BoundSearchCV : With held-out rows, whose limits are much tighter.
-    sklearn_rank.bounds.auc_uniform_bound : The deviation.
+    sklearn_rank.bounds.auc_bound : The deviation.
     sklearn_rank.bounds.accuracy_at_top_margin_bound : The risk at a threshold.
 
     Notes
@@ -257,15 +257,16 @@ class StructuralRankSelection(BipartiteRanker):
             model = _in_class(self.classes, value, clone(learner)).fit(X, y)
             _check_linear(model, X)
             models.append(model)
-            degree = self.classes == "degree"
+            if self.classes == "degree":
+                functions = FunctionClass("polynomial", X.shape[1], degree=int(value))
+            else:
+                functions = FunctionClass("linear", int(value))
             bounds.append(
-                auc_uniform_bound(
-                    "polynomial" if degree else "linear",
+                auc_bound(
                     n_pos,
                     n_neg,
                     self.delta * float(weight),
-                    n_features=X.shape[1] if degree else int(value),
-                    degree=int(value) if degree else None,
+                    function_class=functions,
                     method=self.method,
                     side="lower",
                 )

@@ -7,13 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from sklearn_rank.bounds import (
-    accuracy_at_top_margin_bound,
-    auc_margin_bound,
-    auc_margin_loss,
-    margin_loss,
-)
-from sklearn_rank.bounds._margin import GRID
+from sklearn_rank.bounds import accuracy_at_top_margin_bound, auc_margin_bound
+from sklearn_rank.bounds._margin import GRID, auc_margin_loss, margin_loss
 from sklearn_rank.metrics import roc_auc_score
 
 
@@ -52,7 +47,7 @@ def test_auc_margin_loss_by_pairs(rho, offset):
 
 
 def test_infinite_margins():
-    assert margin_loss([inf, -inf], 1.0) == 0.5
+    assert margin_loss(np.array([inf, -inf]), 1.0) == 0.5
     # As a threshold between infinite scores may make them.
     found = accuracy_at_top_margin_bound([inf], [inf], 0.1, radius=1, norm=1)
     assert found.value > 1

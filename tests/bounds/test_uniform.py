@@ -8,22 +8,22 @@ import pytest
 from scipy.stats import binom, norm
 
 from sklearn_rank.bounds import (
-    auc_finite_class_bound,
-    auc_finite_class_deviation_bound,
-    auc_finite_class_sample_size_bound,
+    FunctionClass,
+    auc_bound,
+    auc_deviation_bound,
     auc_fold_mean_bound,
-    auc_test_bound,
-    auc_uniform_bound,
-    auc_uniform_deviation_bound,
-    auc_uniform_sample_size_bound,
+    auc_sample_size_bound,
 )
 from sklearn_rank.metrics import roc_auc_score
 
 METHODS = ["averaging", "strict", "central", "paper", "freund"]
+PLANE = FunctionClass("linear", n_features=2)
+CURVES = FunctionClass("polynomial", n_features=2, degree=2)
 
 
 def linear(m, n, delta, d, method="averaging", **kwargs):
-    return auc_uniform_bound("linear", m, n, delta, n_features=d, method=method, **kwargs).value
+    functions = FunctionClass("linear", d)
+    return auc_bound(m, n, delta, function_class=functions, method=method, **kwargs).value
 
 
 def patterns(k, d):
@@ -74,21 +74,20 @@ def test_monotone(method, d):
 def test_deviation_and_probability_are_inverse(method):
     for delta in (0.9, 0.05, 1e-9):
         epsilon = linear(10_000, 30_000, delta, 2, method)
-        found = auc_uniform_deviation_bound(
-            epsilon, "linear", 10_000, 30_000, n_features=2, method=method
-        )
+        found = auc_deviation_bound(epsilon, 10_000, 30_000, function_class=PLANE, method=method)
         assert found.value == pytest.approx(delta, rel=1e-6)
     assert found.value <= 1
-    none = auc_uniform_deviation_bound(0.01, "linear", 10, 10, n_features=2, method=method)
+    none = auc_deviation_bound(0.01, 10, 10, function_class=PLANE, method=method)
     assert none.value == 1
-    tiny = auc_uniform_deviation_bound(0.9, "linear", 10**7, 10**7, n_features=2, method=method)
+    tiny = auc_deviation_bound(0.9, 10**7, 10**7, function_class=PLANE, method=method)
     assert 0 < tiny.value < 1e-300
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("share", [0.5, 0.1])
 def test_sample_size_suffices_and_is_needed(method, share):
-    n = auc_uniform_sample_size_bound(0.2, 0.05, share, "linear", n_features=3, method=method)
+    functions = FunctionClass("linear", 3)
+    n = auc_sample_size_bound(0.2, 0.05, share, function_class=functions, method=method)
     n = int(n.value)
     for size, enough in ((n, True), (n + 50, True), (n - 50, False)):
         m = round(share * size)
@@ -96,7 +95,7 @@ def test_sample_size_suffices_and_is_needed(method, share):
 
 
 def test_sample_size_beyond_what_is_counted():
-    found = auc_uniform_sample_size_bound(1e-9, 0.05, 0.5, "linear", n_features=3)
+    found = auc_sample_size_bound(1e-9, 0.05, 0.5, function_class=PLANE)
     assert found.value == inf
 
 
@@ -105,32 +104,87 @@ def test_no_positives_is_no_statement():
         assert linear(0, 10, 0.1, 2, method) == inf
 
 
+@pytest.mark.parametrize("side", ["both", "lower", "upper"])
+@pytest.mark.parametrize(
+    "functions", [FunctionClass("linear", 1), FunctionClass("linear", 30), CURVES]
+)
+def test_default_is_the_smallest(functions, side):
+    given = {"function_class": functions, "side": side}
+    for (m, n), delta in product([(1, 1), (3, 70), (500, 40), (10**5, 10**5)], [1e-6, 0.05, 0.9]):
+        default, *others = (
+            auc_bound(m, n, delta, method=method, **given) for method in ("tightest", *METHODS)
+        )
+        assert default == others[0]
+        assert all(default.value < other.value for other in others[1:])
+    default, *others = (
+        auc_deviation_bound(0.5, 9000, 7000, method=method, **given).value
+        for method in ("tightest", *METHODS)
+    )
+    assert default == min(others) < 1
+    default, *others = (
+        auc_sample_size_bound(0.3, 0.05, 0.4, function_class=functions, method=method).value
+        for method in ("tightest", *METHODS)
+    )
+    assert default == min(others)
+
+
+def test_one_side_of_a_probability():
+    both = auc_deviation_bound(0.2, 900, 700, function_class=PLANE).value
+    one = auc_deviation_bound(0.2, 900, 700, function_class=PLANE, side="lower")
+    assert one.value == pytest.approx(both / 2)
+    assert one.target == "P(sup (AUC - expected AUC) >= 0.2)"
+
+
 def test_what_a_bound_says():
     said = {
-        (method, kind): auc_uniform_bound(
-            kind,
+        (method, functions.kind): auc_bound(
             9,
             9,
             0.1,
-            n_features=None if kind == "finite" else 2,
-            degree=2 if kind == "polynomial" else None,
-            n_functions=5 if kind == "finite" else None,
+            function_class=functions,
             method=method,
             labels="random" if method == "paper" else "fixed",
         )
-        for method, kind in product(METHODS, ("linear", "polynomial", "finite"))
-        if (method, kind) != ("strict", "finite")
+        for method, functions in product(METHODS, (PLANE, CURVES))
     }
-    assert "Proofs of bounds, Theorem 3" in said["averaging", "linear"].theorem
-    assert "Proofs of bounds, Theorem 4" in said["averaging", "finite"].theorem
-    assert said["paper", "linear"].theorem.endswith("(2005), Theorem 19 with Theorem 24")
-    assert said["paper", "polynomial"].theorem.endswith("Theorem 26")
-    assert said["paper", "finite"].theorem.endswith("Theorem 19")
+    paper, proofs = "Agarwal et al. (2005)", "sklearn_rank, Proofs of bounds"
+    assert said["averaging", "linear"].theorem == f"{proofs}, Theorem 3"
+    assert said["paper", "linear"].theorem == f"{paper}, Theorem 19 with Theorem 24"
+    assert said["paper", "polynomial"].theorem == f"{paper}, Theorem 19 with Theorem 26"
     assert said["paper", "linear"].conditioned_on == ""
-    assert "Corollary 18, with sklearn_rank" in said["central", "linear"].theorem
-    assert said["strict", "linear"].theorem.endswith("Theorem 2")
-    assert said["freund", "finite"].theorem.endswith("Theorem 27")
+    assert said["central", "linear"].theorem == f"{paper}, Corollary 18, with {proofs}, Theorem 1"
+    assert said["strict", "linear"].theorem == f"{paper}, Corollary 18, with {proofs}, Theorem 2"
+    assert said["freund", "linear"].theorem == f"{paper}, Theorem 27"
     assert all(bound.delta == 0.1 for bound in said.values())
+    assert said["freund", "linear"].target == "sup |AUC - expected AUC|"
+    assert auc_bound(9, 9, 0.1, function_class=PLANE, side="upper").target == (
+        "sup (expected AUC - AUC)"
+    )
+
+
+def test_values_of_each_method():
+    """As computed by earlier code, with a function for each class."""
+    linear = FunctionClass("linear", n_features=4)
+    quadratic = FunctionClass("polynomial", n_features=4, degree=2)
+    for method, width, needed in (
+        ("averaging", 0.27728934800129595, 2442),
+        ("paper", 1.178413651209513, 56676),
+        ("central", 1.135018710714662, 42212),
+        ("strict", 1.1111344731478427, 40822),
+        ("freund", 0.8065651962033038, 27096),
+    ):
+        given = {"function_class": quadratic, "method": method, "side": "upper"}
+        assert auc_bound(3700, 2110, 0.03, **given).value == pytest.approx(width, rel=1e-12)
+        found = auc_sample_size_bound(0.25, 0.03, 0.3, function_class=linear, method=method)
+        assert found.value == needed
+    for method, width in (
+        ("mcdiarmid", 0.3258418374998878),
+        ("hoeffding", 0.30055380702035944),
+        ("kl", 0.28404048753207434),
+        ("chebyshev", 0.7715200993281827),
+    ):
+        found = auc_bound(37, 211, 0.03, function_class=12, method=method, auc=0.83)
+        assert found.value == pytest.approx(width, rel=1e-12)
 
 
 # ---------------------------------------------------------------------- uniform: as a guarantee
@@ -258,7 +312,7 @@ def test_finite_class_by_the_exact_law(method, size):
     hits = np.arange(k + 1)
     missed = 0.0
     for hit in hits:
-        width = auc_finite_class_bound(k, 90, delta, size, method=method, auc=hit / k).value
+        width = auc_bound(k, 90, delta, function_class=size, method=method, auc=hit / k).value
         if abs(hit / k - expected) >= width:
             missed += binom.pmf(hit, k, expected)
     assert 1 - (1 - missed) ** size <= delta
@@ -267,43 +321,40 @@ def test_finite_class_by_the_exact_law(method, size):
 def test_finite_class_bounds_are_those_of_a_share_of_delta():
     for m, n, size in ((10, 90, 7), (50, 50, 1), (300, 20, 1000)):
         for method, side in product(("mcdiarmid", "hoeffding"), ("both", "lower", "upper")):
-            found = auc_finite_class_bound(m, n, 0.1, size, method=method, side=side).value
-            one = auc_test_bound(m, n, 0.1 / size, method=method, side=side).value
+            found = auc_bound(m, n, 0.1, function_class=size, method=method, side=side).value
+            one = auc_bound(m, n, 0.1 / size, method=method, side=side).value
             assert found == one
-        # The uniform one is the same, but not cut off at 1.
-        uniform = auc_uniform_bound("finite", m, n, 0.1, n_functions=size).value
-        hoeffding = auc_finite_class_bound(m, n, 0.1, size, method="hoeffding").value
-        assert min(uniform, 1) == pytest.approx(hoeffding)
 
 
 def test_finite_class_monotone():
     for method in ("mcdiarmid", "hoeffding", "kl"):
         values = [
-            auc_finite_class_bound(n, 3 * n, 0.1, 20, method=method, auc=0.8).value
+            auc_bound(n, 3 * n, 0.1, function_class=20, method=method, auc=0.8).value
             for n in (20, 40, 100, 1000)
         ]
         assert np.all(np.diff(values) < 0)
         more = [
-            auc_finite_class_bound(40, 90, 0.1, size, method=method, auc=0.8).value
+            auc_bound(40, 90, 0.1, function_class=size, method=method, auc=0.8).value
             for size in (1, 2, 50, 1000)
         ]
         assert np.all(np.diff(more) > 0)
 
 
-@pytest.mark.parametrize("method", ["mcdiarmid", "hoeffding"])
+@pytest.mark.parametrize("method", ["mcdiarmid", "hoeffding", "chebyshev"])
 def test_finite_class_probability_and_sample_size(method):
-    epsilon = auc_finite_class_bound(200, 300, 0.05, 30, method=method).value
-    found = auc_finite_class_deviation_bound(epsilon, 200, 300, 30, method=method)
-    assert found.value == pytest.approx(0.05)
-    assert auc_finite_class_deviation_bound(0.01, 20, 30, 30, method=method).value == 1
-    n = int(auc_finite_class_sample_size_bound(0.1, 0.05, 0.25, 30, method=method).value)
+    given = {"function_class": 30, "method": method}
+    sizes = (2000, 3000) if method == "chebyshev" else (200, 300)
+    epsilon = auc_bound(*sizes, 0.05, **given).value
+    assert auc_deviation_bound(epsilon, *sizes, **given).value == pytest.approx(0.05)
+    assert auc_deviation_bound(0.01, 20, 30, **given).value == 1
+    n = int(auc_sample_size_bound(0.1, 0.05, 0.25, **given).value)
     n += -n % 4
-    assert auc_finite_class_bound(n // 4, 3 * n // 4, 0.05, 30, method=method).value <= 0.1
+    assert auc_bound(n // 4, 3 * n // 4, 0.05, **given).value <= 0.1 + 1e-12
     n -= 8
-    assert auc_finite_class_bound(n // 4, 3 * n // 4, 0.05, 30, method=method).value > 0.1
+    assert auc_bound(n // 4, 3 * n // 4, 0.05, **given).value > 0.1
 
 
-def test_all_rows_of_folds_are_refused_and_why():
+def test_all_rows_of_folds_have_no_bound_for_fixed_functions():
     """A constant, the share of positives of the training part: the fold with many scores low."""
     y = np.repeat([1, 0, 1, 0], [180, 20, 20, 180])
     fold = np.repeat([0, 1], 200)
@@ -313,23 +364,21 @@ def test_all_rows_of_folds_are_refused_and_why():
     assert pooled == pytest.approx(0.1)
     assert [roc_auc_score(y[fold == j], score[fold == j]) for j in (0, 1)] == [0.5, 0.5]
     # So the bound for all 400 rows would be wrong, with probability 1.
-    assert abs(pooled - 0.5) > auc_test_bound(200, 200, 1e-6, method="hoeffding").value
-    with pytest.raises(ValueError, match="trained on each other's rows"):
-        auc_finite_class_bound(200, 200, 0.05, 1, n_folds=2)
+    assert abs(pooled - 0.5) > auc_bound(200, 200, 1e-6, method="hoeffding").value
 
 
 def test_fold_mean_is_the_mean_of_the_widths():
     for method, side in product(("mcdiarmid", "hoeffding"), ("both", "lower", "upper")):
         found = auc_fold_mean_bound([10, 11, 12], [50, 50, 49], 0.1, method=method, side=side)
         widths = [
-            auc_test_bound(m, n, 0.1, method=method, side=side).value
+            auc_bound(m, n, 0.1, method=method, side=side).value
             for m, n in ((10, 50), (11, 50), (12, 49))
         ]
         assert found.value == pytest.approx(np.mean(widths))
         # At most that of the smallest fold's counts for all folds.
-        assert found.value <= auc_test_bound(10, 49, 0.1, method=method, side=side).value
+        assert found.value <= auc_bound(10, 49, 0.1, method=method, side=side).value
     several = auc_fold_mean_bound([10] * 3, [50] * 3, 0.1, n_functions=8).value
-    assert several == pytest.approx(auc_test_bound(10, 50, 0.1 / 8, method="hoeffding").value)
+    assert several == pytest.approx(auc_bound(10, 50, 0.1 / 8, method="hoeffding").value)
 
 
 def test_folds_are_not_surer_than_one():
@@ -347,7 +396,7 @@ def test_folds_are_not_surer_than_one():
         width = auc_fold_mean_bound([k] * 2, [60] * 2, delta).value
         assert law[mean >= width].sum() <= delta
     # As if the folds were independent, it would be too narrow.
-    pooled = auc_test_bound(2 * k, 120, 0.9, method="hoeffding").value
+    pooled = auc_bound(2 * k, 120, 0.9, method="hoeffding").value
     fair = law[mean >= pooled].sum()
     independent = law[np.abs(np.add.outer(hits, hits) / (2 * k) - 0.5) >= pooled].sum()
     assert fair > 1.25 * independent
@@ -357,71 +406,153 @@ def test_folds_are_not_surer_than_one():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("error", "change", "message"),
     [
-        ({"n_pos": -1}, "n_pos=-1 must be a whole number"),
-        ({"n_neg": 1.5}, "n_neg=1.5 must be a whole number"),
-        ({"delta": 0}, "delta=0 must be the probability of failure"),
-        ({"delta": 1.0}, "delta=1.0 must be the probability"),
-        ({"method": "vc"}, "method='vc' must be one of"),
-        ({"side": "left"}, "side='left' must be one of"),
-        ({"labels": "drawn"}, "labels='drawn' must be one of"),
-        ({"kind": "trees"}, "kind='trees' must be one of"),
-        ({"n_features": None}, "needs n_features"),
-        ({"degree": 2}, "does not belong to kind='linear'"),
+        (ValueError, {"n_pos": -1}, "n_pos=-1 must be at least 0"),
+        (TypeError, {"n_neg": 1.5}, "n_neg=1.5 must be a whole number"),
+        (ValueError, {"delta": 0}, "delta=0 must be .* the probability of failure"),
+        (ValueError, {"delta": 1.0}, "delta=1.0 must be .* the probability of failure"),
         (
-            {"kind": "finite", "n_features": None, "n_functions": 9, "method": "strict"},
-            "may lie outside of a finite class",
+            ValueError,
+            {"method": "vc"},
+            "method='vc' must be one of 'tightest', 'averaging', 'paper', 'central', 'strict',"
+            " 'freund' for function_class=FunctionClass",
+        ),
+        (ValueError, {"side": "left"}, "side='left' must be one of"),
+        (ValueError, {"labels": "drawn"}, "labels='drawn' must be one of"),
+        (ValueError, {"auc": -0.1}, "auc=-0.1 must be"),
+        (ValueError, {"function_class": 0}, "function_class=0 must be at least 1"),
+        (TypeError, {"function_class": 2.0}, "function_class=2.0 must be None .* FunctionClass"),
+        (TypeError, {"function_class": True}, "function_class=True must be None"),
+        (TypeError, {"function_class": "linear"}, "function_class='linear' must be None"),
+    ],
+)
+def test_bound_refuses(error, change, message):
+    given = {"n_pos": 9, "n_neg": 8, "delta": 0.1, "function_class": PLANE} | change
+    with pytest.raises(error, match=message):
+        auc_bound(**given)
+
+
+QUESTIONS = {
+    "bound": lambda **given: auc_bound(9, 9, 0.1, **given),
+    "deviation": lambda **given: auc_deviation_bound(0.1, 9, 9, **given),
+    "sample size": lambda **given: auc_sample_size_bound(0.1, 0.1, 0.5, **given),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("function_class", [None, 5])
+def test_methods_of_a_uniform_class_are_refused_for_others(question, method, function_class):
+    message = f"method='{method}' must be one of 'tightest', 'mcdiarmid', .* for function_class="
+    with pytest.raises(ValueError, match=message):
+        QUESTIONS[question](method=method, function_class=function_class)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("method", ["mcdiarmid", "hoeffding", "kl", "chebyshev"])
+def test_methods_of_one_function_are_refused_for_a_uniform_class(question, method):
+    message = f"method='{method}' must be one of 'tightest', 'averaging', .* for function_class="
+    with pytest.raises(ValueError, match=message):
+        QUESTIONS[question](method=method, function_class=PLANE)
+
+
+@pytest.mark.parametrize("function_class", [1, 5, PLANE])
+@pytest.mark.parametrize("name", ["expected_auc", "variance"])
+def test_what_is_known_of_one_function_is_refused_for_several(function_class, name):
+    with pytest.raises(ValueError, match=f"{name}=0.2 is that of one function"):
+        auc_deviation_bound(0.1, 9, 9, function_class=function_class, **{name: 0.2})
+
+
+def test_kl_has_no_probability_for_several_functions():
+    with pytest.raises(ValueError, match="'hoeffding', 'chebyshev' for function_class=5"):
+        auc_deviation_bound(0.1, 9, 9, function_class=5, method="kl")
+
+
+@pytest.mark.parametrize(
+    ("error", "given", "message"),
+    [
+        (ValueError, {"kind": "trees", "n_features": 2}, "kind='trees' must be one of"),
+        (ValueError, {"kind": "linear", "n_features": 0}, "n_features=0 must be at least 1"),
+        (TypeError, {"kind": "linear", "n_features": None}, "n_features=None must be a whole"),
+        (
+            ValueError,
+            {"kind": "linear", "n_features": 2, "degree": 2},
+            "degree=2 does not belong to kind='linear'",
+        ),
+        (ValueError, {"kind": "polynomial", "n_features": 2}, "kind='polynomial' needs degree"),
+        (
+            ValueError,
+            {"kind": "polynomial", "n_features": 2, "degree": 0},
+            "degree=0 must be at least 1",
         ),
     ],
 )
-def test_uniform_refuses(change, message):
-    given = {"kind": "linear", "n_pos": 9, "n_neg": 8, "delta": 0.1, "n_features": 2} | change
-    with pytest.raises(ValueError, match=message):
-        auc_uniform_bound(**given)
+def test_function_class_refuses(error, given, message):
+    with pytest.raises(error, match=message):
+        FunctionClass(**given)
 
 
-def test_others_refuse():
-    for epsilon in (0, 1, -0.1, "wide"):
-        with pytest.raises(ValueError, match="epsilon="):
-            auc_uniform_deviation_bound(epsilon, "linear", 5, 5, n_features=1)
-        with pytest.raises(ValueError, match="epsilon="):
-            auc_uniform_sample_size_bound(epsilon, 0.1, 0.5, "linear", n_features=1)
-        with pytest.raises(ValueError, match="epsilon="):
-            auc_finite_class_sample_size_bound(epsilon, 0.1, 0.5, 3)
-    with pytest.raises(ValueError, match="positive_fraction=1"):
-        auc_uniform_sample_size_bound(0.1, 0.1, 1, "linear", n_features=1)
-    with pytest.raises(ValueError, match="n_functions=0"):
-        auc_finite_class_bound(5, 5, 0.1, 0)
-    with pytest.raises(ValueError, match="n_functions=True"):
-        auc_finite_class_deviation_bound(0.1, 5, 5, True)
-    with pytest.raises(ValueError, match="n_folds=0"):
-        auc_finite_class_bound(5, 5, 0.1, 3, n_folds=0)
-    with pytest.raises(ValueError, match="auc is None"):
-        auc_finite_class_bound(5, 5, 0.1, 3, method="kl")
-    with pytest.raises(ValueError, match="delta=2"):
-        auc_finite_class_bound(5, 5, 2, 3)
+def test_polynomials_are_linear_in_their_monomials():
+    for d, q in product((1, 2, 5), (1, 2, 3)):
+        dimension = sum(
+            comb(d, i) * sum(comb(j - 1, i - 1) for j in range(1, q + 1)) for i in range(1, q + 1)
+        )
+        functions = FunctionClass("polynomial", n_features=d, degree=q)
+        assert functions.n_weights == dimension
+        for method in METHODS:
+            found = auc_bound(70, 90, 0.1, function_class=functions, method=method).value
+            assert found == linear(70, 90, 0.1, dimension, method)
+
+
+@pytest.mark.parametrize("function_class", [None, 3, PLANE])
+def test_numbers_out_of_range_are_refused_for_every_class(function_class):
+    for epsilon in (0, 1.1, -0.1, "wide"):
+        with pytest.raises(ValueError, match=f"epsilon={epsilon!r} must be"):
+            auc_deviation_bound(epsilon, 5, 5, function_class=function_class)
+        with pytest.raises(ValueError, match=f"epsilon={epsilon!r} must be"):
+            auc_sample_size_bound(epsilon, 0.1, 0.5, function_class=function_class)
+    with pytest.raises(ValueError, match="positive_fraction=1 must be"):
+        auc_sample_size_bound(0.1, 0.1, 1, function_class=function_class)
+    with pytest.raises(ValueError, match="delta=2 must be"):
+        auc_bound(5, 5, 2, function_class=function_class)
+
+
+def test_fold_mean_refuses():
     with pytest.raises(ValueError, match="n_pos=20 must list"):
         auc_fold_mean_bound(20, 20, 0.1)
     with pytest.raises(ValueError, match=r"n_neg=\[\] must list"):
         auc_fold_mean_bound([3], [], 0.1)
     with pytest.raises(ValueError, match="n_pos has 2 folds and n_neg 1"):
         auc_fold_mean_bound([3, 3], [3], 0.1)
-    with pytest.raises(ValueError, match="n_pos=-3 must be"):
+    with pytest.raises(ValueError, match="n_pos=-3 must be at least 0"):
         auc_fold_mean_bound([3, -3], [3, 3], 0.1)
+    with pytest.raises(TypeError, match=r"n_neg=2\.5 must be a whole number"):
+        auc_fold_mean_bound([3, 3], [3, 2.5], 0.1)
     with pytest.raises(ValueError, match="method='kl' must be one of"):
         auc_fold_mean_bound([3, 3], [3, 3], 0.1, method="kl")
+    with pytest.raises(ValueError, match="n_functions=0 must be at least 1"):
+        auc_fold_mean_bound([3, 3], [3, 3], 0.1, n_functions=0)
 
 
 def test_what_finite_class_bounds_say():
-    found = auc_finite_class_bound(9, 9, 0.1, 5, labels="random")
-    assert found.theorem.endswith("(2005), Theorem 13")
+    given = {"function_class": 5}
+    found = auc_bound(9, 9, 0.1, method="mcdiarmid", labels="random", **given)
+    assert found.theorem == "Agarwal et al. (2005), Theorem 13"
     assert found.conditioned_on == ""
     assert found.target == "|AUC of the chosen function - expected AUC|"
-    found = auc_finite_class_bound(9, 9, 0.1, 5, method="hoeffding", side="upper")
-    assert found.theorem.startswith("sklearn_rank, Proofs of bounds, Theorem 4")
+    found = auc_bound(9, 9, 0.1, method="hoeffding", side="upper", **given)
+    assert found.theorem.startswith("sklearn_rank, Proofs of bounds, Theorem 4, by Hoeffding")
     assert found.target == "expected AUC - AUC of the chosen function"
-    found = auc_finite_class_bound(9, 9, 0.1, 5, method="chebyshev", side="lower")
-    assert found.theorem.startswith("Chebyshev's inequality")
+    found = auc_bound(9, 9, 0.1, method="chebyshev", side="lower", **given)
+    assert found.theorem == (
+        "Chebyshev's inequality with Agarwal et al. (2005), Equation 14, for all functions"
+    )
     assert found.target == "AUC of the chosen function - expected AUC"
-    assert auc_fold_mean_bound([3], [4], 0.1, side="upper").target.startswith("mean expected AUC")
+    found = auc_deviation_bound(0.1, 9, 9, method="mcdiarmid", **given)
+    assert found.theorem == "Agarwal et al. (2005), Theorem 10"
+    found = auc_sample_size_bound(0.1, 0.1, 0.5, method="mcdiarmid", **given)
+    assert found.theorem == "Agarwal et al. (2005), Corollary 12"
+    assert auc_fold_mean_bound([3], [4], 0.1, side="upper").target == (
+        "mean expected AUC of their models - mean AUC of the folds"
+    )

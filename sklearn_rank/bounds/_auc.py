@@ -1,0 +1,564 @@
+"""How far the AUC of a sample may be from its expectation, whatever the distribution.
+
+Three questions (how far, how probably, how much data), each for one function, a finite class or a
+uniform class. Ties count 1/2 in the AUC and in its expectation.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from .._arguments import check_choice, check_number, check_share, check_whole, is_whole
+from ._bound import Bound
+from ._finite_class import (
+    FINITE_METHODS,
+    FiniteMethod,
+    finite_probability,
+    finite_sample_size,
+    finite_theorem,
+    finite_width,
+    tightest_finite_method,
+)
+from ._function_class import FunctionClass
+from ._statements import (
+    AGARWAL,
+    DEVIATIONS,
+    FIXED_FUNCTION,
+    INDEPENDENT,
+    LABELS,
+    SIDES,
+    Labels,
+    Side,
+    condition,
+)
+from ._uniform import (
+    UNIFORM_METHODS,
+    UniformMethod,
+    uniform_probability,
+    uniform_sample_size,
+    uniform_theorem,
+    uniform_width,
+)
+
+__all__ = ["auc_bound", "auc_deviation_bound", "auc_sample_size_bound", "auc_variance_bound"]
+
+Tightest: TypeAlias = Literal["tightest"]
+Method: TypeAlias = Tightest | FiniteMethod | UniformMethod
+
+# Where there is no one expected AUC.
+WITHOUT_AUC = ("mcdiarmid", "hoeffding", "chebyshev")
+# Of these the smallest is one of two.
+TIGHT_WITHOUT_AUC = ("hoeffding", "chebyshev")
+
+DEVIATIONS_OF_CHOSEN: dict[Side, str] = {
+    "both": "|AUC of the chosen function - expected AUC|",
+    "lower": "AUC of the chosen function - expected AUC",
+    "upper": "expected AUC - AUC of the chosen function",
+}
+DEVIATIONS_OF_ALL: dict[Side, str] = {
+    "both": "sup |AUC - expected AUC|",
+    "lower": "sup (AUC - expected AUC)",
+    "upper": "sup (expected AUC - AUC)",
+}
+
+
+def auc_bound(
+    n_pos: int,
+    n_neg: int,
+    delta: float,
+    *,
+    function_class: int | FunctionClass | None = None,
+    method: Method = "tightest",
+    auc: float | None = None,
+    side: Side = "both",
+    labels: Labels = "fixed",
+) -> Bound:
+    """Bound how far the AUC of a sample is from its expectation.
+
+    For one of ``|F|`` functions ``sqrt(ln(2 |F|/delta) / (2 k))`` with ``k = min(n_pos, n_neg)``
+    ("hoeffding"), smaller for an observed AUC near 0 or 1 ("kl"); for all functions of a uniform
+    class ``sqrt(2 (ln(Pi) + ln(2/delta)) / k)`` with Pi the number of sign patterns on k pairs
+    that share no item ("averaging").
+
+    Parameters
+    ----------
+    n_pos : int
+        Number of positives of the sample, at least 0.
+    n_neg : int
+        Number of negatives, at least 0.
+    delta : float
+        Probability with which the bound may fail, in (0, 1); less makes it larger.
+    function_class : None, int or FunctionClass, default=None
+        Of which functions the sample may have chosen: None is one function that does not depend on
+        it, as on a test set; a number ``|F|`` is that of candidates, made without the sample, from
+        which it chose; a :class:`FunctionClass` is what a function was learned from.
+    method : str, default="tightest"
+        - "tightest": the smallest that can be known before the data. For one function or finitely
+          many "kl" if ``auc`` is given, else "hoeffding", or "chebyshev" where that is smaller in
+          the worst case, for delta above .2 or so; for a :class:`FunctionClass` "averaging".
+        - "mcdiarmid", "hoeffding", "kl", "chebyshev": inequality for one function; each of
+          finitely many gets ``delta / |F|``. "mcdiarmid" is that of the paper,
+          ``sqrt(ln(2/delta) (n_pos + n_neg) / (2 n_pos n_neg))``. "kl" and "chebyshev" use the
+          observed AUC: all expected AUCs A with ``k KL(AUC || A) <= ln(2/delta)``, or with
+          ``(AUC - A)^2 <= A (1 - A) / (delta k)``.
+        - "averaging", "paper", "central", "strict", "freund": for a :class:`FunctionClass`.
+          "averaging" is ours; "paper" is Corollary 18 with Theorem 24 or 26,
+          ``sqrt(8 (n_pos + n_neg) (ln(r) + ln(4/delta)) / (n_pos n_neg))`` with r the bipartite
+          rank-shatter coefficient at twice the counts; "central" and "strict" are Corollary 18
+          with smaller coefficients, ours; "freund" is Theorem 27, the older bound that the paper
+          compares with.
+    auc : float or None, default=None
+        Observed AUC, of the function that was chosen, in [0, 1]; needed for "kl", and None is the
+        worst case for "chebyshev". The other methods make no use of it.
+    side : {"both", "lower", "upper"}, default="both"
+        Both sides at once; that the expected AUC is not far below the observed one (a lower
+        limit for it); or not far above it. One side has the whole of delta, and makes all but
+        "paper", "central", "strict" and "freund" smaller.
+    labels : {"fixed", "random"}, default="fixed"
+        Whether the labels are held fixed, or drawn too and the counts are those observed. The
+        number is the same.
+
+    Returns
+    -------
+    Bound
+        Of the deviation. For one function or finitely many at most 1, and 1 without positives or
+        negatives; for a :class:`FunctionClass` of the largest deviation over the class, not cut
+        off at 1, from where on it says nothing, and infinite without positives or negatives.
+
+    Raises
+    ------
+    TypeError
+        If a count is not a whole number, or ``function_class`` of another type.
+    ValueError
+        If an argument is out of range, "kl" has no ``auc``, or the class has no such method.
+
+    See Also
+    --------
+    auc_deviation_bound : The probability of a given deviation.
+    auc_sample_size_bound : The number of items that suffices.
+    auc_fold_mean_bound : What holds for cross-validation.
+    auc_margin_bound : Norms and margins instead of a class of few features.
+    sklearn_rank.inference.auc_interval : From labels and scores, and asymptotic methods.
+
+    Notes
+    -----
+    "kl" is never larger than "hoeffding", which is always smaller than "mcdiarmid". "chebyshev" is
+    smaller than "kl" at some AUCs, by less than .003 from ten items of each class on and for delta
+    up to .05; taking the smaller of the two *after* a look at the AUC would not be valid.
+    "averaging" is always smaller than the other four. It is the smaller of two forms, the one
+    above and ``sqrt(2 ln(Pi) / k) + sqrt((n_pos + n_neg) ln(2/delta) / (2 n_pos n_neg))``; which
+    one that is depends on the counts alone.
+
+    The AUC is the mean, over all ways to pair items off, of means of k independent pairs, and
+    Jensen's inequality carries a Chernoff bound over to it. "chebyshev" holds with ties too:
+    breaking them at random can only add variance. For both sides the bounds of the two halves at
+    ``delta / 2`` are joined, the larger one being reported; "chebyshev" needs no halving there.
+
+    Finitely many functions have a union bound. For all rows of K folds it would be false: the
+    function that scores a row was trained on the others. To give candidates shares of delta by
+    prior weights, bound each as one function.
+
+    References
+    ----------
+    .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
+       area under the ROC curve*, JMLR 6, Corollaries 6, 11 and 18, Theorems 8, 13, 19,
+       24, 26 and 27, Equations 11 and 14.
+    .. [2] Hoeffding (1963), *Probability inequalities for sums of bounded random variables*,
+       JASA 58, Theorem 1 and Section 5.
+
+    Examples
+    --------
+    >>> from sklearn_rank.bounds import FunctionClass, auc_bound
+    >>> print(auc_bound(100, 900, 0.05))
+    |AUC - expected AUC| <= 0.1358 with probability 0.95 given the labels [Hoeffding (1963), \
+Section 5b, min(n_pos, n_neg) independent pairs]
+      where the ranking function does not depend on the test set
+      where items are independent given their labels
+
+    The observed AUC makes it much smaller where it is near 1, here for a lower limit; and for the
+    best of fifty functions:
+
+    >>> round(0.98 - auc_bound(100, 900, 0.05, auc=0.98, side="lower").value, 4)
+    0.9253
+    >>> found = auc_bound(100, 900, 0.05, function_class=50, auc=0.98, side="lower")
+    >>> round(0.98 - found.value, 4)
+    0.8806
+
+    A linear function that was trained on the very sample:
+
+    >>> linear = FunctionClass("linear", n_features=20)
+    >>> print(auc_bound(2000, 2000, 0.01, function_class=linear))
+    sup |AUC - expected AUC| <= 0.3331 with probability 0.99 given the labels [sklearn_rank, \
+Proofs of bounds, Theorem 3]
+      where the class of functions does not depend on the training set
+      where items are independent given their labels
+    """
+    n_pos, n_neg = check_whole("n_pos", n_pos, 0), check_whole("n_neg", n_neg, 0)
+    check_share("delta", delta, what="the probability of failure")
+    _check_method(function_class, method, FINITE_METHODS)
+    auc = _check_auc("auc", auc, needed=method == "kl")
+    check_choice("side", side, SIDES)
+    check_choice("labels", labels, LABELS)
+    drawn = labels == "random"
+    chosen: str
+    if isinstance(function_class, FunctionClass):
+        chosen = "averaging" if method == "tightest" else method
+        value = uniform_width(function_class, n_pos, n_neg, delta, chosen, side)
+        statement = "Theorem 19" if drawn else "Corollary 18"
+        theorem = uniform_theorem(chosen, function_class, statement)
+    else:
+        each = delta / (1 if function_class is None else function_class)
+        chosen = (
+            tightest_finite_method(n_pos, n_neg, each, auc, side)
+            if method == "tightest"
+            else method
+        )
+        value = finite_width(n_pos, n_neg, each, chosen, auc, side)
+        statements = ("Theorem 8", "Theorem 13") if drawn else ("Corollary 6", "Corollary 11")
+        theorem = finite_theorem(chosen, *statements, function_class)
+    return Bound(
+        value=value,
+        theorem=theorem,
+        target=_deviations(function_class)[side],
+        delta=delta,
+        conditioned_on=condition(labels),
+        assumptions=_assumptions(function_class),
+    )
+
+
+def auc_deviation_bound(
+    epsilon: float,
+    n_pos: int,
+    n_neg: int,
+    *,
+    function_class: int | FunctionClass | None = None,
+    method: Method = "tightest",
+    expected_auc: float | None = None,
+    variance: float | None = None,
+    side: Side = "both",
+) -> Bound:
+    """Bound the probability that the AUC of a sample is ``epsilon`` from its expectation.
+
+    For one of ``|F|`` functions ``2 |F| exp(-2 k epsilon^2)`` with ``k = min(n_pos, n_neg)``
+    ("hoeffding"); for some function of a uniform class about ``2 Pi exp(-k epsilon^2 / 2)``
+    ("averaging").
+
+    Parameters
+    ----------
+    epsilon : float
+        Deviation, in (0, 1].
+    n_pos : int
+        Number of positives of the sample, at least 0.
+    n_neg : int
+        Number of negatives, at least 0.
+    function_class : None, int or FunctionClass, default=None
+        One function, finitely many, or a class, as in :func:`auc_bound`.
+    method : str, default="tightest"
+        - "tightest": the smallest of all that can be computed from what is given.
+        - "mcdiarmid", "hoeffding", "chebyshev": for one function or finitely many. "mcdiarmid" is
+          that of the paper, ``2 exp(-2 n_pos n_neg epsilon^2 / (n_pos + n_neg))``; "chebyshev"
+          is ``variance / epsilon^2``, or for one side ``variance / (variance + epsilon^2)``.
+        - "kl": for one function with expected AUC A, ``exp(-k KL(A +- epsilon || A))`` a side.
+        - "averaging", "paper", "central", "strict", "freund": for a :class:`FunctionClass`.
+    expected_auc : float or None, default=None
+        Expected AUC of the one function, in [0, 1]; needed for "kl".
+    variance : float or None, default=None
+        Variance of its AUC for "chebyshev", in [0, 1/4]; None is the largest possible one.
+    side : {"both", "lower", "upper"}, default="both"
+        That the observed AUC is far from the expected one, far above it, or far below it.
+
+    Returns
+    -------
+    Bound
+        Of the probability, at most 1, given the labels.
+
+    Raises
+    ------
+    TypeError
+        If a count is not a whole number, or ``function_class`` of another type.
+    ValueError
+        If an argument is out of range or missing, the class has no such method, or
+        ``expected_auc`` or ``variance`` is given for more than one function.
+
+    See Also
+    --------
+    auc_bound : The deviation for a given probability.
+
+    Notes
+    -----
+    It is conditional on the labels; the average over random labels has no simple form. Nothing in
+    it is observed, so that the smallest of several is valid. For a :class:`FunctionClass` it is
+    the least delta at which :func:`auc_bound` is at most ``epsilon``.
+
+    References
+    ----------
+    .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
+       area under the ROC curve*, JMLR 6, Theorem 5, Equations 10 and 14, Theorems 10 and 17.
+
+    Examples
+    --------
+    >>> from sklearn_rank.bounds import FunctionClass, auc_deviation_bound
+    >>> round(auc_deviation_bound(0.15, 100, 900).value, 4)
+    0.0222
+    >>> round(auc_deviation_bound(0.15, 100, 900, method="mcdiarmid").value, 4)
+    0.0348
+    >>> round(auc_deviation_bound(0.2, 100, 900, function_class=50).value, 4)
+    0.0335
+    >>> linear = FunctionClass("linear", n_features=20)
+    >>> f"{auc_deviation_bound(0.4, 2000, 2000, function_class=linear).value:.0e}"
+    '5e-24'
+    """
+    check_number("epsilon", epsilon, 0.0, 1.0, closed="right", what="a deviation")
+    n_pos, n_neg = check_whole("n_pos", n_pos, 0), check_whole("n_neg", n_neg, 0)
+    _check_method(
+        function_class, method, FINITE_METHODS if function_class is None else WITHOUT_AUC
+    )
+    expected_auc = _check_auc("expected_auc", expected_auc, needed=method == "kl")
+    _check_of_one("expected_auc", expected_auc, function_class)
+    if variance is not None:
+        check_number("variance", variance, 0.0, 0.25, what="that of an AUC")
+    _check_of_one("variance", variance, function_class)
+    check_choice("side", side, SIDES)
+    chosen: str
+    if isinstance(function_class, FunctionClass):
+        chosen = "averaging" if method == "tightest" else method
+        value = uniform_probability(epsilon, function_class, n_pos, n_neg, chosen, side)
+        theorem = uniform_theorem(chosen, function_class, "Theorem 17")
+    else:
+        n_functions = 1 if function_class is None else function_class
+        if variance is None:
+            variance = _largest_variance(max(1, min(n_pos, n_neg)), expected_auc)
+        tried: tuple[str, ...] = (method,)
+        if method == "tightest":
+            tried = (*(() if expected_auc is None else ("kl",)), *TIGHT_WITHOUT_AUC)
+        values = {
+            one: finite_probability(epsilon, n_pos, n_neg, one, expected_auc, variance, side)
+            for one in tried
+        }
+        chosen = min(values, key=values.__getitem__)
+        value = min(n_functions * values[chosen], 1.0)
+        theorem = finite_theorem(chosen, "Theorem 5", "Theorem 10", function_class)
+    return Bound(
+        value=value,
+        theorem=theorem,
+        target=f"P({_deviations(function_class)[side]} >= {epsilon:g})",
+        conditioned_on="the labels",
+        assumptions=_assumptions(function_class),
+    )
+
+
+def auc_sample_size_bound(
+    epsilon: float,
+    delta: float,
+    positive_fraction: float,
+    *,
+    function_class: int | FunctionClass | None = None,
+    method: Method = "tightest",
+) -> Bound:
+    """Bound the number of items that make the AUC accurate to ``epsilon``.
+
+    For one of ``|F|`` functions ``ln(2 |F|/delta) / (2 min(rho, 1 - rho) epsilon^2)``, rho the
+    fraction of positives ("hoeffding"); for all functions of a uniform class the least n for which
+    :func:`auc_bound` with ``round(rho n)`` positives is at most ``epsilon``.
+
+    Parameters
+    ----------
+    epsilon : float
+        Deviation that is allowed, in (0, 1); less needs more items.
+    delta : float
+        Probability with which it may be exceeded, in (0, 1).
+    positive_fraction : float
+        Share rho of the items that are positive, in (0, 1); 1/2 needs fewest.
+    function_class : None, int or FunctionClass, default=None
+        One function, finitely many, or a class, as in :func:`auc_bound`.
+    method : str, default="tightest"
+        - "tightest": the one that needs fewest items.
+        - "mcdiarmid", "hoeffding", "chebyshev": for one function or finitely many. "mcdiarmid" is
+          that of the paper, with ``rho (1 - rho)`` for ``min(rho, 1 - rho)``.
+        - "averaging", "paper", "central", "strict", "freund": for a :class:`FunctionClass`.
+
+    Returns
+    -------
+    Bound
+        Of the number of items needed, a whole number; for a :class:`FunctionClass` infinite
+        beyond 2^53.
+
+    Raises
+    ------
+    TypeError
+        If ``function_class`` is of another type.
+    ValueError
+        If an argument is out of range, or the class has no such method.
+
+    See Also
+    --------
+    sklearn_rank.inference.auc_sample_size : Planning with an expected AUC, and counts of each
+        class.
+
+    Notes
+    -----
+    It is for a sample in which exactly this share is positive. "averaging" is found by a doubling
+    and a bisection.
+
+    References
+    ----------
+    .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
+       area under the ROC curve*, JMLR 6, Corollaries 7, 12 and 18.
+
+    Examples
+    --------
+    >>> from sklearn_rank.bounds import FunctionClass, auc_sample_size_bound
+    >>> auc_sample_size_bound(0.05, 0.05, 0.1).value
+    7378.0
+    >>> auc_sample_size_bound(0.05, 0.05, 0.1, method="mcdiarmid").value
+    8198.0
+    >>> auc_sample_size_bound(0.05, 0.05, 0.1, function_class=50, method="mcdiarmid").value
+    16891.0
+    >>> linear = FunctionClass("linear", n_features=20)
+    >>> for method in ("averaging", "paper"):
+    ...     found = auc_sample_size_bound(0.1, 0.05, 0.5, function_class=linear, method=method)
+    ...     print(method, round(found.value, -3))
+    averaging 65000.0
+    paper 1772000.0
+    """
+    check_share("epsilon", epsilon, what="a deviation")
+    check_share("delta", delta, what="the probability of failure")
+    check_share("positive_fraction", positive_fraction, what="the share of positives")
+    _check_method(function_class, method, WITHOUT_AUC)
+    chosen: str
+    if isinstance(function_class, FunctionClass):
+        chosen = "averaging" if method == "tightest" else method
+        value = uniform_sample_size(epsilon, delta, positive_fraction, function_class, chosen)
+        theorem = uniform_theorem(chosen, function_class, "Corollary 18")
+    else:
+        n_functions = 1 if function_class is None else function_class
+        values = {
+            one: finite_sample_size(epsilon, delta, positive_fraction, one, n_functions)
+            for one in (TIGHT_WITHOUT_AUC if method == "tightest" else (method,))
+        }
+        chosen = min(values, key=values.__getitem__)
+        value = values[chosen]
+        theorem = finite_theorem(chosen, "Corollary 7", "Corollary 12", function_class)
+    deviation = _deviations(function_class)["both"]
+    return Bound(
+        value=value,
+        theorem=theorem,
+        target=f"items needed for {deviation} < {epsilon:g} with probability {1 - delta:.6g}",
+        conditioned_on="the labels",
+        assumptions=_assumptions(function_class),
+    )
+
+
+def auc_variance_bound(n_pos: int, n_neg: int, *, expected_auc: float | None = None) -> Bound:
+    """Bound the variance of the AUC of a test set.
+
+    ``A (1 - A) / min(n_pos, n_neg)`` for the expected AUC A; A = 1/2 is the worst.
+
+    Parameters
+    ----------
+    n_pos : int
+        Number of positives, at least 1.
+    n_neg : int
+        Number of negatives, at least 1.
+    expected_auc : float or None, default=None
+        Expected AUC, in [0, 1]; None is the worst, 1/2.
+
+    Returns
+    -------
+    Bound
+        Of the variance given the labels; at most 1/4.
+
+    Raises
+    ------
+    TypeError
+        If a count is not a whole number.
+    ValueError
+        If an argument is out of range.
+
+    See Also
+    --------
+    auc_bound : Chebyshev's inequality with this variance, solved for the expected AUC.
+
+    Notes
+    -----
+    The *observed* AUC in place of the expected one gives no guarantee. The bound is attained where
+    each score of the smaller class lies either above or below all scores of the other.
+
+    References
+    ----------
+    .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
+       area under the ROC curve*, JMLR 6, Equation 14.
+
+    Examples
+    --------
+    >>> from sklearn_rank.bounds import auc_variance_bound
+    >>> auc_variance_bound(10, 90).value
+    0.025
+    """
+    n_pos, n_neg = check_whole("n_pos", n_pos), check_whole("n_neg", n_neg)
+    expected_auc = _check_auc("expected_auc", expected_auc, needed=False)
+    return Bound(
+        value=_largest_variance(min(n_pos, n_neg), expected_auc),
+        theorem=f"{AGARWAL}, Equation 14",
+        target="variance of the AUC",
+        conditioned_on="the labels",
+        assumptions=(FIXED_FUNCTION, INDEPENDENT),
+    )
+
+
+def _largest_variance(fewer: int, expected_auc: float | None) -> float:
+    """Largest variance of an AUC, ``fewer`` being the number of items of the smaller class."""
+    return (0.25 if expected_auc is None else expected_auc * (1.0 - expected_auc)) / fewer
+
+
+def _deviations(function_class: int | FunctionClass | None) -> dict[Side, str]:
+    """Name the deviation of each side."""
+    if function_class is None:
+        return DEVIATIONS
+    return DEVIATIONS_OF_ALL if isinstance(function_class, FunctionClass) else DEVIATIONS_OF_CHOSEN
+
+
+def _assumptions(function_class: int | FunctionClass | None) -> tuple[str, str]:
+    if function_class is None:
+        return FIXED_FUNCTION, INDEPENDENT
+    if isinstance(function_class, FunctionClass):
+        return "the class of functions does not depend on the training set", INDEPENDENT
+    return "the functions do not depend on the sample that is scored", INDEPENDENT
+
+
+def _check_method(
+    function_class: int | FunctionClass | None, method: str, finite_methods: tuple[str, ...]
+) -> None:
+    """Check the class, and that the method is one of those that it has."""
+    methods = finite_methods
+    if isinstance(function_class, FunctionClass):
+        methods = UNIFORM_METHODS
+    elif is_whole(function_class):
+        check_whole("function_class", function_class)
+    elif function_class is not None:
+        raise TypeError(
+            f"function_class={function_class!r} must be None (one function), a whole number (so"
+            " many functions) or a FunctionClass."
+        )
+    check_choice(
+        "method", method, ("tightest", *methods), hint=f" for function_class={function_class!r}"
+    )
+
+
+def _check_auc(name: str, auc: float | None, *, needed: bool) -> float | None:
+    if auc is not None:
+        return check_number(name, auc, 0.0, 1.0)
+    if needed:
+        raise ValueError(f"method='kl' depends on the AUC, but {name} is None: pass it.")
+    return None
+
+
+def _check_of_one(
+    name: str, value: float | None, function_class: int | FunctionClass | None
+) -> None:
+    """Refuse what is known of one function where there are several."""
+    if value is not None and function_class is not None:
+        raise ValueError(
+            f"{name}={value!r} is that of one function, but function_class={function_class!r} has"
+            f" several: leave {name} out."
+        )

@@ -1,0 +1,114 @@
+"""How far the mean AUC of the folds of a cross-validation may be from its expectation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from .._arguments import check_choice, check_share, check_whole, is_whole
+from ._bound import Bound
+from ._finite_class import finite_width
+from ._statements import INDEPENDENT, OURS, SIDES, Side
+
+__all__ = ["auc_fold_mean_bound"]
+
+DEVIATIONS: dict[Side, str] = {
+    "both": "|mean AUC of the folds - mean expected AUC of their models|",
+    "lower": "mean AUC of the folds - mean expected AUC of their models",
+    "upper": "mean expected AUC of their models - mean AUC of the folds",
+}
+
+
+def auc_fold_mean_bound(
+    n_pos: Sequence[int],
+    n_neg: Sequence[int],
+    delta: float,
+    *,
+    n_functions: int = 1,
+    method: Literal["mcdiarmid", "hoeffding"] = "hoeffding",
+    side: Side = "both",
+) -> Bound:
+    """Bound how far the mean AUC of folds is from the mean expected AUC of the fold models.
+
+    The mean over folds of ``sqrt(ln(2 |F|/delta) / (2 min(n_pos, n_neg)))``, or with "mcdiarmid"
+    of ``sqrt(ln(2 |F|/delta) (n_pos + n_neg) / (2 n_pos n_neg))``.
+
+    Parameters
+    ----------
+    n_pos : sequence of int
+        Number of positives of each held-out fold, at least 0.
+    n_neg : sequence of int
+        Number of negatives of each.
+    delta : float
+        Probability with which the bound may fail, in (0, 1); less makes it larger.
+    n_functions : int, default=1
+        Number ``|F|`` of candidates compared on the same folds, at least 1; the bound holds
+        for all of them at once.
+    method : {"mcdiarmid", "hoeffding"}, default="hoeffding"
+        Inequality for one fold; "hoeffding" is always smaller.
+    side : {"both", "lower", "upper"}, default="both"
+        Both sides at once; that the expected mean is not far below the observed one (a lower
+        limit for it); or not far above it.
+
+    Returns
+    -------
+    Bound
+        Of the deviation of the mean, at most 1.
+
+    Raises
+    ------
+    TypeError
+        If a count is not a whole number.
+    ValueError
+        If an argument is out of range, or the two have different lengths.
+
+    See Also
+    --------
+    auc_bound : One held-out part.
+
+    Notes
+    -----
+    The folds depend on each other, since each is training data of the others, so that K folds are
+    not surer than one: their mean varies less, but nothing more is guaranteed. It says nothing
+    about the model that is fitted to all rows in the end. The proof is in the theory pages; the
+    counts of the smallest fold, for all folds, would give a larger bound.
+
+    References
+    ----------
+    .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
+       area under the ROC curve*, JMLR 6, Theorem 5 for a fold.
+
+    Examples
+    --------
+    >>> from sklearn_rank.bounds import auc_fold_mean_bound
+    >>> print(auc_fold_mean_bound([20] * 5, [180] * 5, 0.05))
+    |mean AUC of the folds - mean expected AUC of their models| <= 0.3037 with probability 0.95 \
+given the labels [sklearn_rank, Proofs of bounds, Theorem 5]
+      where each fold is scored by a model that was trained without it
+      where items are independent given their labels
+    """
+    check_whole("n_functions", n_functions)
+    check_choice("method", method, ("mcdiarmid", "hoeffding"))
+    check_choice("side", side, SIDES)
+    check_share("delta", delta, what="the probability of failure")
+    for name, counts in (("n_pos", n_pos), ("n_neg", n_neg)):
+        if is_whole(counts) or not len(counts):
+            raise ValueError(f"{name}={counts!r} must list the number of items of each fold.")
+        for count in counts:
+            check_whole(name, count, 0)
+    if len(n_pos) != len(n_neg):
+        raise ValueError(
+            f"n_pos has {len(n_pos)} folds and n_neg {len(n_neg)}: pass both of each."
+        )
+    value = 0.0
+    for some, others in zip(n_pos, n_neg, strict=True):
+        width = finite_width(int(some), int(others), delta / n_functions, method, None, side)
+        value += width / len(n_pos)
+    return Bound(
+        value=min(value, 1.0),
+        theorem=f"{OURS}, Theorem 5",
+        target=DEVIATIONS[side],
+        delta=delta,
+        conditioned_on="the labels",
+        assumptions=("each fold is scored by a model that was trained without it", INDEPENDENT),
+    )
