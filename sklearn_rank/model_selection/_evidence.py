@@ -15,12 +15,40 @@ import numpy as np
 from .._typing import FloatArray
 from ..bounds import Bound
 from ..inference._shared import JointEstimate
-from ..metrics import Measure
+from ..metrics import Measure, get_measure
+from ..metrics._shared import MeasureLike
 
-__all__ = ["ASYMPTOTIC", "Evidence", "with_prior_shares"]
+__all__ = ["ASYMPTOTIC", "Evidence", "measure_with_limits", "with_prior_shares"]
 
 # The limits of all candidates from their joint normal distribution.
 ASYMPTOTIC = "max-t"
+
+
+def measure_with_limits(measure: MeasureLike) -> Measure:
+    """Read a measure of which more is better, and which lower limits may be had of.
+
+    Parameters
+    ----------
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        The measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
+
+    Returns
+    -------
+    Measure
+        The measure.
+    """
+    found = get_measure(measure)
+    if not found.greater_is_better:
+        raise ValueError(
+            f"measure={found.name!r} is a loss, and lower limits are for measures of which more is"
+            " better: pass the negated function to make_measure."
+        )
+    if not found.per_query and found.kind == "graded":
+        raise ValueError(
+            f"measure={found.name!r} has no lower limits here, being of one list of grades: take"
+            " 'auc' or a mean over queries, as 'ndcg@10'."
+        )
+    return found
 
 
 class Evidence(ABC):

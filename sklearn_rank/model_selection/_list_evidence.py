@@ -1,4 +1,4 @@
-"""What held-out lists of two classes show: the influence of the items, and theorems for the AUC."""
+"""What held-out lists of two classes show: influence of the items, theorems for the AUC."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..metrics._shared import ClassInfluence
 from ._evidence import Evidence, with_prior_shares
 from ._fold_theorems import chernoff_fold_bound, fold_widths
 
-__all__ = ["AUCEvidence", "ListEvidence", "influence_of", "list_evidence"]
+__all__ = ["AUCEvidence", "ListEvidence", "influence_of", "is_auc", "list_evidence"]
 
 AUC = get_measure("auc")
 LABELS = "the labels"
@@ -28,6 +28,22 @@ ITEMS = "items are independent given their labels"
 
 # Of fewer draws of 0 and 1 than these nothing is known.
 LEAST_DRAWS = 1e-300
+
+
+def is_auc(measure: Measure) -> bool:
+    """Whether a measure of one list is the AUC.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+
+    Returns
+    -------
+    bool
+        Whether it is, whatever it counts for lists without a value, which are not among these.
+    """
+    return measure == get_measure("auc", undefined=measure.undefined)
 
 
 def list_evidence(
@@ -49,9 +65,8 @@ def list_evidence(
     ListEvidence
         The evidence.
     """
-    # What lists without a value count says nothing of lists of both classes.
-    is_auc = measure == get_measure("auc", undefined=measure.undefined)
-    return (AUCEvidence if is_auc else ListEvidence)(positive, scores, measure)
+    kind = AUCEvidence if is_auc(measure) else ListEvidence
+    return kind(positive, scores, measure)
 
 
 def influence_of(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
@@ -114,7 +129,13 @@ class ListEvidence(Evidence):
     @cached_property
     def joint_estimates(self) -> list[JointEstimate]:
         """Values of the candidates on each part, and how they vary together, given the labels."""
-        return [joint_influence(found, conditional=True) for found in self._influences]
+        joint = [joint_influence(found, conditional=True) for found in self._influences]
+        if any((np.diag(one.regularized) <= 0.0).any() for one in joint):
+            raise ValueError(
+                f"{self.measure.name} has no known range, and all items of a held-out part move it"
+                " alike, so that nothing is known of how it varies: pass range= to make_measure."
+            )
+        return joint
 
     @cached_property
     def _class_counts(self) -> tuple[list[int], list[int]]:

@@ -185,14 +185,15 @@ def test_copies_score_alike():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"delta": 0.0}, "delta=0.0 must be a probability"),
-        ({"delta": True}, "delta=True must be a probability"),
+        ({"delta": 0.0}, r"delta=0.0 must be a number in \(0, 1\): the probability of failure"),
+        ({"delta": True}, r"delta=True must be a number in \(0, 1\): the probability of failure"),
         ({"method": "t"}, "'t' is for other measures"),
         ({"method": "bernstein"}, "must be one of 'mcdiarmid', 'hoeffding', 'kl', 'wilson'"),
         ({"measure": "dcg"}, "method='kl' must be one of 't' for 'dcg'"),
-        ({"measure": "pos@top"}, "has no lower limits here"),
-        ({"n_candidates": 0}, "n_candidates=0 must be a whole number"),
-        ({"n_candidates": 1.0}, "n_candidates=1.0 must be a whole number"),
+        ({"measure": "pos@top"}, "method='kl' must be one of 'influence' for 'pos@top'"),
+        ({"measure": "neg_auc"}, "'neg_auc' is not the name of a measure"),
+        ({"measure": "accuracy_loss@top0.1"}, "is a loss, and lower limits are for measures"),
+        ({"n_candidates": 0}, "n_candidates=0 must be at least 1"),
         ({"qid": "groups"}, "is for means over queries"),
     ],
 )

@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from sklearn_rank import AccuracyAtTopRanker, OrderPreservingRanker
-from sklearn_rank.bounds import auc_finite_class_bound, auc_fold_mean_bound
+from sklearn_rank.bounds import auc_bound, auc_fold_mean_bound
 from sklearn_rank.exceptions import SingleListWarning
 from sklearn_rank.metrics import ndcg_score, roc_auc_score
 from sklearn_rank.model_selection import BoundSearchCV
@@ -167,7 +167,9 @@ def test_one_part_without_refit_has_theorem_10_for_the_model_itself():
     found = columns(cv=ONE, refit=False, theorem="mcdiarmid", delta=0.1).fit(X, y)
     train, test = next(ONE.split(X, y))
     n_pos = int(y[test].sum())
-    expected = auc_finite_class_bound(n_pos, len(test) - n_pos, 0.1, 3, side="lower")
+    expected = auc_bound(
+        *(n_pos, len(test) - n_pos, 0.1), function_class=3, method="mcdiarmid", side="lower"
+    )
     assert found.report_.bound == expected
     assert "Corollary 11" in found.report_.bound.theorem
     assert found.report_.covers_best_estimator
@@ -369,7 +371,7 @@ def test_groups_of_an_auc():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"delta": 1.0}, "delta=1.0 must be a probability"),
+        ({"delta": 1.0}, r"delta=1.0 must be a number in \(0, 1\): the probability of failure"),
         ({"measure": "pos@top"}, "has no lower limits"),
         ({"theorem": "bernstein"}, "theorem='bernstein' must be one of 'auto', 'mcdiarmid'"),
         ({"measure": "dcg"}, "theorem='auto' has no theorem for 'dcg'"),

@@ -9,7 +9,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 from sklearn_rank import AccuracyAtTopRanker
-from sklearn_rank.bounds import auc_uniform_bound
+from sklearn_rank.bounds import FunctionClass, auc_bound
 from sklearn_rank.metrics import roc_auc_score
 from sklearn_rank.model_selection import StructuralRankSelection
 
@@ -31,9 +31,8 @@ def test_the_degree_that_the_data_bear():
     assert not found.is_vacuous_
     n_pos, n_neg = int(y.sum()), int((1 - y).sum())
     for degree, bound, limit in zip([1, 2, 3], found.bounds_, found.limits_, strict=True):
-        expected = auc_uniform_bound(
-            *("polynomial", n_pos, n_neg, 0.1 / 3), n_features=2, degree=degree, side="lower"
-        )
+        functions = FunctionClass("polynomial", n_features=2, degree=degree)
+        expected = auc_bound(n_pos, n_neg, 0.1 / 3, function_class=functions, side="lower")
         assert bound == expected
         assert limit == found.training_scores_[degree - 1] - expected.value
     assert found.limits_[1] == found.limits_.max()
@@ -150,7 +149,7 @@ def test_inside_cross_validation_and_after_a_failure():
     [
         ({"classes": "depth"}, "classes='depth' must be one of"),
         ({"method": "best"}, "method='best' must be one of"),
-        ({"delta": 0}, "delta=0 must be a probability"),
+        ({"delta": 0}, r"delta=0 must be a number in \(0, 1\): the probability of failure"),
         ({"grid": []}, "grid is empty"),
         ({"grid": [2, 1]}, "must ascend"),
         ({"grid": [1.5]}, "grid holds 1.5, which must be a whole number"),
