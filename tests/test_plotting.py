@@ -179,7 +179,7 @@ def queries(n_queries=30):
 
 def test_query_scores_are_the_measure_and_its_interval():
     grade, scores, qid = queries()
-    display = QueryScoresDisplay.from_predictions(grade, scores, qid=qid, metric="ndcg@3")
+    display = QueryScoresDisplay.from_predictions(grade, scores, qid=qid, measure="ndcg@3")
     for row, (name, score) in enumerate(scores.items()):
         expected = ndcg_score(grade, score, qid=qid, k=3, average=None)
         np.testing.assert_array_equal(display.values[name], expected)
@@ -196,7 +196,7 @@ def test_query_scores_are_the_measure_and_its_interval():
 def test_query_histograms_hold_every_query():
     grade, scores, qid = queries()
     display = QueryScoresDisplay.from_predictions(
-        grade, scores["good"], qid=qid, name="mine", metric="ndcg", metric_params={"k": 3}
+        grade, scores["good"], qid=qid, name="mine", measure="ndcg@3"
     )
     (shape,) = display.shapes_
     corners = shape.get_paths()[0].vertices
@@ -210,7 +210,7 @@ def test_query_scores_of_an_estimator():
     X, y = load_ionosphere(return_X_y=True)
     qid = np.arange(len(y)) % 7
     model = LogisticRegression().fit(X, y)
-    display = QueryScoresDisplay.from_estimator(model, X, y, qid=qid, metric="auc")
+    display = QueryScoresDisplay.from_estimator(model, X, y, qid=qid, measure="auc")
     expected = metric_interval("auc", y, model.decision_function(X), qid=qid)
     assert display.intervals == {"LogisticRegression": expected}
 
@@ -227,7 +227,7 @@ def test_query_scores_all_equal_and_unbounded():
     grade, _, qid = queries()
     grade = np.tile(grade[:8], 30)
     with pytest.warns(UserWarning, match="no spread"):
-        display = QueryScoresDisplay.from_predictions(grade, grade, qid=qid, metric="dcg")
+        display = QueryScoresDisplay.from_predictions(grade, grade, qid=qid, measure="dcg")
     assert np.isinf(display.intervals[""].high)
     display.figure_.canvas.draw()
 
@@ -236,7 +236,7 @@ def test_query_differences_are_sorted_with_the_test():
     grade, scores, qid = queries()
     good, other = scores["good"], np.where(qid < 3, scores["good"], scores["bad"])
     display = QueryDifferenceDisplay.from_predictions(
-        grade, good, other, qid=qid, metric="ndcg@3", names=("g", "o"), random_state=0
+        grade, good, other, qid=qid, measure="ndcg@3", names=("g", "o"), random_state=0
     )
     a, b = (ndcg_score(grade, s, qid=qid, k=3, average=None) for s in (good, other))
     np.testing.assert_array_equal(display.differences, np.sort(a - b)[::-1])
@@ -259,7 +259,7 @@ def test_query_differences_of_estimators():
     X, y = load_ionosphere(return_X_y=True)
     qid = np.arange(len(y)) % 11
     one, two = LogisticRegression().fit(X, y), LinearRegression().fit(X, -y)
-    display = QueryDifferenceDisplay.from_estimators(one, two, X, y, qid=qid, metric="auc")
+    display = QueryDifferenceDisplay.from_estimators(one, two, X, y, qid=qid, measure="auc")
     assert display.names == ("LogisticRegression", "LinearRegression")
     assert (display.wins, display.losses) == (11, 0)
     assert display.result.pvalue == 2 / 2**11
