@@ -220,7 +220,7 @@ class TopOfListDisplay(CurveDisplay):
         ValueError
             If a share to mark is not in (0, 1).
         """
-        shares = [check_share("tau", share) for share in np.atleast_1d(tau)]
+        shares = [check_share("tau", share) for share in np.atleast_1d(tau).tolist()]
         ax = axes_of(ax)
         first = self._draw_curve(ax, self.position, self.precision, name, kwargs)
         self.base_rate_ = ax.axhline(
