@@ -232,5 +232,5 @@ class CumulativeGainDisplay(CurveDisplay):
             xlim=(0, 1),
         )
         ax.set_ylim(bottom=0)
-        ax.legend(loc="lower right" if kind == "gain" else "upper right", fontsize="small")
+        ax.legend(loc="lower right" if kind == "gain" else "lower left", fontsize="small")
         return self._drawn_on(ax)

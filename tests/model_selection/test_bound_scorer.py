@@ -163,7 +163,11 @@ def test_ids_travel_as_groups():
             params={"qid": qid, "groups": qid},
             error_score="raise",
         )
-        assert (scores < 1).all()
+    for score, (train, test) in zip(scores, GroupKFold(3).split(X, y, qid), strict=True):
+        predicted = Ridge().fit(X[train], y[train]).predict(X[test])
+        mean = ndcg_score(y[test], predicted, qid=qid[test], k=3)
+        expected = oracle.lower_limit(mean, [len(np.unique(qid[test]))], 0.05, "kl")
+        assert score == pytest.approx(expected, abs=1e-9)
     with pytest.raises(ValueError, match="got no qid"):
         scorer(search.best_estimator_, X, y)
 
@@ -200,3 +204,8 @@ def test_copies_score_alike():
 def test_what_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         make_bound_scorer(**arguments)
+
+
+def test_numbers_of_another_type_are_refused():
+    with pytest.raises(TypeError, match=r"n_candidates=1\.0 must be a whole number"):
+        make_bound_scorer(n_candidates=1.0)
