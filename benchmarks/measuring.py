@@ -1,6 +1,7 @@
-"""Pinned threads, fresh processes, clocks, memory and tables; shared by the run scripts."""
+"""Pinned threads, fresh processes, clocks, memory, tables and places; knows no topic."""
 
 import csv
+import ctypes
 import json
 import os
 import platform
@@ -12,7 +13,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-BENCHMARK = HERE / "accuracy_at_top"
+REPOSITORY = HERE.parent
+PUBLISHED = HERE / "published"  # the figures of others
+RESULTS = HERE / "results"  # our own
 THREAD_VARIABLES = (
     "BLIS_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -24,11 +27,20 @@ THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
 )
 
+# What is measured is the package beside this file, unless PYTHONPATH names another.
+if not os.environ.get("PYTHONPATH"):
+    sys.path.insert(0, str(REPOSITORY))
+
+
+def data_directory():
+    """Directory of the data that are not part of a package: by default beside the repository."""
+    return Path(os.environ.get("SKLEARN_RANK_DATA", REPOSITORY.parent / "shared" / "data"))
+
 
 def pinned_environment(**extra):
     """Environment of a worker: one thread in every library, this checkout importable."""
     environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1"), **extra}
-    paths = [environment.get("PYTHONPATH"), str(HERE.parent)]
+    paths = [environment.get("PYTHONPATH"), str(REPOSITORY)]
     environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     return environment
 
@@ -115,8 +127,41 @@ def peak_memory():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
-def describe_machine():
-    """Return one line about the machine and one about the versions."""
+def versions_of(*packages):
+    """Return the versions of packages in one line, without those that are not installed."""
+    found = []
+    for name in packages:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    return ", ".join(found)
+
+
+def release_memory():
+    """Give freed memory back, forget the peak, and return the resident bytes (None: no Linux)."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+        Path("/proc/self/clear_refs").write_text("5")
+        return resident_memory("VmRSS")
+    except (OSError, AttributeError, TypeError):
+        return None
+
+
+def resident_memory(key):
+    """Return the resident bytes of this process, now ("VmRSS") or at their peak ("VmHWM").
+
+    NaN but on Linux.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return float("nan")
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{key}:"))
+
+
+def describe_machine(*packages):
+    """Return one line about the machine and one about versions, also those of more packages."""
     processor = platform.processor() or platform.machine()
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -125,19 +170,13 @@ def describe_machine():
                 break
     except OSError:
         pass
-    names = ("numpy", "scipy", "scikit-learn", "numba", "cvxpy", "clarabel", "osqp", "benchopt")
-    versions = []
-    for name in names:
-        try:
-            versions.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            continue
+    versions = versions_of("numpy", "scipy", "scikit-learn", "numba", *packages)
     load = ""
     if hasattr(os, "getloadavg"):
         load = f", load {os.getloadavg()[0]:.1f} at the start"
     return (
         f"{platform.system()} {platform.machine()}, {processor}, {os.cpu_count()} cores{load}\n"
-        f"Python {platform.python_version()}, {', '.join(versions)}"
+        f"Python {platform.python_version()}, {versions}"
     )
 
 
@@ -188,3 +227,20 @@ def write_table(path, rows, columns):
         path.write_text("".join(f"| {' | '.join(line)} |\n" for line in lines))
     else:
         raise ValueError(f"--output must end in .csv or .md, got {path.name}.")
+
+
+def store_results(name, rows, made_with=""):
+    """Store rows with six digits in ``results/``, and what made them at the end of the first."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    rows = [
+        {key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()}
+        for row in rows
+    ]
+    if made_with:
+        keys.append("versions")
+        rows = [{**row, "versions": ""} for row in rows]
+        rows[0]["versions"] = made_with
+    with open(RESULTS / f"{name}.csv", "w", newline="") as lines:
+        writer = csv.DictWriter(lines, keys, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)

@@ -20,6 +20,8 @@ PACKAGE = Path(sklearn_rank.__file__).parent
 TESTS = Path(__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 MAX_LINES = 800
+MAX_FUNCTION = 60
+MAX_ARGUMENTS = 7
 
 every_file = pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
 
@@ -92,6 +94,113 @@ def test_imports_go_down(path):
         elif height[target] > height[room] or height[target] == height[room] > 0:
             wrong.append(f"{path.name}:{line} ({room}) imports {name!r}, which is not below it")
     assert not wrong, "\n".join(wrong)
+
+
+def is_face(path):
+    return path.name == "_shared.py"
+
+
+@every_file
+def test_rooms_meet_at_their_faces(path):
+    """From another room comes what is public there, or what its module ``_shared`` shows."""
+    room = room_of(path)
+    wrong = []
+    for line, name in imports(path):
+        parts = name.split(".")
+        if parts[0] != "sklearn_rank" or len(parts) < 3 or parts[1] == room:
+            continue
+        if (PACKAGE / parts[1]).is_dir() and parts[2].startswith("_") and parts[2] != "_shared":
+            wrong.append(f"{path.name}:{line} imports {name}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if is_face(path)], ids=lambda p: str(p.relative_to(PACKAGE))
+)
+def test_a_face_shows_and_defines_nothing(path):
+    nodes = parse(path).body
+    defined = [n for n in nodes if not isinstance(n, ast.Expr | ast.ImportFrom | ast.Assign)]
+    assert defined == []
+    shown = {
+        alias.asname or alias.name
+        for n in nodes
+        if isinstance(n, ast.ImportFrom)
+        for alias in n.names
+    }
+    (listed,) = (ast.literal_eval(n.value) for n in nodes if isinstance(n, ast.Assign))
+    assert sorted(shown) == sorted(listed)
+    room = path.parent.name
+    used = {
+        name.split(".")[-1]
+        for other in FILES
+        if room_of(other) != room
+        for _, name in imports(other)
+        if name.startswith(f"sklearn_rank.{room}._shared.")
+    }
+    assert set(listed) <= used, f"nobody imports {sorted(set(listed) - used)}"
+
+
+def functions(path):
+    """Every function of a file, with the class that it is a method of."""
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.ClassDef):
+            for method in node.body:
+                if isinstance(method, ast.FunctionDef):
+                    yield method, node.name
+    for node in parse(path).body:
+        if isinstance(node, ast.FunctionDef):
+            yield node, None
+
+
+def is_compiled(function):
+    return any("compiled" in ast.unparse(decorator) for decorator in function.decorator_list)
+
+
+def lines_of_code(function, source):
+    """Lines without docstring, comments and blank ones."""
+    first = function.body[0]
+    text = set()
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        text = set(range(first.lineno, first.end_lineno + 1))
+    lines = (
+        source[n - 1].strip()
+        for n in range(function.lineno, function.end_lineno + 1)
+        if n not in text
+    )
+    return sum(bool(line) and not line.startswith("#") for line in lines)
+
+
+@every_file
+def test_functions_are_short(path):
+    source = path.read_text(encoding="utf-8").splitlines()
+    long = {
+        f"{path.name}:{function.lineno} {function.name}": lines_of_code(function, source)
+        for function, _ in functions(path)
+        if not is_compiled(function)
+    }
+    assert {name: n for name, n in long.items() if n > MAX_FUNCTION} == {}
+
+
+@every_file
+def test_functions_that_are_not_public_take_few_arguments(path):
+    """Public ones follow scikit-learn, whose arguments are many, named and optional."""
+    public = set()
+    front = path.parent / "__init__.py"
+    if path.parent != PACKAGE and not path.parent.name.startswith("_"):
+        for node in parse(front).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+                public = set(ast.literal_eval(node.value))
+    many = {}
+    for function, owner in functions(path):
+        arguments = function.args
+        names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+        names = [name for name in names if name not in ("self", "cls")]
+        shown = (owner or function.name) in public and (
+            not function.name.startswith("_") or function.name in ("__init__", "__call__")
+        )
+        if len(names) > MAX_ARGUMENTS and not shown and not is_compiled(function):
+            many[f"{path.name}:{function.lineno} {function.name}"] = names
+    assert many == {}
 
 
 @every_file

@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import norm
 
-from sklearn_rank.bounds import auc_test_bound, auc_variance_bound
+from sklearn_rank.bounds import auc_bound, auc_variance_bound
 
 delta = 0.01
 shares = (0.5, 0.1, 0.01)
@@ -31,7 +31,7 @@ figure, axes = plt.subplots(1, 3, figsize=(10, 3.6), sharey=True, layout="constr
 for axis, share in zip(axes, shares, strict=True):
     counts = [(max(round(share * n), 1), n - max(round(share * n), 1)) for n in sizes]
     for method, style in styles.items():
-        widths = [auc_test_bound(m, n, delta, method=method).value for m, n in counts]
+        widths = [auc_bound(m, n, delta, method=method).value for m, n in counts]
         axis.loglog(sizes, widths, style, label=names[method])
     errors = [np.sqrt(auc_variance_bound(m, n).value) for m, n in counts]
     axis.loglog(sizes, norm.ppf(1 - delta / 2) * np.array(errors), ":", label="normal, worst case")
@@ -49,7 +49,7 @@ values = np.linspace(0.5, 1, 101)
 for m, n, style in ((10, 90, "-"), (100, 900, "--"), (1000, 9000, "-.")):
     for method, colour in (("mcdiarmid", "C1"), ("kl", "C3")):
         limits = [
-            value - auc_test_bound(m, n, delta, method=method, auc=value, side="lower").value
+            value - auc_bound(m, n, delta, method=method, auc=value, side="lower").value
             for value in values
         ]
         label = f"{names[method]}, {m} and {n} items"
@@ -65,11 +65,13 @@ figure.legend(loc="outside right center")
 # The number of items that makes the AUC accurate to a given deviation is :math:`1/(\rho(1-\rho))`
 # times that for the error rate, :math:`\rho` the share of positives: four times as many at best.
 # With Hoeffding's bound it is :math:`1/\min(\rho, 1-\rho)` times, twice as many at best.
-from sklearn_rank.bounds import auc_sample_size_bound, error_rate_sample_size_bound
+from math import ceil, log
+
+from sklearn_rank.bounds import auc_sample_size_bound
 
 epsilon = 0.001
 fractions = np.linspace(0.02, 0.98, 97)
-of_error = error_rate_sample_size_bound(epsilon, delta).value
+of_error = ceil(log(2 / delta) / (2 * epsilon**2))  # Hoeffding's inequality, Equation 16
 figure, axis = plt.subplots(figsize=(6, 3.6), layout="constrained")
 for method, style in (("mcdiarmid", "-"), ("hoeffding", "--")):
     sizes = [auc_sample_size_bound(epsilon, delta, rho, method=method).value for rho in fractions]

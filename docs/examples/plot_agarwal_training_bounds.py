@@ -13,14 +13,15 @@ for the area under the ROC curve*, computed anew, with a bound that is several t
 # With probability .99 *no* function of the class has an AUC on the training set that is farther
 # than this from its expectation. The paper compares its Corollary 18, in which one feature has
 # just three ways to order the items, with an older bound by error rates over all thresholds
-# (Theorem 27). The third curve is :func:`sklearn_rank.bounds.auc_uniform_bound` as it comes: the
-# AUC is a mean over ways to pair the items off, and pairs that share no item are independent.
+# (Theorem 27). The third curve is :func:`sklearn_rank.bounds.auc_bound` as it comes: the AUC
+# is a mean over ways to pair the items off, and pairs that share no item are independent.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from sklearn_rank.bounds import auc_uniform_bound
+from sklearn_rank.bounds import FunctionClass, auc_bound
 
 delta = 0.01
+one_feature = FunctionClass("linear", n_features=1)
 sizes = np.unique(np.geomspace(100, 100_000, 41).astype(int))
 names = {
     "freund": ("Theorem 27 (after Freund et al.)", "C2:"),
@@ -33,7 +34,7 @@ for axis, share in zip(axes, (0.5, 0.1, 0.01), strict=True):
     counts = [(max(round(share * n), 1), n - max(round(share * n), 1)) for n in sizes]
     for method, (name, style) in names.items():
         widths = [
-            auc_uniform_bound("linear", m, n, delta, n_features=1, method=method).value
+            auc_bound(m, n, delta, function_class=one_feature, method=method).value
             for m, n in counts
         ]
         axis.loglog(sizes, widths, style, label=name)
@@ -74,6 +75,7 @@ def sample(n_pos, n_neg):
 
 
 X_test, y_test = sample(2500, 2500)
+twenty_features = FunctionClass("linear", n_features=20)
 training, test, limits = [], [], {"central": [], "averaging": [], "paper": []}
 for n_pos, n_neg in table:
     X, y = sample(n_pos, n_neg)
@@ -81,27 +83,27 @@ for n_pos, n_neg in table:
     training.append(roc_auc_score(y, fitted.decision_function(X)))
     test.append(roc_auc_score(y_test, fitted.decision_function(X_test)))
     for method, found in limits.items():
-        bound = auc_uniform_bound("linear", n_pos, n_neg, delta, n_features=20, method=method)
+        bound = auc_bound(n_pos, n_neg, delta, function_class=twenty_features, method=method)
         found.append(training[-1] - bound.value)
 
 figure, (top, bottom) = plt.subplots(
     2, 1, figsize=(8, 6), sharex=True, layout="constrained", height_ratios=(1, 1.4)
 )
-place = np.arange(len(table))
+position = np.arange(len(table))
 for axis in (top, bottom):
     for start in (3, 6, 9):
         axis.axvline(start - 0.5, color="0.85", linewidth=0.8)
-top.plot(place, training, "k^-", label="training AUC")
-top.plot(place, test, "C1o-", label="test AUC")
+top.plot(position, training, "k^-", label="training AUC")
+top.plot(position, test, "C1o-", label="test AUC")
 top.legend(loc="lower right")
 top.set_ylabel("AUC")
-bottom.plot(place, limits["averaging"], "C3s--", label="lower bound, ours")
-bottom.plot(place, limits["central"], "C4v:", label="Corollary 18, fewer patterns (ours)")
-bottom.plot(place, limits["paper"], "C0v-", label="Corollary 18 with Theorem 24")
+bottom.plot(position, limits["averaging"], "C3s--", label="lower bound, ours")
+bottom.plot(position, limits["central"], "C4v:", label="Corollary 18, fewer patterns (ours)")
+bottom.plot(position, limits["paper"], "C0v-", label="Corollary 18 with Theorem 24")
 bottom.axhline(0, color="0.6", linewidth=0.8)
 bottom.legend(loc="lower right")
 bottom.set(ylabel="training AUC less the bound", xlabel="positives / negatives")
-bottom.set_xticks(place, [f"{m}/{n}" for m, n in table], rotation=45)
+bottom.set_xticks(position, [f"{m}/{n}" for m, n in table], rotation=45)
 
 # %%
 # The training AUC is *largest* where the sample is smallest. The paper's point is that its lower
@@ -123,7 +125,7 @@ for method, (name, style) in {**names, "paper": ("Corollary 18, Theorem 24", "C0
     if method == "central":
         continue
     widths = [
-        auc_uniform_bound("linear", n // 2, n - n // 2, delta, n_features=20, method=method).value
+        auc_bound(n // 2, n - n // 2, delta, function_class=twenty_features, method=method).value
         for n in sizes
     ]
     axis.loglog(sizes, widths, style, label=name)

@@ -3,7 +3,7 @@ The measures beside those of other packages
 ===========================================
 
 Values and times of every package that installs, in one run of
-``benchmarks/run_metric_functions.py``. Versions and machine are stored beside them.
+``benchmarks/metric_functions/run.py``. Versions and machine are stored beside them.
 """
 
 # %%
@@ -15,9 +15,9 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-published = Path("../../benchmarks/published")
-print("".join((published / "metric_functions.txt").open().readlines()[:4]))
-with (published / "metric_functions.csv").open() as lines:
+results = Path("../../benchmarks/results")
+print("".join((results / "metric_functions.txt").open().readlines()[:4]))
+with (results / "metric_functions.csv").open() as lines:
     rows = [row for row in csv.DictReader(lines) if row["measure"]]
 
 peers = [row for row in rows if row["peer"] not in ("sklearn_rank", "numpy by hand")]

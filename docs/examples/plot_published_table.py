@@ -8,33 +8,33 @@ tested on the other seven, ten times, ``C`` by the mean over the folds.
 """
 
 # %%
-# Both are data of the repository, which ``python benchmarks/run_published_tables.py --write``
-# makes anew. The paper has one partition of the rows; ours are twenty random ones, with 95 %
+# Both are data of the repository; ``python benchmarks/studies/published_tables.py --write`` makes
+# ours anew. The paper has one partition of the rows; ours are twenty random ones, with 95 %
 # intervals of the mean.
 import csv
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-published = Path("../../benchmarks/published")
+benchmarks = Path("../../benchmarks")
 
 
 def read(name):
-    with open(published / name) as lines:
+    with open(benchmarks / name) as lines:
         return list(csv.DictReader(lines))
 
 
 figure, axes = plt.subplots(figsize=(7, 4.4), layout="constrained")
 markers = {"AATP": "D", "SVMperf": "v", "InfinitePush": "X"}
 for method, marker in markers.items():
-    rows = [row for row in read("boyd2012_table1.csv") if row["method"] == method]
+    rows = [row for row in read("published/boyd2012_table1.csv") if row["method"] == method]
     x = [float(row["tau_percent"]) for row in rows]
     y = [float(row["precision"]) for row in rows]
     axes.plot(x, y, marker, color="0.45", ls=":", ms=6, label=f"{method} (published)")
 
 ours = [
     row
-    for row in read("ours.csv")
+    for row in read("results/published_tables.csv")
     if row["data"] == "Ionosphere, random" and row["C"] == "by mean"
 ]
 lines = {

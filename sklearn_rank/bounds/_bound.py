@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, isnan
+
+from .._arguments import check_number
 
 __all__ = ["Bound"]
 
@@ -42,10 +43,8 @@ class Bound:
     assumptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if isnan(self.value) or not 0 <= self.value <= inf:
-            raise ValueError(f"value={self.value!r} must be at least 0.")
-        if not 0 <= self.delta < 1:
-            raise ValueError(f"delta={self.delta!r} must lie in [0, 1).")
+        check_number("value", self.value, 0.0)
+        check_number("delta", self.delta, 0.0, 1.0, closed="left")
         if not self.theorem or not self.target:
             raise ValueError("A bound must name its theorem and its target.")
 

@@ -177,10 +177,11 @@ two samples; sklearn_rank, Proofs of bounds, Theorem 6]
         )
     sizes = (1.0, 1.0)
     if squares is not None:
-        for mean in squares:
+        for i, mean in enumerate(squares):
             # A mean of squares of norm ``radius`` may exceed its square by a rounding.
             most = radius**2 * (1.0 + 1e-12)
-            check_number("squares", mean, 0.0, most, what="means of |Phi(x)|^2, at most radius^2")
+            what = "a mean of |Phi(x)|^2, at most radius^2"
+            check_number(f"squares[{i}]", mean, 0.0, most, what=what)
         sizes = (sqrt(squares[0]) / radius, sqrt(squares[1]) / radius)
     roots = (1.0 / sqrt(len(neg)), 1.0 / sqrt(len(pos)))
     complexity = (1.0 + sizes[0]) * roots[0] + (1.0 + sizes[1]) * roots[1]

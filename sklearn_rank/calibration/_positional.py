@@ -64,8 +64,8 @@ def utilities_of(measure: MeasureLike, lists: Lists) -> FloatArray:
     if missing.any() and found.undefined == "raise":
         where = lists.name_of(int(lists.list_of[np.argmax(missing)]))
         raise ValueError(
-            f"{found.name} is undefined: {where} has {found.lacking}; remove it or choose"
-            " undefined=."
+            f"{found.in_grammar()[0]} is undefined: {where} has {found.lacking}; remove it or"
+            " choose undefined=."
         )
     return values if found.undefined == "skip" else np.where(missing, 0.0, values)
 

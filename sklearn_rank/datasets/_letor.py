@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
+from .._arguments import check_whole
 from .._typing import AnyArray
+from .._warn import warn
 from ._letor_lines import Table, ZeroBased, read_table
 
 __all__ = ["load_letor"]
@@ -98,7 +98,7 @@ def load_letor(
         If a line is not of the format (the message names file and line), a file has no rows, a
         folder has no such files, or `n_features` is below an index.
     TypeError
-        If `path` is of another type, or a stream gives text.
+        If `path` is of another type, a stream gives text, or `n_features` is not whole.
     OSError
         If a file cannot be read.
     ImportError
@@ -203,12 +203,8 @@ def _check_options(
 ) -> None:
     if not (zero_based is True or zero_based is False or zero_based == "auto"):
         raise ValueError(f"zero_based={zero_based!r} must be True, False or 'auto'.")
-    if n_features is not None and not (
-        isinstance(n_features, Integral)
-        and not isinstance(n_features, bool)
-        and int(n_features) >= 1
-    ):
-        raise ValueError(f"n_features={n_features!r} must be an integer of at least 1, or None.")
+    if n_features is not None:
+        check_whole("n_features", n_features, optional=True)
     if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise ValueError(f"dtype={dtype!r} must be float64 or float32.")
     if as_frame and sparse:
@@ -314,12 +310,11 @@ def _warn_of_shared_queries(joined: list[Table], ids: AnyArray) -> None:
         queries = np.unique(np.asarray(table.query)).tolist()
         shared = next((query for query in queries if query in file_of), None)
         if shared is not None:
-            warnings.warn(
+            warn(
                 f"The query id {ids[shared]!s} occurs in {file_of[shared]} and in {table.name}:"
                 " their rows are taken as one query; if they are different queries, pass a"
                 " mapping from names to files.",
                 UserWarning,
-                stacklevel=3,
             )
             return
         file_of.update(dict.fromkeys(queries, table.name))

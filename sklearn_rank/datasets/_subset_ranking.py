@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.special import expit
 from sklearn.utils import Bunch, check_random_state
 
+from .._arguments import check_number, check_whole, is_whole
 from .._typing import FloatArray, IntArray
 
 __all__ = ["make_subset_ranking"]
@@ -104,6 +104,8 @@ def make_subset_ranking(
     ------
     ValueError
         If a parameter is out of its range.
+    TypeError
+        If a number is not whole.
 
     See Also
     --------
@@ -157,16 +159,16 @@ def make_subset_ranking(
     >>> round(best, 2), round(regret, 2)
     (19.79, 0.41)
     """
-    _check_integer(n_queries, "n_queries", 1)
+    check_whole("n_queries", n_queries, 1)
     lowest, highest = _range(n_items)
-    _check_integer(n_grades, "n_grades", 3 if heteroscedastic else 2, 50)
+    check_whole("n_grades", n_grades, 3 if heteroscedastic else 2, 50)
     if utility not in ("linear", "logistic", "exponential", "product"):
         raise ValueError(
             f"utility={utility!r} must be 'linear', 'logistic', 'exponential' or 'product'."
         )
-    _check_integer(n_features, "n_features", 3 if utility == "product" else 2)
-    _check_share(noise, "noise")
-    _check_share(top, "top")
+    check_whole("n_features", n_features, 3 if utility == "product" else 2)
+    check_number("noise", noise, 0.0, 1.0)
+    check_number("top", top, 0.0, 1.0)
     if top == 0 or (top == 1 and utility == "logistic"):
         raise ValueError(f"top={top!r} must be above 0, and below 1 for a logistic utility.")
 
@@ -255,7 +257,7 @@ def _rotation(n: int, random: Any) -> FloatArray:
 
 
 def _range(n_items: Any) -> tuple[int, int]:
-    if isinstance(n_items, Integral):
+    if is_whole(n_items):
         n_items = (n_items, n_items)
     try:
         lowest, highest = n_items
@@ -263,24 +265,8 @@ def _range(n_items: Any) -> tuple[int, int]:
         raise ValueError(
             f"n_items={n_items!r} must be an integer, or the lowest and the highest number."
         ) from None
-    _check_integer(lowest, "n_items", 1)
-    _check_integer(highest, "n_items", 1)
+    check_whole("n_items", lowest, 1)
+    check_whole("n_items", highest, 1)
     if lowest > highest:
         raise ValueError(f"n_items={n_items!r} must name the lowest number first.")
     return int(lowest), int(highest)
-
-
-def _check_integer(value: Any, name: str, lowest: int, highest: int | None = None) -> None:
-    if (
-        not isinstance(value, Integral)
-        or isinstance(value, bool)
-        or int(value) < lowest
-        or (highest is not None and int(value) > highest)
-    ):
-        wanted = f"at least {lowest}" if highest is None else f"from {lowest} to {highest}"
-        raise ValueError(f"{name}={value!r} must be an integer {wanted} here.")
-
-
-def _check_share(value: Any, name: str) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) <= 1:
-        raise ValueError(f"{name}={value!r} must be a number in [0, 1].")

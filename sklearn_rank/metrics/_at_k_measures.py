@@ -18,7 +18,7 @@ from ._positional_form import PositionalForm, cut_after, share_of_total
 __all__ = ["PrecisionAtKMeasure", "RecallAtKMeasure", "positives_in_top"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class _AtK(ConventionalMeasure):
     """A share of the positives among the first k items.
 
@@ -51,7 +51,7 @@ class _AtK(ConventionalMeasure):
         return positives_in_top(blocks, np.full(len(blocks.n_class), float(self.k))), blocks
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PrecisionAtKMeasure(_AtK):
     """Share of positives among the first k items; see ``precision_at_k_score``."""
 
@@ -81,7 +81,7 @@ class PrecisionAtKMeasure(_AtK):
         return found / self.k
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RecallAtKMeasure(_AtK):
     """Share of the positives that are among the first k items; see ``recall_at_k_score``."""
 

@@ -30,7 +30,7 @@ __all__ = [
 LARGE = 64
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class AveragePrecisionMeasure(ConventionalMeasure):
     """Mean precision at the positions of the positives; see ``average_precision_score``.
 
@@ -104,7 +104,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
             return np.minimum(blocks.sums(positive / length * sums) / divisor, 1.0)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ReciprocalRankMeasure(ConventionalMeasure):
     """One over the position of the first positive; see ``reciprocal_rank_score``.
 
@@ -140,7 +140,7 @@ class ReciprocalRankMeasure(ConventionalMeasure):
         return _first_positives(blocks, self.k)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class _OnAScale(Measure):
     """A measure of grades on a scale that ends with the highest grade.
 
@@ -175,7 +175,7 @@ class _OnAScale(Measure):
         return _highest_grade(grade, self.max_grade)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ExpectedReciprocalRankMeasure(_OnAScale):
     """Mean of 1 / position of what satisfies; see ``expected_reciprocal_rank_score``."""
 
@@ -199,7 +199,7 @@ class ExpectedReciprocalRankMeasure(_OnAScale):
         return (np.exp2(lists.grade) - 1) / np.exp2(self._highest(lists.grade))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RankBiasedPrecisionMeasure(_OnAScale):
     """Gains at geometric discounts; see ``rank_biased_precision_score``.
 

@@ -151,7 +151,7 @@ def _checked_range(given: Any) -> tuple[float, float]:
     return float(low), float(high)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CustomMeasure(Measure):
     """A measure of a user; made by :func:`make_measure`, which explains the parameters."""
 
@@ -172,10 +172,20 @@ class CustomMeasure(Measure):
         check_choice("kind", self.kind, ("binary", "graded"))
         super().__post_init__()
 
-    @property
-    def name(self) -> str:
-        """What the measure is called."""
-        return self.title
+    def in_grammar(self) -> tuple[str, dict[str, Any]]:
+        """Say what the measure is called; it has no further parameters.
+
+        Returns
+        -------
+        name : str
+            The name.
+        parameters : dict
+            Nothing.
+        """
+        return self.title, {}
+
+    def __repr__(self) -> str:
+        return f"<measure {self.title!r}>"
 
     @property
     def range(self) -> tuple[float, float]:

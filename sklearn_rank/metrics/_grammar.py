@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from math import inf
 from typing import Any, TypeAlias
@@ -257,7 +257,7 @@ def _with(measure: Measure, parameters: dict[str, Any]) -> Measure:
 
 
 def _check_known(measure: type[Measure], parameters: dict[str, Any]) -> None:
-    known = measure.__dataclass_fields__
+    known = {one.name for one in fields(measure)}
     for name in parameters:
         if name not in known:
             raise TypeError(

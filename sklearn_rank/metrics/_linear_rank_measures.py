@@ -44,7 +44,7 @@ _NO_POSITIVE = "no positive"
 _NO_RANGE = "items of one class only or no place that counts"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class _RankStatistic(Measure):
     """A linear rank statistic of two classes, and how it is normalised.
 
@@ -101,7 +101,7 @@ class _RankStatistic(Measure):
         return _minmax_influence(lists, phi)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class LinearRankMeasure(_RankStatistic):
     """Linear rank statistic with any score-generating function; see ``linear_rank_score``.
 
@@ -141,7 +141,7 @@ class LinearRankMeasure(_RankStatistic):
         return self.ties
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class LocalAUCMeasure(_RankStatistic):
     """Rank statistic of the top ``1 - u0`` of the list; see ``local_auc_score``.
 
@@ -167,7 +167,7 @@ class LocalAUCMeasure(_RankStatistic):
         return LocalAUC(self.u0)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PNormPushMeasure(_RankStatistic):
     """Powers of the ranks of the positives; see ``p_norm_push_score``.
 
@@ -193,7 +193,7 @@ class PNormPushMeasure(_RankStatistic):
         return Power(self.p)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class _EarlyRecognition(Measure):
     """A mean over the positives of ``exp(-alpha i / n)``, i the position from the top.
 
@@ -212,7 +212,7 @@ class _EarlyRecognition(Measure):
         super().__post_init__()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class BEDROCMeasure(_EarlyRecognition):
     """Early recognition from 0 to 1; see ``bedroc_score``."""
 
@@ -245,7 +245,7 @@ class BEDROCMeasure(_EarlyRecognition):
         return _minmax_influence(lists, Screening(self.alpha))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RIEMeasure(_EarlyRecognition):
     """Early recognition as a ratio to a random order; see ``rie_score``."""
 
@@ -266,7 +266,7 @@ class RIEMeasure(_EarlyRecognition):
         return statistic_of(blocks, phi, "average", "mean") / at_random
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class AUCMeasure(Measure):
     """Area under the ROC curve; see ``roc_auc_score``."""
 
@@ -374,8 +374,8 @@ def statistic_of(
             return np.where(k > 0, statistic / k, np.nan)
         worst = phi._sums(np.zeros_like(n), k, n)
         best = phi._sums(n - k, n, n)
-        place = (statistic - worst) / (best - worst)
+        relative = (statistic - worst) / (best - worst)
         if ties == "average":
-            # A mean of places, up to rounding; other ranks of ties may lie beyond.
-            place = np.clip(place, 0.0, 1.0)
-        return np.where(best > worst, place, np.nan)
+            # In [0, 1] up to rounding; other ranks of ties may lie beyond.
+            relative = np.clip(relative, 0.0, 1.0)
+        return np.where(best > worst, relative, np.nan)

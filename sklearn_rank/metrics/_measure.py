@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from math import inf, isfinite
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -27,7 +27,7 @@ Undefined: TypeAlias = Literal["skip", "raise"] | float
 Value: TypeAlias = Any  # a float, or with average=None an array, or that and the ids
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Measure(ABC):
     """A measure of rankings: its value of lists of scored items, and what is known of it.
 
@@ -73,7 +73,7 @@ class Measure(ABC):
     --------
     >>> from sklearn_rank.metrics import get_measure
     >>> measure = get_measure("ndcg@2")
-    >>> measure([2, 0, 1, 0], [1.0, 2.0, 4.0, 3.0], qid=[1, 1, 2, 2]).round(4)
+    >>> measure([2, 0, 1, 0], [1.0, 2.0, 4.0, 3.0], qid=[1, 1, 2, 2]).__round__(4)
     0.8155
     >>> measure.per_query, measure.range, measure.lacking
     (True, (0.0, 1.0), 'no item with a gain')
@@ -116,25 +116,38 @@ class Measure(ABC):
     @property
     def name(self) -> str:
         """What the measure is called."""
-        shown = self._parameters()
-        number = shown.pop(self.in_name, None) if self.in_name else None
-        stem = self.stem or self.function
-        if number is not None:
-            stem += ("" if stem.endswith(("@", "@top")) else "@") + _short(number)
-        listed = ", ".join(f"{name}={value!r}" for name, value in shown.items())
-        return f"{stem}({listed})" if listed else stem
+        bare, parameters = self.in_grammar()
+        listed = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+        return f"{bare}({listed})" if listed else bare
 
-    def _parameters(self) -> dict[str, Any]:
-        """Parameters that are not those of the bare name."""
-        shown = {}
+    def in_grammar(self) -> tuple[str, dict[str, Any]]:
+        """Say by which name and which further parameters :func:`get_measure` makes the measure.
+
+        Returns
+        -------
+        name : str
+            The name.
+        parameters : dict
+            Parameters that differ from those of the name.
+        """
+        parameters = {}
         for one in fields(self):
-            value = getattr(self, one.name)
             usual = None if one.default is MISSING else one.default
             if one.name == "undefined":
                 usual = self._undefined_of(None)
-            if one.name == self.in_name or not _same(value, usual):
-                shown[one.name] = value
-        return shown
+            if not _same(value := getattr(self, one.name), usual):
+                parameters[one.name] = value
+        stem = self.stem or self.function
+        number = None if self.in_name is None else getattr(self, self.in_name)
+        if number is None:
+            return stem, parameters
+        parameters.pop(str(self.in_name), None)
+        return stem + ("" if stem.endswith(("@", "@top")) else "@") + _short(number), parameters
+
+    def __repr__(self) -> str:
+        bare, parameters = self.in_grammar()
+        listed = "".join(f", {name}={value!r}" for name, value in parameters.items())
+        return f"get_measure({bare!r}{listed})"
 
     @property
     def range(self) -> tuple[float, float]:
@@ -244,7 +257,8 @@ class Measure(ABC):
                 " that a weight is a number of repetitions; precision_at_top_score takes real"
                 " weights."
             )
-        return lists
+        # Where the rows stood is of no use from here on, and their numbers take memory.
+        return replace(lists, rows=None)
 
     def __call__(
         self,
@@ -348,7 +362,7 @@ class Measure(ABC):
         return np.where(missing, np.nan if skipped else float(counts), values)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ConventionalMeasure(Measure):
     """A measure that other systems compute by rules of their own.
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import betainc, betaincc
 
-from .._arguments import check_choice, is_number
+from .._arguments import check_choice, check_number
 from .._blocks import ClassBlocks
 from .._lists import ScoredLists
 from .._typing import BoolArray, FloatArray
@@ -23,7 +23,7 @@ BENDS = np.array([0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 29, 38, 50], dtype=flo
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PartialAUCMeasure(Measure):
     """Partial area under the ROC curve; see ``partial_auc_score``.
 
@@ -46,10 +46,8 @@ class PartialAUCMeasure(Measure):
     scale: Literal["raw", "mcclish", "normalized"] = "raw"
 
     def __post_init__(self) -> None:
-        if not is_number(self.max_fpr) or not 0 < self.max_fpr <= 1:
-            raise ValueError(f"max_fpr={self.max_fpr!r} must be a number in (0, 1].")
-        if not is_number(self.min_tpr) or not 0 <= self.min_tpr < 1:
-            raise ValueError(f"min_tpr={self.min_tpr!r} must be a number in [0, 1).")
+        check_number("max_fpr", self.max_fpr, 0.0, 1.0, closed="right")
+        check_number("min_tpr", self.min_tpr, 0.0, 1.0, closed="left")
         check_choice("scale", self.scale, ("raw", "mcclish", "normalized"))
         super().__post_init__()
 
@@ -99,7 +97,7 @@ class PartialAUCMeasure(Measure):
         return raw.scaled(origin, self._largest / (high - low))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class NegativeHeightMeasure(Measure):
     """Height of the negatives, the highest first; see ``negative_height_loss``.
 
@@ -118,8 +116,7 @@ class NegativeHeightMeasure(Measure):
     p: float
 
     def __post_init__(self) -> None:
-        if not is_number(self.p) or not self.p >= 1:
-            raise ValueError(f"p={self.p!r} must be a number from 1 to infinity.")
+        check_number("p", self.p, 1.0)
         super().__post_init__()
 
     @property

@@ -28,7 +28,7 @@ from ._positional_form import PositionalForm, cut_after, linear_discounts, logar
 __all__ = ["DCGMeasure", "NDCGMeasure", "PositionalMeasure"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PositionalMeasure(Measure):
     """Any gain, discounted by any function; see ``positional_score``.
 
@@ -82,7 +82,7 @@ class PositionalMeasure(Measure):
         return discounted_sums(lists, gains_of(lists.grade, self.gain), self.discount, self.k)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class DCGMeasure(ConventionalMeasure):
     """Discounted cumulative gain; see ``dcg_score``.
 
@@ -166,7 +166,7 @@ class DCGMeasure(ConventionalMeasure):
         return cut_after(self._discount(np.arange(1.0, n + 1.0)), self.k)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class NDCGMeasure(DCGMeasure):
     """Discounted cumulative gain as a share of that of the best order; see ``ndcg_score``."""
 

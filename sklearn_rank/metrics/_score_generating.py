@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import ndtri
 
+from .._arguments import check_number, check_whole
 from .._order import ragged_ranges
 from .._top import MASS_SLACK
 from .._typing import FloatArray
@@ -198,8 +198,7 @@ class LocalAUC(ScoreGeneratingFunction):
     u0: float
 
     def __post_init__(self) -> None:
-        if not _is_number(self.u0) or not 0 <= self.u0 < 1:
-            raise ValueError(f"u0={self.u0!r} must be a number in [0, 1): the share left out.")
+        check_number("u0", self.u0, 0.0, 1.0, closed="left", what="the share left out")
 
     @property
     def jumps(self) -> tuple[tuple[float, float], ...]:  # type: ignore[override]
@@ -265,8 +264,7 @@ class Power(ScoreGeneratingFunction):
     p: float
 
     def __post_init__(self) -> None:
-        if not _is_number(self.p) or not 0 < self.p < np.inf:
-            raise ValueError(f"p={self.p!r} must be a finite positive number: the exponent.")
+        check_number("p", self.p, 0.0, closed="neither", what="the exponent")
 
     @property
     def lipschitz(self) -> float:
@@ -325,8 +323,7 @@ class TopDCG(ScoreGeneratingFunction):
     is_limit_functional = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 1:
-            raise ValueError(f"k={self.k!r} must be a whole number, at least 1.")
+        check_whole("k", self.k)
 
     @property
     def lipschitz(self) -> float:
@@ -384,8 +381,7 @@ class Exponential(ScoreGeneratingFunction):
     alpha: float
 
     def __post_init__(self) -> None:
-        if not _is_number(self.alpha) or not 0 < self.alpha < np.inf:
-            raise ValueError(f"alpha={self.alpha!r} must be a finite positive number: the rate.")
+        check_number("alpha", self.alpha, 0.0, closed="neither", what="the rate")
 
     @property
     def lipschitz(self) -> float:
@@ -535,7 +531,3 @@ def as_score_generating(phi: Phi) -> ScoreGeneratingFunction:
         f"phi={phi!r} must be a score-generating function such as LocalAUC(0.8), a function on"
         f" (0, 1), or one of the names {sorted(_NAMED)}."
     )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)

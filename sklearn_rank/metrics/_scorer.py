@@ -261,23 +261,15 @@ class RankingScorer(BaseScorer):
             )
 
     def __repr__(self) -> str:
-        shown = dict(self._kwargs)
+        name, parameters = self.measure.in_grammar()
+        shown = {**parameters, **self._kwargs}
         if self._qid is not None:
             shown["qid"] = self._qid
         if self._single_list:
             shown["single_list"] = True
         arguments = "".join(f", {name}={value!r}" for name, value in shown.items())
-        return f"get_scorer({self._named_in_repr}{arguments})"
-
-    @property
-    def _named_in_repr(self) -> str:
-        if type(self.measure).stem == "":
-            return f"<measure {self.measure.name!r}>"
-        return repr(
-            self.measure.name
-            if self.measure.greater_is_better
-            else f"{NEGATED}{self.measure.name}"
-        )
+        title = name if self.measure.greater_is_better else NEGATED + name
+        return f"get_scorer({title!r}{arguments})"
 
 
 def _check_taken(measure: Measure, names: Any) -> None:
@@ -463,7 +455,7 @@ def get_scorer(
     A mean over queries needs their ids:
 
     >>> model = RidgeClassifier().fit(X, y)
-    >>> get_scorer("ndcg@1")(model, X[:4], [1, 0, 0, 1], qid=["a", "b", "a", "b"])
+    >>> get_scorer("ndcg@1")(model, X[18:24], y[18:24], qid=list("aaabbb"))
     1.0
     """
     if isinstance(measure, str) and measure in sklearn.metrics.get_scorer_names():

@@ -17,7 +17,7 @@ from ._positional_form import PositionalForm, linear_discounts
 __all__ = ["SpearmanMeasure", "middle_positions"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class SpearmanMeasure(Measure):
     """Rank correlation of relevance and score; see ``spearman_score``."""
 

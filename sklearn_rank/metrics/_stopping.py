@@ -112,10 +112,10 @@ def padded(first: IntArray, lengths: IntArray) -> Iterator[tuple[IntArray, IntAr
         width = int(ordered[end - 1])
         for start in range(begin, end, max(1, CHUNK // width)):
             which = by_length[start : min(end, start + max(1, CHUNK // width))]
-            place = np.arange(width)
-            real = place < lengths[which, np.newaxis]
+            position = np.arange(width)
+            real = position < lengths[which, np.newaxis]
             last = lengths[which, np.newaxis] - 1
-            yield which, first[which, np.newaxis] + np.minimum(place, last), real
+            yield which, first[which, np.newaxis] + np.minimum(position, last), real
         begin = end
 
 
@@ -141,14 +141,14 @@ def _short(
     # nobody stops come first and leave every c_m at 0.
     chance = np.sort(chance, axis=1)
     width = chance.shape[1]
-    place = np.arange(1.0, taken.max() + 1)
-    stopped = np.zeros((len(chance), len(place) + 1))
+    position = np.arange(1.0, taken.max() + 1)
+    stopped = np.zeros((len(chance), len(position) + 1))
     missing = width - sizes
     idle = int(np.argmax(np.append(chance.any(axis=0), True)))
     for column in range(idle, width):
         # The zeros that fill a row are not items.
         count = np.maximum(column + 1 - missing, 1)
-        share = np.minimum(place / count[:, np.newaxis], 1.0)
+        share = np.minimum(position / count[:, np.newaxis], 1.0)
         stop = chance[:, column, np.newaxis]
         after = stopped[:, :-1] * (1.0 - stop)
         after += stop
@@ -156,8 +156,8 @@ def _short(
         after *= share
         stopped[:, 1:] += after
     rows = np.arange(len(chance))
-    end = above + place[:, np.newaxis]
-    weight = np.where(place[:, np.newaxis] < taken, 1.0 / (end * (end + 1.0)), 0.0)
+    end = above + position[:, np.newaxis]
+    weight = np.where(position[:, np.newaxis] < taken, 1.0 / (end * (end + 1.0)), 0.0)
     value = np.einsum("ij,ji->i", stopped[:, 1:], weight)
     value += stopped[rows, taken] / (above + taken)
     # Nothing comes after a block that is cut.
@@ -224,12 +224,12 @@ def _stopped(stop: FloatArray, count: IntArray, taken: int) -> FloatArray:
     total = int(count[~some].sum())
     stop, count = stop[some], count[some]
     result = np.zeros(taken + 1)
-    place = np.arange(1.0, taken + 1)
+    position = np.arange(1.0, taken + 1)
     if count.sum() <= len(stop) * taken:
         for chance in np.repeat(stop, count):
             total += 1
             after = chance + (1.0 - chance) * result[:-1] - result[1:]
-            result[1:] += np.minimum(place / total, 1.0) * after
+            result[1:] += np.minimum(position / total, 1.0) * after
         return result[1:]
     for chance, number in zip(stop.tolist(), count.tolist(), strict=True):
         result = _with_grade(result, total, chance, number)

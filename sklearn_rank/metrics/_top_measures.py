@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PrecisionAtTopMeasure(Measure):
     """Share of positives in the top of the list; see ``precision_at_top_score``.
 
@@ -57,7 +57,7 @@ class PrecisionAtTopMeasure(Measure):
         return positives_in_top(lists.blocks(), mass) / mass
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class EnrichmentFactorMeasure(Measure):
     """Precision in the top as a ratio to that of all items; see ``enrichment_factor_score``.
 
@@ -91,7 +91,7 @@ class EnrichmentFactorMeasure(Measure):
             return positives_in_top(blocks, mass) / mass * (blocks.total / blocks.n_class)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PositivesAtTopMeasure(Measure):
     """Number of positives above the highest negative; see ``positives_at_top_score``.
 
@@ -127,7 +127,7 @@ class PositivesAtTopMeasure(Measure):
             return count / blocks.n_other
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class AccuracyAtTopMeasure(Measure):
     """Errors on both sides of the top quantile of the scores; see ``accuracy_at_top_loss``.
 

@@ -101,7 +101,7 @@ def test_probabilities_of_the_impossible_are_zero():
 
 
 def test_one_class_says_nothing():
-    for method in ("mcdiarmid", "hoeffding", "kl", "chebyshev"):
+    for method in ("tightest", "mcdiarmid", "hoeffding", "kl", "chebyshev"):
         assert auc_bound(0, 10, 0.1, method=method, auc=0.5).value == 1
         assert auc_deviation_bound(0.1, 10, 0, method=method, expected_auc=0.5).value == 1
 
@@ -255,11 +255,11 @@ def test_refusals(error, call, message):
 # ---------------------------------------------------------------------------------- as a guarantee
 
 
-@pytest.mark.parametrize("method", ["mcdiarmid", "hoeffding", "kl", "chebyshev"])
+@pytest.mark.parametrize("method", ["tightest", "mcdiarmid", "hoeffding", "kl", "chebyshev"])
 @pytest.mark.parametrize("side", ["lower", "upper", "both"])
-def test_violated_at_most_delta_at_the_largest_variance(method, side):
+@pytest.mark.parametrize("delta", [0.1, 0.5])
+def test_violated_at_most_delta_at_the_largest_variance(method, side, delta):
     # The smaller class lies wholly above or below the other: a mean of draws of 0 and 1.
-    delta = 0.1
     for n, expected in product((5, 7, 30, 100), (0.5, 0.9, 0.99)):
         missed = 0.0
         for hit in range(n + 1):

@@ -341,6 +341,8 @@ def test_refused():
     for call, message in cases:
         with pytest.raises(ValueError, match=message):
             call()
+    with pytest.raises(TypeError, match=r"n=9\.5 must be a whole number"):
+        pooled_distribution_bound(9.5, 0.1)
 
 
 def test_a_constant_phi_has_no_deviation():

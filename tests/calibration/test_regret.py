@@ -8,9 +8,9 @@ import pytest
 from sklearn_rank.calibration import (
     discount_norm,
     list_regret_bound,
-    misordered_pairs,
     regret_bound,
 )
+from sklearn_rank.calibration._pairs import misordered_pairs
 from sklearn_rank.losses import (
     ListwiseBregman,
     ListwiseNormalizedSoftmax,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sklearn_rank.calibration import utility
-from sklearn_rank.calibration._positional_form import positional_form
 from sklearn_rank.exceptions import CalibrationWarning
+from sklearn_rank.metrics import get_measure
 from tests.oracles import calibration as oracle
 from tests.oracles import orders
 
@@ -53,7 +53,7 @@ def test_the_measure_is_a_constant_and_utilities_by_position(measure, name, para
         labels = draw(measure, rng)
         u = utility(measure, labels)
         np.testing.assert_allclose(u, oracle.utilities(name, labels, **parameters), rtol=1e-13)
-        phi = positional_form(measure).discounts(len(labels))
+        phi = get_measure(measure).positional.discounts(len(labels))
         np.testing.assert_allclose(
             phi, oracle.discounts(name, len(labels), **parameters), rtol=1e-13
         )
@@ -70,7 +70,7 @@ def test_spearman_too():
         labels = draw("spearman", rng, n=4)
         u = utility("spearman", labels)
         np.testing.assert_allclose(u, oracle.utilities("spearman", labels), rtol=1e-13)
-        phi = positional_form("spearman").discounts(4)
+        phi = get_measure("spearman").positional.discounts(4)
         rest = []
         for order in permutations(range(4)):
             score = np.empty(4)
@@ -120,12 +120,12 @@ def test_lists_in_any_order(measure):
 @pytest.mark.parametrize(
     ("measure", "labels", "lacking"),
     [
-        ("ndcg", [0, 0], "no item of positive gain"),
-        ("recall@1", [0, 0], "no positive item"),
+        ("ndcg", [0, 0], "no item with a gain"),
+        ("recall@1", [0, 0], "no positive"),
         ("auc", [0, 0], "items of one class only"),
         ("auc", [1, 1], "items of one class only"),
-        ("spearman", [2], "a single item"),
-        ("ap", [0, 0], "no positive item"),
+        ("spearman", [2], "one item"),
+        ("ap", [0, 0], "no positive"),
     ],
 )
 def test_lists_without_a_value(measure, labels, lacking):
@@ -148,7 +148,7 @@ def test_precision_and_dcg_are_always_defined():
 def test_utilities_are_at_least_zero_and_at_most_the_largest():
     rng = np.random.default_rng(4)
     for measure in [case[0] for case in GRADED + BINARY] + ["spearman"]:
-        form = positional_form(measure)
+        form = get_measure(measure).positional
         reached = dict.fromkeys(range(2, 6), 0.0)
         for n in reached:
             for _ in range(60):

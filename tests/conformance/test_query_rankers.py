@@ -26,8 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank.exceptions import SingleListWarning
-from sklearn_rank.metrics import get_scorer, rank_positions
-from sklearn_rank.metrics._names import parse_measure
+from sklearn_rank.metrics import get_measure, get_scorer, rank_positions
 from tests.catalogue import QUERY_RANKERS
 
 every_ranker = pytest.mark.parametrize("ranker", QUERY_RANKERS, ids=repr)
@@ -62,8 +61,7 @@ def assert_near(one, two, ranker):
 
 
 def measured(ranker, X, y, qid, **weights):
-    measure = parse_measure(ranker.measure)
-    return measure.function(y, ranker.predict(X), qid=qid, **measure.parameters, **weights)
+    return get_measure(ranker.measure)(y, ranker.predict(X), qid=qid, **weights)
 
 
 def learned(estimator):

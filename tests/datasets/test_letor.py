@@ -381,8 +381,7 @@ def test_other_paths_are_refused(path, error, message):
     ("options", "message"),
     [
         ({"zero_based": "yes"}, "zero_based='yes' must be True, False or 'auto'"),
-        ({"n_features": 0}, "n_features=0 must be an integer of at least 1"),
-        ({"n_features": 2.0}, r"n_features=2\.0 must be an integer"),
+        ({"n_features": 0}, "n_features=0 must be at least 1 or None"),
         ({"dtype": int}, "must be float64 or float32"),
         ({"as_frame": True, "sparse": True}, "exclude each other"),
         ({"return_X_y": True, "comments": True}, "comments=True has no place in the tuples"),
@@ -391,6 +390,11 @@ def test_other_paths_are_refused(path, error, message):
 def test_options_are_checked(options, message):
     with pytest.raises(ValueError, match=message):
         load_letor(stream(TWO_ROWS), **options)
+
+
+def test_a_number_of_features_that_is_not_whole_is_refused():
+    with pytest.raises(TypeError, match=r"n_features=2\.0 must be a whole number or None"):
+        load_letor(stream(TWO_ROWS), n_features=2.0)
 
 
 @pytest.mark.parametrize(

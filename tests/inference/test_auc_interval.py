@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom, norm
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_rank.bounds import auc_test_bound
+from sklearn_rank.bounds import auc_bound
 from sklearn_rank.inference import auc_interval
 from sklearn_rank.inference._auc_limits import METHODS, WITH_GROUPS
 from sklearn_rank.inference._auc_moments import (
@@ -138,7 +138,7 @@ def test_limits_by_definition():
 def test_the_bounds_from_counts_agree(method):
     for pos, neg in samples(20, seed=9):
         found = interval(pos, neg, level=0.9, method=method)
-        bound = auc_test_bound(len(pos), len(neg), 0.1, method=method, auc=found.estimate).value
+        bound = auc_bound(len(pos), len(neg), 0.1, method=method, auc=found.estimate).value
         farther = max(found.estimate - found.low, found.high - found.estimate)
         if found.low > 0 or found.high < 1:
             assert farther == pytest.approx(min(bound, max(found.estimate, 1 - found.estimate)))

@@ -11,12 +11,10 @@ from scipy.integrate import quad
 from scipy.stats import binom, norm
 
 from sklearn_rank.bounds import (
+    auc_bound,
     auc_deviation_bound,
     auc_sample_size_bound,
-    auc_test_bound,
     auc_variance_bound,
-    error_rate_sample_size_bound,
-    error_rate_test_bound,
 )
 from sklearn_rank.inference import auc_interval
 from sklearn_rank.inference._auc_moments import hanley_mcneil_pairs, lehmann_variance
@@ -72,20 +70,20 @@ def test_theorem_5_what_one_item_can_change():
 def test_theorem_5_and_corollary_6(m, n):
     size, rho = m + n, m / (m + n)
     for epsilon in (0.05, 0.3, 1.0):
-        value = auc_deviation_bound(epsilon, m, n).value
+        value = auc_deviation_bound(epsilon, m, n, method="mcdiarmid").value
         assert value == pytest.approx(min(2 * exp(-2 * m * n * epsilon**2 / size), 1))
         assert value == pytest.approx(min(2 * exp(-2 * rho * (1 - rho) * size * epsilon**2), 1))
         changes = [1 / m] * m + [1 / n] * n
         assert value == pytest.approx(min(oracle.mcdiarmid_probability(epsilon, changes), 1))
     for delta in (0.01, 0.9):
         width = sqrt(log(2 / delta) / (2 * rho * (1 - rho) * size))
-        assert auc_test_bound(m, n, delta).value == pytest.approx(min(width, 1))
+        assert auc_bound(m, n, delta, method="mcdiarmid").value == pytest.approx(min(width, 1))
 
 
 @pytest.mark.parametrize("rho", [0.5, 0.2, 0.01])
 def test_corollary_7(rho):
     for epsilon, delta in product((0.02, 0.1), (0.01, 0.2)):
-        n = auc_sample_size_bound(epsilon, delta, rho).value
+        n = auc_sample_size_bound(epsilon, delta, rho, method="mcdiarmid").value
         assert n == ceil(log(2 / delta) / (2 * rho * (1 - rho) * epsilon**2))
         assert 2 * exp(-2 * rho * (1 - rho) * n * epsilon**2) <= delta
         assert 2 * exp(-2 * rho * (1 - rho) * (n - 1) * epsilon**2) > delta
@@ -99,7 +97,7 @@ def test_theorem_8_labels_drawn_too(size, share):
     """
     delta, expected, missed = 0.3, 0.8, 0.0
     for m in range(size + 1):
-        width = auc_test_bound(m, size - m, delta, labels="random").value
+        width = auc_bound(m, size - m, delta, method="mcdiarmid", labels="random").value
         drawn = binom.pmf(m, size, share)
         if m in (0, size):
             assert width == 1
@@ -195,7 +193,7 @@ def test_equation_14_at_the_observed_auc_is_no_guarantee():
     # At an observed AUC of 1 it would leave no width, with half of the samples so.
     n, expected = 10, 0.5 ** (1 / 10)
     assert binom.pmf(n, n, expected) == pytest.approx(0.5)
-    low = 1 - auc_test_bound(n, 3 * n, 0.05, method="chebyshev", auc=1.0).value
+    low = 1 - auc_bound(n, 3 * n, 0.05, method="chebyshev", auc=1.0).value
     assert low < expected < 1
 
 
@@ -225,7 +223,7 @@ def test_equation_15_smallest_variance():
 
 def test_equation_16_error_rate():
     for n, delta in product((10, 500), (0.01, 0.3)):
-        epsilon = error_rate_test_bound(n, delta).value
+        epsilon = sqrt(log(2 / delta) / (2 * n))
         assert 2 * exp(-2 * n * epsilon**2) == pytest.approx(delta)
         for rate in (0.5, 0.1):
             wrong = np.arange(n + 1)
@@ -255,16 +253,17 @@ def test_figure_1(share):
         n = size - m
         sigma = sqrt(auc_variance_bound(m, n).value)
         normal = norm.ppf(1 - delta / 2) * sigma
-        mcdiarmid = auc_test_bound(m, n, delta).value
-        chebyshev = auc_test_bound(m, n, delta, method="chebyshev").value
-        hoeffding = auc_test_bound(m, n, delta, method="hoeffding").value
+        mcdiarmid = auc_bound(m, n, delta, method="mcdiarmid").value
+        chebyshev = auc_bound(m, n, delta, method="chebyshev").value
+        hoeffding = auc_bound(m, n, delta, method="hoeffding").value
         assert chebyshev == pytest.approx(min(sigma / sqrt(delta), 1))
         assert normal < hoeffding < mcdiarmid < chebyshev
         # The ratios are those of the constants and of sqrt(max(rho, 1 - rho)).
         assert mcdiarmid / hoeffding == pytest.approx(1 / sqrt(max(m, n) / size))
     # One point of each curve, at m/(m+n) = 1/2 and N = 10,000.
     if share == 0.5:
-        assert auc_test_bound(5000, 5000, 0.01).value == pytest.approx(0.03255, abs=5e-6)
+        point = auc_bound(5000, 5000, 0.01, method="mcdiarmid").value
+        assert point == pytest.approx(0.03255, abs=5e-6)
         assert 0.5 / sqrt(5000) / sqrt(0.01) == pytest.approx(0.07071, abs=5e-6)
         assert norm.ppf(0.995) * 0.5 / sqrt(5000) == pytest.approx(0.01821, abs=5e-6)
 
@@ -272,8 +271,6 @@ def test_figure_1(share):
 @pytest.mark.parametrize(("rho", "factor"), [(0.5, 4.0), (0.1, 11.1111), (0.01, 101.0101)])
 def test_figure_2(rho, factor):
     assert 1 / (rho * (1 - rho)) == pytest.approx(factor, abs=1e-4)
-    ratio = (
-        auc_sample_size_bound(0.001, 0.01, rho).value
-        / error_rate_sample_size_bound(0.001, 0.01).value
-    )
-    assert ratio == pytest.approx(factor, rel=1e-5)
+    of_error_rate = ceil(log(2 / 0.01) / (2 * 0.001**2))
+    of_auc = auc_sample_size_bound(0.001, 0.01, rho, method="mcdiarmid").value
+    assert of_auc / of_error_rate == pytest.approx(factor, rel=1e-5)

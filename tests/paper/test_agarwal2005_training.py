@@ -11,18 +11,27 @@ from scipy.stats import binom, norm, spearmanr
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank.bounds import (
-    auc_finite_class_bound,
-    auc_finite_class_deviation_bound,
-    auc_finite_class_sample_size_bound,
-    auc_uniform_bound,
-    auc_uniform_deviation_bound,
+    FunctionClass,
+    auc_bound,
+    auc_deviation_bound,
+    auc_sample_size_bound,
+)
+from sklearn_rank.bounds._shatter import (
+    log_faces,
+    log_patterns_of_paper,
     log_rank_shatter_coefficient,
-    log_shatter_coefficient,
     rank_matrix_count,
 )
 from sklearn_rank.metrics import roc_auc_score
 from tests.oracles import auc_variance
 from tests.oracles import rank_patterns as oracle
+
+
+def uniform(m, n, delta, d, method, **kwargs):
+    """The bound for linear functions of d features."""
+    functions = FunctionClass("linear", n_features=d)
+    return auc_bound(m, n, delta, function_class=functions, method=method, **kwargs)
+
 
 # ----------------------------------------------------------------------------------- Section 3.3
 
@@ -31,13 +40,14 @@ from tests.oracles import rank_patterns as oracle
 @pytest.mark.parametrize("size", [1, 12, 10**6])
 def test_theorem_10_and_corollary_11(m, n, size):
     total, rho = m + n, m / (m + n)
+    given = {"function_class": size, "method": "mcdiarmid"}
     for epsilon in (0.05, 0.2, 1.0):
-        value = auc_finite_class_deviation_bound(epsilon, m, n, size).value
+        value = auc_deviation_bound(epsilon, m, n, **given).value
         expected = 2 * size * exp(-2 * rho * (1 - rho) * total * epsilon**2)
         assert value == pytest.approx(min(expected, 1))
     for delta in (0.01, 0.5):
         width = sqrt((log(size) + log(2 / delta)) / (2 * rho * (1 - rho) * total))
-        found = auc_finite_class_bound(m, n, delta, size)
+        found = auc_bound(m, n, delta, **given)
         assert found.value == pytest.approx(min(width, 1))
         assert found.theorem == "Agarwal et al. (2005), Corollary 11"
 
@@ -45,7 +55,9 @@ def test_theorem_10_and_corollary_11(m, n, size):
 @pytest.mark.parametrize("rho", [0.5, 0.2, 0.01])
 def test_corollary_12(rho):
     for epsilon, delta, size in product((0.02, 0.1), (0.01, 0.2), (1, 50)):
-        n = auc_finite_class_sample_size_bound(epsilon, delta, rho, size).value
+        n = auc_sample_size_bound(
+            epsilon, delta, rho, function_class=size, method="mcdiarmid"
+        ).value
         assert n == ceil((log(size) + log(2 / delta)) / (2 * rho * (1 - rho) * epsilon**2))
         assert 2 * size * exp(-2 * rho * (1 - rho) * n * epsilon**2) <= delta * (1 + 1e-12)
 
@@ -54,7 +66,7 @@ def test_theorem_10_holds_for_the_function_that_was_chosen():
     """Forty independent functions without any merit; the best on the sample is chosen."""
     rng = np.random.default_rng(0)
     m, n, size, delta, n_samples = 30, 20, 40, 0.3, 200
-    width = auc_finite_class_bound(m, n, delta, size).value
+    width = auc_bound(m, n, delta, function_class=size, method="mcdiarmid").value
     missed = 0
     for _ in range(n_samples):
         pos, neg = rng.normal(size=(m, size)), rng.normal(size=(n, size))
@@ -69,7 +81,9 @@ def test_theorem_13_labels_drawn_too(total, share):
     """Exactly, for independent functions whose scores say all or nothing."""
     delta, expected, size, missed = 0.3, 0.8, 10, 0.0
     for m in range(1, total):
-        width = auc_finite_class_bound(m, total - m, delta, size, labels="random").value
+        width = auc_bound(
+            m, total - m, delta, function_class=size, method="mcdiarmid", labels="random"
+        ).value
         hits = np.arange(m + 1)
         law = binom.pmf(hits, m, expected)
         far = law[np.abs(hits / m - expected) >= width].sum()
@@ -80,12 +94,12 @@ def test_theorem_13_labels_drawn_too(total, share):
 # ----------------------------------------------------------------------------------- Section 4.1
 
 
-def test_definitions_14_and_15_finite_class():
+def test_definitions_14_and_15():
+    """Random linear functions of the plane make all matrices that are counted, and no others."""
     rng = np.random.default_rng(1)
-    pos, neg = rng.integers(0, 3, (5, 2)), rng.integers(0, 3, (5, 3))
-    matrices = {oracle.rank_matrix(p, q) for p, q in zip(pos, neg, strict=True)}
-    found = log_rank_shatter_coefficient("finite", 2, 3, n_functions=5)
-    assert 1 < len(matrices) <= round(exp(found)) == 5
+    pos, neg = rng.normal(size=(2, 2)), rng.normal(size=(3, 2))
+    matrices = {oracle.rank_matrix(pos @ w, neg @ w) for w in rng.normal(size=(2000, 2))}
+    assert len(matrices) == round(exp(log_rank_shatter_coefficient(2, 2, 3, "strict"))) == 12
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 2), (2, 2), (2, 3), (1, 4)])
@@ -115,14 +129,13 @@ def test_theorem_17_corollary_18_theorem_19(m, n):
         r = d * log(2 * e * 4 * m * n / d)
         width = sqrt(8 * (r + log(4 / delta)) / (rho * (1 - rho) * total))
         for labels, name in (("fixed", "Corollary 18"), ("random", "Theorem 19")):
-            found = auc_uniform_bound(
-                "linear", m, n, delta, n_features=d, method="paper", labels=labels
-            )
+            found = uniform(m, n, delta, d, "paper", labels=labels)
             assert found.value == pytest.approx(width)
             assert name in found.theorem
     for epsilon in (0.1, 0.9):
-        found = auc_uniform_deviation_bound(
-            epsilon, "linear", m * 999, n * 999, n_features=2, method="paper"
+        plane = FunctionClass("linear", n_features=2)
+        found = auc_deviation_bound(
+            epsilon, m * 999, n * 999, function_class=plane, method="paper"
         )
         weight = 999 * m * n / (8 * (m + n))
         log_r = 2 * log(2 * e * 4 * m * n * 999**2 / 2)
@@ -179,7 +192,7 @@ def test_theorem_22(m, n, d):
     apart = rng.normal(size=(m * n, d)) - rng.normal(size=(m * n, d))
     fewer, more = len(oracle.sign_patterns(shared)), len(oracle.sign_patterns(apart))
     assert fewer <= more
-    assert more == round(exp(log_shatter_coefficient("linear", m * n, n_features=d)))
+    assert more == round(exp(log_faces(m * n, d)))
 
 
 def test_lemma_23_and_theorem_24():
@@ -188,11 +201,11 @@ def test_lemma_23_and_theorem_24():
         buck = oracle.all_faces_of_buck(n, d)
         assert buck == sum(2**i * comb(n, i) for i in range(d + 1))
         assert central <= buck
-        paper = exp(log_shatter_coefficient("linear", n, n_features=d, method="paper"))
+        paper = exp(log_patterns_of_paper(n, d))
         if n >= d:
             assert paper == pytest.approx((2 * e * n / d) ** d)
             assert buck <= paper * (1 + 1e-12)
-            value = log_rank_shatter_coefficient("linear", 1, n, n_features=d, method="paper")
+            value = log_rank_shatter_coefficient(d, 1, n, "paper")
             assert exp(value) == pytest.approx(paper)
         else:
             # The formula decreases below what one pair already has, and 3^N takes its place.
@@ -206,11 +219,12 @@ def test_lemma_25_theorem_26_and_equation_23():
             comb(d, i) * sum(comb(j - 1, i - 1) for j in range(1, q + 1)) for i in range(1, q + 1)
         )
         assert size == comb(d + q, q) - 1
-        value = log_rank_shatter_coefficient(
-            "polynomial", 40, 50, n_features=d, degree=q, method="paper"
-        )
-        expected = size * log(2 * e * 40 * 50 / size)
-        assert value == pytest.approx(expected)
+        functions = FunctionClass("polynomial", n_features=d, degree=q)
+        assert functions.n_weights == size
+        value = log_rank_shatter_coefficient(size, 40, 50, "paper")
+        assert value == pytest.approx(size * log(2 * e * 40 * 50 / size))
+        found = auc_bound(20, 25, 0.1, function_class=functions, method="paper").value
+        assert found == pytest.approx(sqrt(8 * (1 / 20 + 1 / 25) * (value + log(4 / 0.1))))
     # Monomials of degree 1 and 2 in two variables: x, y, x^2, xy, y^2.
     assert comb(2 + 2, 2) - 1 == 5
 
@@ -225,7 +239,7 @@ def test_theorem_27(m, n):
             2 * sqrt((log(oracle.faces(2 * size, d + 1)) + log(12 / delta)) / size)
             for size in (m, n)
         )
-        found = auc_uniform_bound("linear", m, n, delta, n_features=d, method="freund")
+        found = uniform(m, n, delta, d, "freund")
         assert found.value == pytest.approx(expected)
 
 
@@ -257,7 +271,8 @@ def test_equation_27_by_simulation():
         steps = np.arange(m + 1) / m
         gaps.append(max(np.max(steps[1:] - ordered), np.max(ordered - steps[:-1])))
     for delta in (0.5, 0.1):
-        patterns = log_shatter_coefficient("linear", 2 * m, n_features=1, of="thresholds")
+        # A feature and a threshold.
+        patterns = log_faces(2 * m, 2)
         width = sqrt(4 * (patterns + log(6 / delta)) / m)
         assert np.sum(np.array(gaps) >= width) <= binom.ppf(0.999, len(gaps), delta)
 
@@ -280,7 +295,7 @@ def test_figure_3_in_numbers(share, total, ours, freund):
     older = sum(2 * sqrt((log(8 * k + 1) + log(12 / delta)) / k) for k in (m, n))
     assert older == pytest.approx(freund, abs=1e-4)
     for method, value in (("central", ours), ("freund", freund)):
-        found = auc_uniform_bound("linear", m, n, delta, n_features=1, method=method)
+        found = uniform(m, n, delta, 1, method)
         assert found.value == pytest.approx(value, abs=1e-4)
 
 
@@ -291,9 +306,7 @@ def test_figure_3(share):
     for total in np.unique(np.geomspace(100, 10**6, 41).astype(int)):
         m = max(round(share * total), 1)
         widths = {
-            method: auc_uniform_bound(
-                "linear", m, int(total) - m, 0.01, n_features=1, method=method
-            ).value
+            method: uniform(m, int(total) - m, 0.01, 1, method).value
             for method in ("freund", "central", "strict", "averaging")
         }
         if widths["central"] < 0.5:
@@ -308,9 +321,7 @@ def test_what_figure_3_shows_is_special_to_one_feature():
     # Not in the paper: from a few features on, with exact coefficients, the older bound is less.
     for d, smaller in ((1, "central"), (20, "freund")):
         widths = {
-            method: auc_uniform_bound(
-                "linear", 20_000, 20_000, 0.01, n_features=d, method=method
-            ).value
+            method: uniform(20_000, 20_000, 0.01, d, method).value
             for method in ("freund", "central")
         }
         assert min(widths, key=widths.get) == smaller
@@ -355,23 +366,17 @@ def figure_4(seed, n_features=20):
         fitted = LogisticRegression(max_iter=1000).fit(X, y)
         training = roc_auc_score(y, fitted.decision_function(X))
         test = roc_auc_score(y_test, fitted.decision_function(X_test))
-        widths = [
-            auc_uniform_bound("linear", m, n, 0.01, n_features=20, method=method).value
-            for method in ("paper", "averaging")
-        ]
+        widths = [uniform(m, n, 0.01, 20, method).value for method in ("paper", "averaging")]
         rows.append((training, test, training - widths[0], training - widths[1]))
     return np.array(rows).T
 
 
 def test_table_3_bounds_say_nothing():
-    widths = [
-        auc_uniform_bound("linear", m, n, 0.01, n_features=20, method="paper").value
-        for m, n in TABLE_3
-    ]
+    widths = [uniform(m, n, 0.01, 20, "paper").value for m, n in TABLE_3]
     assert widths[0] == pytest.approx(7.25, abs=0.01)
     assert max(widths) == widths[2] == pytest.approx(11.3, abs=0.05)
     assert min(widths) == widths[9] == pytest.approx(4.19, abs=0.01)
-    ours = [auc_uniform_bound("linear", m, n, 0.01, n_features=20).value for m, n in TABLE_3]
+    ours = [uniform(m, n, 0.01, 20, "averaging").value for m, n in TABLE_3]
     assert min(ours) == ours[9] == pytest.approx(0.815, abs=0.001)
     assert np.all(np.array(ours) < 0.25 * np.array(widths))
 

@@ -17,9 +17,9 @@ from sklearn_rank import losses
 from sklearn_rank.calibration import (
     discount_norm,
     list_regret_bound,
-    misordered_pairs,
     regret_bound,
 )
+from sklearn_rank.calibration._pairs import misordered_pairs
 from sklearn_rank.metrics import (
     average_precision_score,
     dcg_score,

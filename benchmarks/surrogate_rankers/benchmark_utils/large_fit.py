@@ -4,7 +4,7 @@ import os
 import time
 
 import numpy as np
-from measuring import HERE, run_worker, serve
+from measuring import HERE, release_memory, resident_memory, run_worker, serve
 
 from sklearn_rank import OrderPreservingRanker, RankSVM
 
@@ -36,25 +36,6 @@ def run(quick=False):
     yield "surrogate_large", f"{size}, float64", rows, COLUMNS
 
 
-def resident(key):
-    """Resident size, now ("VmRSS") or at its highest ("VmHWM"), in bytes; NaN but on Linux."""
-    try:
-        with open("/proc/self/status") as lines:
-            found = [line.split()[1] for line in lines if line.startswith(key)]
-    except OSError:
-        return float("nan")
-    return 1024.0 * int(found[0])
-
-
-def forget_peak():
-    """Let the highest resident size count from now on."""
-    try:
-        with open("/proc/self/clear_refs", "w") as file:
-            file.write("5")
-    except OSError:
-        return
-
-
 def work(request):
     """Fit once, with one thread, and count its products."""
     from benchmark_utils.fit_times import counted_products
@@ -70,8 +51,8 @@ def work(request):
     else:
         ranker = OrderPreservingRanker(request["fit"], measure="ndcg@10", alpha=0.01)
     ranker.fit(X[:1000], y[:1000], qid=qid[:1000])  # compiles
-    forget_peak()
-    before, busy, start = resident("VmRSS"), time.process_time(), time.perf_counter()
+    release_memory()
+    before, busy, start = resident_memory("VmRSS"), time.process_time(), time.perf_counter()
     products, spent = counted_products(lambda: ranker.fit(X, y, qid=qid))
     yield {
         "fit": request["fit"],
@@ -81,7 +62,7 @@ def work(request):
         "n_iter": int(ranker.n_iter_),
         "products": products,
         "limit": spent,
-        "memory_ratio": (resident("VmHWM") - before) / X.nbytes,
+        "memory_ratio": (resident_memory("VmHWM") - before) / X.nbytes,
         "converged": "yes" if ranker.converged_ else "no",
     }
 

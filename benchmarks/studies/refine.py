@@ -8,8 +8,8 @@ paper's protocol, optimistic for all alike), with standard errors; the paired di
 refinement from the others at the same C, over all C; and the share of (partition, C) in which a
 smaller value of Problem (1) came with a larger P@tau.
 
-    python benchmarks/run_refine.py
-    python benchmarks/run_refine.py --data pima_diabetes.csv.gz --partitions 6
+    python benchmarks/studies/refine.py
+    python benchmarks/studies/refine.py --data pima_diabetes.csv.gz --partitions 6
 """
 
 import argparse
@@ -22,6 +22,9 @@ from scipy.stats import spearmanr
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import describe_machine
 
 from sklearn_rank._solvers import PivotProblem, best_scales, refine_top, solve_pivots_newton
 from sklearn_rank._top import quantile_at_mass, top_mass
@@ -138,6 +141,7 @@ def main():
             sys.exit(f"{arguments.data} is not there.")
         table = np.loadtxt(arguments.data, delimiter=",", skiprows=1)
         sets.append((arguments.data.name, table[:, :-1], table[:, -1]))
+    print(describe_machine())
     start = time.perf_counter()
     with threadpool_limits(1):
         for name, X, y in sets:

@@ -6,23 +6,26 @@ polynomials of degree 1 to 3 with four values of C each, in this order of simpli
 chooses one, which is fitted to all rows and measured on 20,000 new ones. A choice is *good* if its
 AUC there is within .01 of the best of the twelve.
 
-    python benchmarks/run_selection_by_bound.py              # the table, about eight minutes
-    python benchmarks/run_selection_by_bound.py --write      # and published/selection_by_bound.csv
+    python benchmarks/studies/selection_by_bound.py            # the table, about eight minutes
+    python benchmarks/studies/selection_by_bound.py --write    # and store it in results/
 """
 
 import argparse
+import sys
 import warnings
 from functools import cache
 from itertools import product
 from pathlib import Path
 
 import numpy as np
-from measuring import describe_machine, format_table, write_table
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import RESULTS, describe_machine, format_table, write_table
 
 from sklearn_rank.metrics import roc_auc_score
 from sklearn_rank.model_selection import BoundSearchCV
@@ -30,7 +33,7 @@ from sklearn_rank.model_selection import BoundSearchCV
 GRID = {"C": [0.01, 0.1, 1.0, 10.0], "degree": [1, 2, 3]}
 CLOSE = 0.01
 N_NEW = 10_000
-PUBLISHED = Path(__file__).parent / "published" / "selection_by_bound.csv"
+STORED = RESULTS / "selection_by_bound.csv"
 
 
 def place(params):
@@ -175,7 +178,7 @@ def summary(truth, n_pos, n_neg, n_replicates):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replicates", type=int, default=100)
-    parser.add_argument("--write", action="store_true", help="write the published table")
+    parser.add_argument("--write", action="store_true", help="store the table")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)
     print(describe_machine())
@@ -197,7 +200,7 @@ def main():
         print(format_table(found, columns), flush=True)
         rows += found
     if arguments.write:
-        write_table(PUBLISHED, rows, columns)
+        write_table(STORED, rows, columns)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Seconds and memory of whole fits: all candidates, on two cores, at a relative gap of 1e-6.
 
-    python benchmarks/run_accuracy_at_top_full.py [--data DIRECTORY] [--quick] [--output full.csv]
+    python benchmarks/accuracy_at_top/whole_fits.py [--data DIRECTORY] [--quick] [--output CSV]
 
 Every fit runs in a process of its own, after one small fit that loads the compiled loops; the
 memory is the largest that the process ever held, imports included.
@@ -8,12 +8,15 @@ memory is the largest that the process ever held, imports included.
 
 import argparse
 import gzip
-import os
+import sys
 import time
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import (
+    data_directory,
     describe_machine,
     format_table,
     peak_memory,
@@ -21,8 +24,6 @@ from measuring import (
     serve,
     write_table,
 )
-
-HERE = Path(__file__).resolve().parent
 
 COLUMNS = [
     ("name", "fit", "s"),
@@ -87,8 +88,7 @@ def work(request):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    default = os.environ.get("SKLEARN_RANK_DATA", HERE.parents[1] / "shared" / "data")
-    parser.add_argument("--data", default=str(default), help="directory of the data sets")
+    parser.add_argument("--data", default=str(data_directory()), help="directory of the data sets")
     parser.add_argument("--quick", action="store_true", help="the small fits only")
     parser.add_argument("--output", help="CSV file of the results")
     options = parser.parse_args()

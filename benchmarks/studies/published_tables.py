@@ -1,15 +1,16 @@
 """Tables 1 and 2 of Boyd, Cortes, Mohri & Radovanovic (2012), repeated.
 
-    python benchmarks/run_published_tables.py [--data DIRECTORY] [--parts table1 table2 ...]
+    python benchmarks/studies/published_tables.py [--data DIRECTORY] [--parts table1 table2 ...]
 
 See published/README.md for the protocol. One thread for each of --jobs processes. Results are
-printed, and written to published/ours.csv by --write.
+printed, and written to results/published_tables.csv by --write.
 """
 
 import argparse
 import csv
 import gzip
 import os
+import sys
 import warnings
 from pathlib import Path
 
@@ -18,12 +19,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from joblib import Parallel, delayed
-from measuring import describe_machine, format_table
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import PUBLISHED, data_directory, describe_machine, format_table, store_results
 
 from sklearn_rank import AccuracyAtTopRanker
 from sklearn_rank._solvers import PivotProblem, factorise_kernel, solve_pivots_newton
@@ -38,7 +41,6 @@ from sklearn_rank.metrics import (
     precision_at_top_score,
 )
 
-HERE = Path(__file__).resolve().parent
 COSTS = 10.0 ** np.arange(-4, 1.5, 0.5)
 MEASURES = ("precision", "ap", "dcg", "ndcg", "positives_at_top")
 
@@ -200,7 +202,7 @@ def load(directory, name):
 
 
 def published(name):
-    with open(HERE / "published" / name) as lines:
+    with open(PUBLISHED / name) as lines:
         return {
             float(row["tau_percent"]): float(row["precision"])
             for row in csv.DictReader(lines)
@@ -282,12 +284,11 @@ PARTS = {"table1": table1, "table2": table2, "spambase": spambase, "w8a": w8a}
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    default = os.environ.get("SKLEARN_RANK_DATA", HERE.parents[1] / "shared" / "data")
-    parser.add_argument("--data", default=str(default), help="directory of the data sets")
+    parser.add_argument("--data", default=str(data_directory()), help="directory of the data sets")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--partitions", type=int, default=20, help="random ones of Table 1")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--write", action="store_true", help="update published/ours.csv")
+    parser.add_argument("--write", action="store_true", help="update results/published_tables.csv")
     options = parser.parse_args()
     print(describe_machine())
     check_against_the_estimator()
@@ -299,13 +300,7 @@ def main():
         except FileNotFoundError as error:
             print(f"{part}: not run, there is no {error.filename}")
     if options.write:
-        with open(HERE / "published" / "ours.csv", "w", newline="") as lines:
-            writer = csv.DictWriter(lines, fieldnames=list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            for row in rows:
-                writer.writerow(
-                    {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()}
-                )
+        store_results("published_tables", rows)
 
 
 if __name__ == "__main__":

@@ -16,19 +16,41 @@ it chooses by three of the four parts and scores the fourth. By it alone, before
 tested, some twenty rules were compared (numbers of candidates that are averaged, in one scale or
 all) and other features given up (ranks, quantiles, splines, squares, clipping, Nystroem):
 of the rules over all losses that choose the scale too, the average below had the largest value.
+
+    python benchmarks/studies/ohsumed.py [--data DIRECTORY] [--quick] [--write]
+
+First the judge has to repeat the values that LETOR publishes for single features. --write stores
+the tables in results/.
 """
 
+import argparse
+import os
+import sys
 import time
 import warnings
 from itertools import combinations, product
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import (
+    HERE,
+    THREAD_VARIABLES,
+    describe_machine,
+    format_table,
+    store_results,
+    versions_of,
+)
+
+os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+sys.path.insert(0, str(HERE / "surrogate_rankers"))
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-
+from benchmark_utils import judge_check
 from benchmark_utils.data import data_file, read
 from benchmark_utils.features import Features, by_query, unit_spread
 from benchmark_utils.letor import METRICS, PARTS, fold_parts, of_queries, read_baselines
 from benchmark_utils.peer import list_lengths
+from sklearn.exceptions import ConvergenceWarning
+
 from sklearn_rank import OrderPreservingRanker, RankSVM
 from sklearn_rank.exceptions import CalibrationWarning
 from sklearn_rank.losses import get_loss_names
@@ -224,3 +246,30 @@ def run(quick=False):
         rows.append({"ranker": name, "chosen_by": "published", "fitted_to": "train"} | values)
     yield "ohsumed", "OHSUMED, mean over the five test parts, LETOR's evaluation", rows, COLUMNS
     yield "ohsumed_chosen", "", chosen, None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", help="directory of the data sets")
+    parser.add_argument("--only", choices=["judge", "study"])
+    parser.add_argument("--quick", action="store_true", help="two losses, every third strength")
+    parser.add_argument("--write", action="store_true", help="update results/")
+    options = parser.parse_args()
+    if options.data:
+        os.environ["SKLEARN_RANK_DATA"] = str(Path(options.data).resolve())
+    print(describe_machine())
+    for part, tables in (("judge", judge_check.run), ("study", run)):
+        if options.only not in (None, part):
+            continue
+        try:
+            for name, title, rows, columns in tables(quick=options.quick):
+                if columns:
+                    print(f"\n{title}\n{format_table(rows, columns)}", flush=True)
+                if options.write and name and not options.quick:
+                    store_results(name, rows, versions_of("numpy", "scipy", "scikit-learn"))
+        except FileNotFoundError as error:
+            print(f"Not run. {error}")
+
+
+if __name__ == "__main__":
+    main()

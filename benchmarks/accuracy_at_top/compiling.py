@@ -1,6 +1,6 @@
 """Time to the first fit, with nothing compiled and with numba's cache filled.
 
-    python benchmarks/run_accuracy_at_top_compile.py
+    python benchmarks/accuracy_at_top/compiling.py
 
 Each line is a fresh process; the first starts with an empty cache directory of its own.
 """
@@ -9,7 +9,9 @@ import sys
 import tempfile
 import time
 from itertools import pairwise
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine, format_table, run_worker, serve
 
 COLUMNS = [

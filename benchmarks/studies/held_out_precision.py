@@ -5,7 +5,7 @@ selects C by 3-fold cross-validated precision at the same top, and scores the ot
 the mean over the splits and its standard error; splits overlap, so that differences between rows
 of one column are better known than the standard errors say.
 
-    python benchmarks/run_held_out_precision.py
+    python benchmarks/studies/held_out_precision.py
 """
 
 import argparse
@@ -20,11 +20,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import HERE, describe_machine
+
 from sklearn_rank import AccuracyAtTopRanker
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import get_scorer, precision_at_top_score
 
-sys.path.insert(0, str(Path(__file__).parent / "accuracy_at_top"))
+sys.path.insert(0, str(HERE / "accuracy_at_top"))
 from benchmark_utils.data import read_csv
 
 TAUS = (0.01, 0.05, 0.095, 0.14, 0.19)
@@ -67,6 +70,7 @@ def main():
     parser.add_argument("--splits", type=int, default=20)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", SmallTopWarning)
+    print(describe_machine())
     for data in ("ionosphere", "pima_diabetes"):
         X, y = read_csv(f"{data}.csv.gz")
         table = {}

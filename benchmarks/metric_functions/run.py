@@ -1,13 +1,12 @@
 """Metric functions against their peers, values judged before time counts; prints a table.
 
-    python benchmarks/run_metric_functions.py [--quick] [--output results.csv]
+    python benchmarks/metric_functions/run.py [--quick] [--output results.csv]
 
 Each peer runs in a fresh process, with one thread in every library. On each data set and measure
 its first call is judged against a reference, with its memory; only then is it timed.
 """
 
 import argparse
-import ctypes
 import gc
 import importlib.util
 import math
@@ -21,9 +20,19 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
-from measuring import HERE, describe_machine, format_table, run_worker, serve, write_table
 
-BENCHMARK = HERE / "metric_functions"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import (
+    describe_machine,
+    format_table,
+    release_memory,
+    resident_memory,
+    run_worker,
+    serve,
+    write_table,
+)
+
+BENCHMARK = Path(__file__).resolve().parent
 LISTS = {
     f"{size}{ties}": ("single_list", {"n_samples": int(float(size)), "decimals": decimals})
     for size in ("1e4", "1e6", "1e7")
@@ -246,26 +255,8 @@ def first_call(peer):
         memory = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     else:
-        memory = max(status("VmHWM") - resident, 0)
+        memory = max(resident_memory("VmHWM") - resident, 0)
     return wall, cores, memory
-
-
-def release_memory():
-    """Give freed memory back, forget the peak, and return the resident bytes (None: no Linux)."""
-    try:
-        ctypes.CDLL(None).malloc_trim(0)
-        Path("/proc/self/clear_refs").write_text("5")
-        return status("VmRSS")
-    except (OSError, AttributeError, TypeError):
-        return None
-
-
-def status(key):
-    """Return a number of bytes from the kernel's page about this process."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(f"{key}:"):
-            return 1024 * int(line.split()[1])
-    raise OSError(f"no {key}")
 
 
 def time_calls(peer, request):
@@ -383,8 +374,6 @@ def rows_of(rows, peer, data=None, measures=None):
 
 def verdicts(rows):
     """Compare what was measured with the targets; one line each. A wrong value never meets one."""
-    from benchmark_utils.measures import RANKS_ONLY
-
     lines = []
 
     def verdict(found, target, holds, show):
@@ -406,6 +395,28 @@ def verdicts(rows):
             f"{len(ours) + len(failed) - len(wrong)} of {len(ours) + len(failed)}"
             + "".join(f"; not {row['measure']} on {row['data']}" for row in wrong)
         )
+    verdicts_on_lists(rows, lines, verdict)
+    verdicts_on_queries(rows, verdict)
+    busy = sum(row["cores"] < BUSY for row in rows if "cores" in row)
+    if busy:
+        lines.append(
+            f"NOTE  the machine was busy: {busy} of {len(rows)} times had under {BUSY} of a core"
+        )
+    for data in DATA:
+        found = [row for row in rows_of(rows, OURS, data) if "memory_ratio" in row]
+        verdict(
+            found,
+            f"{data}: memory of a call at most 4 times its input",
+            lambda row: row["memory_ratio"] <= 4,
+            lambda row: f"{row['memory_ratio']:.1f}",
+        )
+    return lines
+
+
+def verdicts_on_lists(rows, lines, verdict):
+    """Times on one list."""
+    from benchmark_utils.measures import RANKS_ONLY
+
     for data, goal in (("1e4", None), ("1e6", None), ("1e7", 0.4)):
         found = rows_of(rows, OURS, data, RANKS_ONLY)
         if goal:
@@ -435,6 +446,10 @@ def verdicts(rows):
         lambda row: row["best_ms"] < 0.2,
         lambda row: f"{row['best_ms']:.3f}",
     )
+
+
+def verdicts_on_queries(rows, verdict):
+    """Times on queries."""
     for data in ("ragged", "ragged ties"):
         verdict(
             rows_of(rows, OURS, data, ("ndcg10_exp", "ndcg10_linear")),
@@ -449,20 +464,6 @@ def verdicts(rows):
                 lambda row, goal=goal: row["best_ms"] <= goal,
                 lambda row: f"{row['best_ms']:.1f}",
             )
-    busy = sum(row["cores"] < BUSY for row in rows if "cores" in row)
-    if busy:
-        lines.append(
-            f"NOTE  the machine was busy: {busy} of {len(rows)} times had under {BUSY} of a core"
-        )
-    for data in DATA:
-        found = [row for row in rows_of(rows, OURS, data) if "memory_ratio" in row]
-        verdict(
-            found,
-            f"{data}: memory of a call at most 4 times its input",
-            lambda row: row["memory_ratio"] <= 4,
-            lambda row: f"{row['memory_ratio']:.1f}",
-        )
-    return lines
 
 
 def describe_left_out(left_out):
@@ -487,8 +488,8 @@ def describe_peers(peers):
     return ", ".join(versions)
 
 
-def main():
-    """Parse the options, run, print."""
+def parse_options():
+    """Options of the command line, with what --quick leaves out."""
     labels = [peer[0] for peer in PEERS]
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", nargs="+", choices=DATA, metavar="DATA", help=", ".join(DATA))
@@ -524,9 +525,14 @@ def main():
     options.repeats = options.repeats or (3 if quick else 5)
     options.budget = options.budget or (0.5 if quick else 1.2)
     options.least = 0.05 if quick else 0.2  # seconds for the shortest calls, repeated more often
+    return options
 
+
+def main():
+    """Run and print."""
+    options = parse_options()
     start = time.perf_counter()
-    print(describe_machine())
+    print(describe_machine("benchopt"))
     print(describe_peers(options.peers))
     print(
         f"one thread; best and median of {options.repeats} calls, more if they are quick, within"

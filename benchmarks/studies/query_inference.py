@@ -1,23 +1,24 @@
-"""Inference over queries: how fast, and does it hold what it says?
+"""Inference over queries: does it hold what it says?
 
-Three tables. Times of 10,000 resamples of 1,000 queries beside scipy.stats (and ranx, if it is
-installed) in one process with one thread, best of several calls. Coverage of the intervals and
-mean width, in units of the width of the interval that knows the standard deviation, over
-populations of values that measures have. Size (and power) of the paired tests for differences of
-mean 0 (and of 0.3 standard deviations), symmetric and skewed.
+Two tables. Coverage of the intervals and mean width, in units of the width of the interval that
+knows the standard deviation, over populations of values that measures have. Size (and power) of
+the paired tests for differences of mean 0 (and of 0.3 standard deviations), symmetric and skewed.
 
-    python benchmarks/run_query_inference.py
-    python benchmarks/run_query_inference.py --repetitions 300 --only speed
+    python benchmarks/studies/query_inference.py
+    python benchmarks/studies/query_inference.py --repetitions 300 --only size
 """
 
 import argparse
-import importlib.util
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
-from measuring import best_time, describe_machine, format_table
 from scipy import stats
 from threadpoolctl import threadpool_limits
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import describe_machine, format_table
 
 from sklearn_rank.inference._query_samples import (
     ComparisonOptions,
@@ -26,7 +27,6 @@ from sklearn_rank.inference._query_samples import (
     sample_test,
 )
 from sklearn_rank.inference._query_values import QueryValues
-from sklearn_rank.inference._resampling import flipped_subsets, resampled_means
 
 LEVEL = 0.95
 INTERVALS = ("t", "bootstrap", "bca")
@@ -90,64 +90,6 @@ def sample(values, limits=(0.0, 1.0)):
     return QueryValues(values, np.arange(len(values)), "measure", limits)
 
 
-def speed(n_queries=1000, n_resamples=10_000):
-    rng = np.random.default_rng(0)
-    values = rng.normal(0.02, 0.3, size=n_queries)
-    zero = np.zeros(n_queries)
-
-    def mean_difference(a, b, axis):
-        return np.mean(a - b, axis=axis)
-
-    def scipy_flips():
-        return stats.permutation_test(
-            (values, zero),
-            mean_difference,
-            permutation_type="samples",
-            vectorized=True,
-            n_resamples=n_resamples,
-            batch=250,
-            rng=rng,
-        )
-
-    def scipy_bootstrap(method):
-        return stats.bootstrap(
-            (values,), np.mean, n_resamples=n_resamples, method=method, batch=250, rng=rng
-        )
-
-    def interval(method):
-        options = IntervalOptions(method, LEVEL, n_resamples)
-        return sample_interval(sample(values, (-np.inf, np.inf)), options, rng)
-
-    def comparison(method):
-        options = ComparisonOptions(method, "two-sided", LEVEL, n_resamples)
-        return sample_test(sample(values, (-1.0, 1.0)), options, rng)
-
-    calls = {
-        "sign flips": lambda: flipped_subsets(values, n_resamples, rng),
-        "randomization test with its interval": lambda: comparison("randomization"),
-        "scipy permutation_test (no interval)": scipy_flips,
-        "t-test with its interval": lambda: comparison("t"),
-        "wilcoxon with the t-interval": lambda: comparison("wilcoxon"),
-        "resampled means": lambda: resampled_means(values, n_resamples, rng),
-        "bootstrap interval": lambda: interval("bootstrap"),
-        "bca interval": lambda: interval("bca"),
-        "scipy bootstrap, percentile": lambda: scipy_bootstrap("percentile"),
-        "scipy bootstrap, BCa": lambda: scipy_bootstrap("BCa"),
-    }
-    if importlib.util.find_spec("ranx"):
-        from ranx.statistical_tests.fisher_randomization_test import fisher_randomization_test
-
-        calls["ranx fisher_randomization_test"] = lambda: fisher_randomization_test(
-            values, zero, n_permutations=n_resamples
-        )
-    rows = []
-    for name, call in calls.items():
-        call()  # the first call imports and compiles
-        seconds, _, n_calls, _ = best_time(call, repeats=10, budget=5)
-        rows.append({"call": name, "ms": 1e3 * seconds, "calls": n_calls})
-    return rows
-
-
 def coverage(repetitions, n_resamples, sizes):
     rng = np.random.default_rng(1)
     rows = []
@@ -198,13 +140,10 @@ def main():
     parser.add_argument("--repetitions", type=int, default=2000)
     parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10, 20, 50, 200])
-    parser.add_argument("--only", choices=["speed", "coverage", "size"])
+    parser.add_argument("--only", choices=["coverage", "size"])
     options = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)
     print(describe_machine())
-    if options.only in (None, "speed"):
-        print("\nTimes, 1,000 queries, 10,000 resamples, one thread\n")
-        print(format_table(speed(), [("call", "call", ""), ("ms", "best ms", ".1f")]))
     sizes = options.repetitions, options.resamples, options.sizes
     if options.only in (None, "coverage"):
         print(f"\nCoverage in % of intervals at 95 %, {options.repetitions} repetitions\n")

@@ -6,21 +6,22 @@ counts as not covered. A cell is called discrete where more than 5 % of its samp
 exactly 1: few values are possible then and no method can cover close to nominal, so that its
 length is what to look at.
 
-    python benchmarks/run_auc_coverage.py              # the tables, about five minutes
-    python benchmarks/run_auc_coverage.py --write      # and published/auc_coverage.csv
-    python benchmarks/run_auc_coverage.py --speed      # time at 100,000 scores, beside peers
+    python benchmarks/studies/auc_coverage.py              # the tables, about five minutes
+    python benchmarks/studies/auc_coverage.py --write      # and results/auc_coverage.csv
 """
 
 import argparse
-import timeit
+import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from measuring import describe_machine, format_table, write_table
 from scipy import stats
 from scipy.optimize import brentq
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import RESULTS, describe_machine, format_table, write_table
 
 from sklearn_rank.inference import auc_interval
 from sklearn_rank.inference._auc_limits import ESTIMATED, METHODS, auc_limits
@@ -30,7 +31,7 @@ SIZES = [(3, 10), (10, 10), (10, 90), (10, 1000), (90, 10), (30, 30), (30, 300)]
 SIZES += [(100, 100), (100, 1000), (500, 5000)]
 AUCS = (0.5, 0.7, 0.85, 0.95, 0.98, 0.995)
 DISCRETE = 0.05
-PUBLISHED = Path(__file__).parent / "published" / "auc_coverage.csv"
+STORED = RESULTS / "auc_coverage.csv"
 GRID = (np.arange(100_000) + 0.5) / 100_000
 
 
@@ -251,47 +252,14 @@ def by_size(rows, method):
     return table
 
 
-def calls(y, score):
-    """One interval by each method, and what others offer."""
-    named = {}
-    for method in METHODS:
-        named[f"auc_interval {method}"] = lambda m=method: auc_interval(y, score, method=m)
-    named["np.argsort"] = lambda: np.argsort(score)
-    named["scipy mannwhitneyu"] = lambda: stats.mannwhitneyu(score[y], score[~y])
-    try:
-        from statsmodels.stats.nonparametric import rank_compare_2indep
-    except ImportError:
-        print("statsmodels is not installed")
-    else:
-        named["statsmodels rank_compare_2indep"] = lambda: rank_compare_2indep(
-            score[y], score[~y], use_t=False
-        ).conf_int()
-    return named
-
-
-def speed():
-    """Print the milliseconds for one interval of 100,000 scores."""
-    rng = np.random.default_rng(0)
-    for share in (0.1, 0.5):
-        y = rng.random(100_000) < share
-        score = rng.normal(size=100_000) + y
-        print(f"\n100,000 scores, {share:.0%} positive: milliseconds, best of 5 times 3")
-        for name, call in calls(y, score).items():
-            print(f"{name:34}{min(timeit.repeat(call, number=3, repeat=5)) / 3 * 1e3:9.2f}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, default=4000, help="samples per cell")
     parser.add_argument("--level", type=float, default=0.95)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", action="store_true", help=f"write {PUBLISHED.name}")
-    parser.add_argument("--speed", action="store_true", help="only time one interval")
+    parser.add_argument("--write", action="store_true", help=f"write {STORED.name}")
     arguments = parser.parse_args()
     print(describe_machine())
-    if arguments.speed:
-        speed()
-        return
     warnings.simplefilter("ignore", RuntimeWarning)
     rows = simulate(arguments.samples, arguments.level, arguments.seed)
     print(
@@ -307,7 +275,7 @@ def main():
         table = by_size(rows, method)
         print(format_table(table, [(key, key, "") for key in table[0]]))
     if arguments.write:
-        write_table(PUBLISHED, rows, [])
+        write_table(STORED, rows, [])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Intervals and tests for rank statistics: coverage, size, power and speed; prints tables.
+"""Intervals and tests for rank statistics: coverage, size and power; prints tables.
 
-    python benchmarks/run_rank_inference.py [--quick] [--only coverage,tests,speed]
+    python benchmarks/studies/rank_inference.py [--quick] [--only coverage,tests]
 
 Scores are normal with unit variance, the positives shifted; targets are integrals of their
 distributions. Each cell has its own seed, so that tables can be repeated in parts.
@@ -8,15 +8,17 @@ distributions. Each cell has its own seed, so that tables can be repeated in par
 
 import argparse
 import functools
-import importlib.util
 import itertools
-import time
+import sys
 import zlib
+from pathlib import Path
 
 import numpy as np
-from measuring import describe_machine, format_table
-from scipy.stats import mannwhitneyu, norm
+from scipy.stats import norm
 from threadpoolctl import threadpool_limits
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import describe_machine, format_table
 
 from sklearn_rank.inference import (
     compare_rankers,
@@ -238,64 +240,10 @@ def rows_of_tests(replications, name, n_pos, n_neg):
     return rows
 
 
-def seconds(function, *arguments, repeats=5):
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function(*arguments)
-        times.append(time.perf_counter() - start)
-    return f"{1e3 * min(times):.1f}"
-
-
-def speed_rows():
-    rows = []
-    for n in (10_000, 100_000, 1_000_000):
-        rng = seeded("speed", n)
-        y_true, a = draw(rng, n // 10, n - n // 10, 1.0)
-        calls = calls_of(y_true, a, a + rng.normal(size=n))
-        rows.extend({"call": name, "n": n, "ms": seconds(*call)} for name, call in calls.items())
-    for size in (10, 25, 50, 100):
-        samples = seeded("exact", size).normal(size=(2, size))
-        ours = functools.partial(two_sample_rank_test, method="exact")
-        # The peer remembers the distribution of a size: only the first call is work.
-        peer = functools.partial(mannwhitneyu, method="exact")
-        for name, call, repeats in (
-            ("two_sample_rank_test", ours, 3),
-            ("scipy mannwhitneyu", peer, 1),
-        ):
-            row = {"call": f"{name}, exact", "n": 2 * size}
-            rows.append({**row, "ms": seconds(call, *samples, repeats=repeats)})
-    return rows
-
-
-def calls_of(y_true, a, b):
-    """Calls by name, each a function and its arguments."""
-    peaked = functools.partial(linear_rank_interval, phi=PHIS["exp 20"])
-    local = functools.partial(paired_rank_test, phi=PHIS["local .8"])
-    normal = functools.partial(two_sample_rank_test, method="normal")
-    asymptotic = functools.partial(mannwhitneyu, method="asymptotic")
-    calls = {
-        "linear_rank_interval, u": (linear_rank_interval, y_true, a),
-        "linear_rank_interval, exp 20": (peaked, y_true, a),
-        "partial_auc_interval": (functools.partial(partial_auc_interval, max_fpr=0.1), y_true, a),
-        "precision_at_top_interval": (precision_at_top_interval, y_true, a),
-        "paired_rank_test, u": (paired_rank_test, y_true, a, b),
-        "paired_rank_test, local .8": (local, y_true, a, b),
-        "two_sample_rank_test, normal": (normal, a[y_true], a[~y_true]),
-        "scipy mannwhitneyu, asymptotic": (asymptotic, a[y_true], a[~y_true]),
-    }
-    if importlib.util.find_spec("statsmodels") and len(a) <= 100_000:
-        from statsmodels.stats.nonparametric import rank_compare_2indep
-
-        peer = functools.partial(rank_compare_2indep, use_t=False)
-        calls["statsmodels rank_compare_2indep"] = (peer, a[y_true], a[~y_true])
-    return calls
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer cells and replications")
-    parser.add_argument("--only", default="coverage,tests,speed", help="parts, by commas")
+    parser.add_argument("--only", default="coverage,tests", help="parts, by commas")
     parser.add_argument("--replications", type=int, default=None)
     arguments = parser.parse_args()
     replications = arguments.replications or (200 if arguments.quick else 2000)
@@ -311,7 +259,6 @@ def main():
             ("precision_at_top_interval", lambda: precision_rows(replications)),
         ),
         "tests": (("rejections", lambda: test_rows(replications)),),
-        "speed": (("best of some runs, one thread", speed_rows),),
     }
     for part in parts:
         for title, rows in tables[part]:

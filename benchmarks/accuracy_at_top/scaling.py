@@ -1,6 +1,6 @@
 """How the cost of all candidates grows with n and d, and how far it is from its limit.
 
-    python benchmarks/run_accuracy_at_top_scaling.py [--quick] [--output scaling.csv]
+    python benchmarks/accuracy_at_top/scaling.py [--quick] [--output scaling.csv]
 
 Simulated data, one thread, relative gap 1e-6. The limit is the time of the matrix products that
 the Newton steps cannot avoid: one product of the data with a vector for each step, at the rate
@@ -8,10 +8,13 @@ that BLAS reaches on the same data, for one vector or for 32 at a time.
 """
 
 import argparse
+import sys
+from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import (
-    BENCHMARK,
     best_time,
     describe_machine,
     format_table,
@@ -20,6 +23,7 @@ from measuring import (
     write_table,
 )
 
+BENCHMARK = Path(__file__).resolve().parent
 N_GRID = (250, 500, 1000, 2000, 4000)
 N_FEATURES = 20
 D_GRID = (10, 20, 40, 80, 160)

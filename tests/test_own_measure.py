@@ -1,0 +1,225 @@
+"""One measure of a user, through everything that takes a measure."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import sklearn
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+
+from sklearn_rank import OrderPreservingRanker, RankSVM
+from sklearn_rank.calibration import check_calibration, discount_norm, regret_bound, utility
+from sklearn_rank.inference import (
+    compare_rankers,
+    metric_interval,
+    paired_query_test,
+    paired_query_tests,
+    paired_rank_test,
+)
+from sklearn_rank.metrics import (
+    LocalAUC,
+    get_measure,
+    get_scorer,
+    linear_rank_score,
+    make_measure,
+    positional_score,
+)
+from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
+from sklearn_rank.plotting import QueryDifferenceDisplay, QueryScoresDisplay
+
+# ------------------------------------------------------------------------- the ten lines of a user
+
+
+def first_two(y_true, y_score):
+    """Share of what the first two places can hold, by grade."""
+    best = np.sort(y_true)[::-1][:2].sum()
+    return y_true[np.argsort(-y_score, kind="stable")[:2]].sum() / best if best else np.nan
+
+
+def utilities(y_true):
+    best = np.sort(y_true)[::-1][:2].sum()
+    return y_true / best if best else np.full(len(y_true), np.nan)
+
+
+def discounts(n):
+    return (np.arange(n) < 2).astype(float)
+
+
+MEASURE = make_measure(
+    first_two, kind="graded", range=(0.0, 1.0), utilities=utilities, discounts=discounts
+)
+
+
+# ------------------------------------------------------------------------------------- its travels
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(600, 4))
+    qid = np.repeat(np.arange(60), 10)
+    y = rng.binomial(3, 1 / (1 + np.exp(-X[:, 0] - 0.5 * X[:, 1])))
+    y[::10] = 1
+    return X, y, qid
+
+
+@pytest.fixture
+def scores(data):
+    X, y, _ = data
+    rng = np.random.default_rng(8)
+    good, bad = X[:, 0] + 0.5 * X[:, 1], X[:, 2]
+    return {"good": good, "noisy": good + rng.normal(size=len(y)), "bad": bad}
+
+
+def by_hand(y, score, qid):
+    return np.array([first_two(y[qid == one], score[qid == one]) for one in np.unique(qid)])
+
+
+def test_intervals_and_tests(data, scores):
+    _, y, qid = data
+    values = by_hand(y, scores["good"], qid)
+    interval = metric_interval(MEASURE, y, scores["good"], qid=qid)
+    assert interval.estimate == pytest.approx(values.mean(), rel=1e-14)
+    assert 0 < interval.low < interval.high <= 1
+    assert "first_two" in interval.target
+    worse = by_hand(y, scores["bad"], qid)
+    result = paired_query_test(MEASURE, y, scores["good"], scores["bad"], qid=qid)
+    assert result.estimate == pytest.approx((values - worse).mean(), rel=1e-13)
+    assert result.pvalue < 0.01
+    many = paired_query_tests(MEASURE, y, scores, qid=qid, method="t")
+    assert many.means["bad"] == pytest.approx(worse.mean(), rel=1e-14)
+    compared = compare_rankers(y, scores, measure=MEASURE, qid=qid, random_state=0)
+    assert compared.estimates["good"] == pytest.approx(values.mean(), rel=1e-14)
+
+
+def test_scorers_and_searches(data):
+    X, y, qid = data
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = cross_val_score(
+            Ridge(),
+            X,
+            y,
+            scoring=get_scorer(MEASURE),
+            cv=GroupKFold(3),
+            params={"groups": qid},
+            error_score="raise",
+        )
+        search = GridSearchCV(
+            OrderPreservingRanker(measure=MEASURE),
+            {"alpha": [0.1, 10.0]},
+            cv=GroupKFold(3),
+            error_score="raise",
+        ).fit(X, y, groups=qid)
+        bounded = BoundSearchCV(
+            OrderPreservingRanker(measure=MEASURE),
+            {"alpha": [0.1, 10.0]},
+            measure=MEASURE,
+            cv=GroupKFold(3),
+            random_state=0,
+        ).fit(X, y, groups=qid)
+    train, test = next(iter(GroupKFold(3).split(X, y, qid)))
+    model = Ridge().fit(X[train], y[train])
+    expected = by_hand(y[test], model.predict(X[test]), qid[test]).mean()
+    assert found[0] == pytest.approx(expected, rel=1e-14)
+    assert search.best_score_ > 0.6
+    assert 0 <= bounded.best_bound_ < bounded.best_score_ <= 1
+    assert "first_two" in str(bounded.report_)
+    model = Ridge().fit(X, y)
+    limit = make_bound_scorer(MEASURE)(model, X, y, qid=qid)
+    assert 0 < limit < get_scorer(MEASURE)(model, X, y, qid=qid)
+
+
+def test_rankers_that_minimise_a_loss_for_it(data):
+    X, y, qid = data
+    ranker = OrderPreservingRanker("pairwise_squared", measure=MEASURE, alpha=0.01)
+    ranker.fit(X, y, qid=qid)
+    expected = by_hand(y, ranker.predict(X), qid).mean()
+    assert ranker.score(X, y, qid=qid) == pytest.approx(expected, rel=1e-14)
+    assert ranker.coef_[0] > 2 * abs(ranker.coef_[2])
+    baseline = RankSVM(measure=MEASURE).fit(X, y, qid=qid)
+    expected = by_hand(y, baseline.predict(X), qid).mean()
+    assert baseline.score(X, y, qid=qid) == pytest.approx(expected, rel=1e-14)
+
+
+def test_calibration(data):
+    _, y, qid = data
+    u = utility(MEASURE, y, qid=qid)
+    np.testing.assert_array_equal(u[qid == 3], utilities(y[qid == 3]))
+    assert discount_norm(MEASURE, 10) == pytest.approx(np.sqrt(2.0))
+    bound = regret_bound("pairwise_squared", MEASURE, 0.01, n_items=10, max_utility=1.0)
+    assert bound.target == "best expected first_two - expected first_two"
+    assert not check_calibration("pairwise_squared", MEASURE, n_trials=5, random_state=0).found
+
+
+def test_displays(data, scores):
+    _, y, qid = data
+    try:
+        display = QueryScoresDisplay.from_predictions(y, scores["good"], qid=qid, measure=MEASURE)
+        assert "first_two" in display.ax_.get_xlabel() + display.ax_.get_ylabel()
+        display = QueryDifferenceDisplay.from_predictions(
+            y, scores["good"], scores["bad"], qid=qid, measure=MEASURE
+        )
+        assert "first_two" in display.ax_.get_xlabel() + display.ax_.get_ylabel()
+    finally:
+        plt.close("all")
+
+
+# --------------------------------------------------------- a gain, a discount, a phi of one's own
+
+
+def test_a_gain_and_a_discount_of_ones_own(data, scores):
+    X, y, qid = data
+    parameters = {"gain": np.sqrt, "discount": lambda i, n: 1.0 / i}
+    measure = get_measure(positional_score, **parameters)
+    value = positional_score(y, scores["good"], qid=qid, **parameters)
+    assert metric_interval(measure, y, scores["good"], qid=qid).estimate == pytest.approx(value)
+    ranker = OrderPreservingRanker("pairwise_squared", measure=measure).fit(X, y, qid=qid)
+    assert ranker.score(X, y, qid=qid) == positional_score(
+        y, ranker.predict(X), qid=qid, **parameters
+    )
+    np.testing.assert_allclose(utility(measure, y, qid=qid), np.sqrt(y))
+
+
+def test_a_score_generating_function_of_ones_own(data, scores):
+    X, grade, _ = data
+    y = (grade > 1).astype(int)
+    phi = LocalAUC(0.7)
+    arguments = {"phi": phi, "normalize": "minmax"}
+    result = paired_rank_test(y, scores["good"], scores["bad"], measure=phi)
+    difference = linear_rank_score(y, scores["good"], **arguments) - linear_rank_score(
+        y, scores["bad"], **arguments
+    )
+    assert result.estimate == pytest.approx(difference, abs=1e-12)
+    compared = compare_rankers(y, scores, measure=phi, random_state=0)
+    assert compared.estimates["good"] == pytest.approx(
+        linear_rank_score(y, scores["good"], **arguments), abs=1e-12
+    )
+    values = cross_val_score(LogisticRegression(), X, y, scoring=get_scorer(phi), cv=2)
+    assert values.shape == (2,)
+    assert np.all((values > 0.5) & (values <= 1))
+
+
+def auc_by_pairs(y_true, y_score):
+    return np.mean(y_score[y_true == 1][:, None] > y_score[y_true == 0])
+
+
+def placements(y_true, y_score):
+    """Influence of each item on the area: its share of pairs in order."""
+    return np.where(
+        y_true == 1,
+        np.searchsorted(np.sort(y_score[y_true == 0]), y_score) / np.sum(y_true == 0),
+        1 - np.searchsorted(np.sort(y_score[y_true == 1]), y_score) / np.sum(y_true == 1),
+    )
+
+
+def test_an_influence_function_of_ones_own_gives_the_test_of_the_auc(data, scores):
+    _, grade, _ = data
+    y = (grade > 1).astype(int)
+    own = make_measure(auc_by_pairs, per_query=False, range=(0.0, 1.0), influence=placements)
+    mine = paired_rank_test(y, scores["good"], scores["noisy"], measure=own)
+    theirs = paired_rank_test(y, scores["good"], scores["noisy"], measure="auc")
+    assert mine.estimate == pytest.approx(theirs.estimate, rel=1e-12)
+    assert mine.pvalue == pytest.approx(theirs.pvalue, rel=1e-9)
+    silent = make_measure(auc_by_pairs, per_query=False)
+    with pytest.raises(ValueError, match="influence="):
+        paired_rank_test(y, scores["good"], scores["noisy"], measure=silent)
