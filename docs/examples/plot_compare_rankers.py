@@ -47,7 +47,7 @@ scores = {
 
 # %%
 # The values of NDCG@10 on all queries. They spread far more than the means differ.
-QueryScoresDisplay.from_predictions(y, scores, qid=qid, metric="ndcg@10")
+QueryScoresDisplay.from_predictions(y, scores, qid=qid, measure="ndcg@10")
 plt.show()
 
 # %%
@@ -68,7 +68,7 @@ QueryDifferenceDisplay.from_predictions(
     scores["boosted trees"],
     scores["ridge"],
     qid=qid,
-    metric="ndcg@10",
+    measure="ndcg@10",
     names=("boosted trees", "ridge"),
     random_state=0,
 )

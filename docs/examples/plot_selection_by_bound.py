@@ -75,7 +75,7 @@ asymptotic = BoundSearchCV(
     model, grid, cv=search.cv, theorem="max-t", complexity=complexity, random_state=0
 ).fit(X, y)
 order = sorted(range(12), key=lambda c: complexity(results["params"][c]))
-place = np.arange(12)
+row = np.arange(12)
 mean = results["mean_test_score"][order]
 stays = results["may_be_best"][order]
 true = [
@@ -90,13 +90,11 @@ names = [
 ]
 
 figure, axis = plt.subplots(figsize=(8, 5), layout="constrained")
-axis.vlines(place, results["lower_bound"][order], mean, color="C0", alpha=0.3, linewidth=5)
-axis.vlines(place, asymptotic.cv_results_["lower_bound"][order], mean, color="C0", linewidth=1.5)
-axis.plot(
-    place[~stays], mean[~stays], "o", color="C0", fillstyle="none", label="mean of the folds"
-)
-axis.plot(place[stays], mean[stays], "o", color="C0", label="the same, may be the best")
-axis.plot(place, true, "_", color="k", markersize=14, label="fitted to all rows, on 20,000 new")
+axis.vlines(row, results["lower_bound"][order], mean, color="C0", alpha=0.3, linewidth=5)
+axis.vlines(row, asymptotic.cv_results_["lower_bound"][order], mean, color="C0", linewidth=1.5)
+axis.plot(row[~stays], mean[~stays], "o", color="C0", fillstyle="none", label="mean of the folds")
+axis.plot(row[stays], mean[stays], "o", color="C0", label="the same, may be the best")
+axis.plot(row, true, "_", color="k", markersize=14, label="fitted to all rows, on 20,000 new")
 chosen, largest = order.index(search.best_index_), int(np.argmax(mean))
 axis.annotate(
     "simplest that may be the best",
@@ -113,7 +111,7 @@ axis.annotate(
     arrowprops={"arrowstyle": "->", "shrinkB": 6},
 )
 axis.axhline(0.5, color="0.7", linewidth=0.8)
-axis.set_xticks(place, names, rotation=40, ha="right")
+axis.set_xticks(row, names, rotation=40, ha="right")
 axis.set(ylabel="AUC", ylim=(0.1, 1.08), title="thick: guaranteed at .95; thin: asymptotic, max-t")
 figure.legend(loc="outside lower center", ncols=3)
 

@@ -1,4 +1,4 @@
-"""What other rooms need of this one beside its public names."""
+"""What other rooms may import of this one, beside what is public."""
 
 from ._kl import kl_limits
 from ._score_limits import score_limits

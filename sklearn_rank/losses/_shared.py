@@ -1,4 +1,4 @@
-"""What other rooms need of this one, beside what a user calls."""
+"""What other rooms may import of this one, beside what is public."""
 
 from ._threads import ThreadedLoss
 

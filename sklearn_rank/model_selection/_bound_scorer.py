@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from .._arguments import check_choice, check_share, check_whole
 from ..inference._shared import check_two_classes
-from ..metrics import get_measure
+from ..metrics import Measure
 from ..metrics._shared import MeasureLike, RankingScorer
-from ._evidence import ASYMPTOTIC, AUCEvidence, check_measure, query_evidence, theorems_of
+from ._evidence import ASYMPTOTIC, Evidence, measure_with_limits
+from ._list_evidence import is_auc, list_evidence
+from ._query_evidence import query_evidence
 
-__all__ = ["BoundScorer", "check_delta", "make_bound_scorer"]
+__all__ = ["BoundScorer", "make_bound_scorer"]
 
-# What the limits of one model on one part are called in sklearn_rank.inference.
-ONE_MODEL = {"wilson": ASYMPTOTIC, "t": ASYMPTOTIC}
+Method: TypeAlias = Literal[
+    "kl", "hoeffding", "mcdiarmid", "bernstein", "wilson", "t", "influence"
+]
 
-
-def check_delta(delta: Any) -> float:
-    """Check a probability of failure.
-
-    Parameters
-    ----------
-    delta : float
-        Probability, in (0, 1).
-
-    Returns
-    -------
-    float
-        The same.
-    """
-    if isinstance(delta, bool) or not isinstance(delta, Real) or not 0 < float(delta) < 1:
-        raise ValueError(f"delta={delta!r} must be a probability of failure, in (0, 1).")
-    return float(delta)
+# What the asymptotic limits of one model on one part are called in sklearn_rank.inference.
+OF_QUERIES, OF_AUC, OF_LISTS = "t", "wilson", "influence"
+ASYMPTOTIC_METHODS = (OF_QUERIES, OF_AUC, OF_LISTS)
 
 
 def make_bound_scorer(
-    measure: str = "auc",
+    measure: MeasureLike = "auc",
     *,
     delta: float = 0.05,
-    method: Literal["kl", "hoeffding", "mcdiarmid", "bernstein", "wilson", "t"] = "kl",
+    method: Method = "kl",
     n_candidates: int = 1,
     qid: str | bool | None = None,
 ) -> BoundScorer:
@@ -52,15 +41,17 @@ def make_bound_scorer(
 
     Parameters
     ----------
-    measure : str, default="auc"
-        "auc", or the name of a mean over queries such as "ndcg@10".
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
+        The AUC, a mean over queries such as "ndcg@10", or a measure of one list with an influence,
+        such as "local_auc@0.8"; as :func:`sklearn_rank.metrics.get_measure` takes it.
     delta : float, default=0.05
         Probability with which a score may exceed what it bounds, in (0, 1); less makes the scores
         smaller.
-    method : {"kl", "hoeffding", "mcdiarmid", "bernstein", "wilson", "t"}, default="kl"
-        "kl" and "hoeffding" hold for every distribution and are for measures of bounded range,
-        "mcdiarmid" (that of Agarwal et al.) is for the AUC and "bernstein" for means over queries.
-        "wilson", for the AUC, and "t", for means over queries, are asymptotic and much narrower.
+    method : str, default="kl"
+        "kl" and "hoeffding" hold for every distribution; they are for the AUC and for means over
+        queries of bounded range, "mcdiarmid" (that of Agarwal et al.) for the AUC and "bernstein"
+        for means over queries. "wilson", for the AUC, "t", for means over queries, and
+        "influence", for other measures of one list, are asymptotic and much narrower.
     n_candidates : int, default=1
         Number of models that are compared on the same rows, at least 1.
     qid : str, bool or None, default=None
@@ -116,23 +107,20 @@ def make_bound_scorer(
     >>> print(scorer.statement)
     P(expected auc of the model < score) <= 0.05, for one model on rows it was not fitted to (kl)
     """
-    per_query = check_measure(measure)
-    delta = check_delta(delta)
-    if not isinstance(n_candidates, Integral) or isinstance(n_candidates, bool):
-        raise ValueError(f"n_candidates={n_candidates!r} must be a whole number of at least 1.")
-    if n_candidates < 1:
-        raise ValueError(f"n_candidates={n_candidates!r} must be a whole number of at least 1.")
-    own, other = ("t", "wilson") if per_query else ("wilson", "t")
-    known = [*theorems_of(measure)[:-1], own]
-    if method not in known:
-        listed = ", ".join(map(repr, known))
-        hint = f"; {other!r} is for other measures" if method == other else ""
-        raise ValueError(f"method={method!r} must be one of {listed} for {measure!r}{hint}.")
-    if qid is not None and not per_query:
+    found = measure_with_limits(measure)
+    check_share("delta", delta, what="the probability of failure")
+    check_whole("n_candidates", n_candidates)
+    asymptotic = OF_QUERIES if found.per_query else OF_AUC if is_auc(found) else OF_LISTS
+    hint = f" for {found.name!r}"
+    if method in ASYMPTOTIC_METHODS:
+        hint += f"; {method!r} is for other measures"
+    check_choice("method", method, (*found.theorems, asymptotic), hint=hint)
+    if qid is not None and not found.per_query:
         raise ValueError(
-            f"qid={qid!r} is for means over queries, and {measure!r} is of one list: leave it out."
+            f"qid={qid!r} is for means over queries, and {found.name!r} is of one list: leave it"
+            " out."
         )
-    return BoundScorer(measure, delta, method, int(n_candidates), qid)
+    return BoundScorer(found, float(delta), method, int(n_candidates), qid)
 
 
 class BoundScorer(RankingScorer):
@@ -140,7 +128,7 @@ class BoundScorer(RankingScorer):
 
     Parameters
     ----------
-    measure : str
+    measure : Measure
         As in :func:`make_bound_scorer`.
     delta : float
         As in :func:`make_bound_scorer`.
@@ -161,7 +149,7 @@ fitted to (bernstein)'
 
     def __init__(
         self,
-        measure: MeasureLike,
+        measure: Measure,
         delta: float,
         method: str,
         n_candidates: int,
@@ -170,26 +158,26 @@ fitted to (bernstein)'
         self.delta = delta
         self.method = method
         self.n_candidates = n_candidates
-        super().__init__(get_measure(measure), {}, qid, False)
+        super().__init__(measure, {}, qid, False)
 
     def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
-        arguments = {
-            "delta": self.delta / self.n_candidates,
-            "method": ONE_MODEL.get(self.method, self.method),
-            **arguments,
-        }
+        evidence: Evidence
         if self.measure.per_query:
-            return query_lower_limit(y_true, y_score, measure=self.measure, **arguments)
-        return auc_lower_limit(y_true, y_score, **arguments)
+            evidence = query_evidence(self.measure, [y_true], [[y_score]], [arguments["qid"]])
+        else:
+            lists = check_two_classes(y_true, y_score, None)
+            evidence = list_evidence(self.measure, [lists.positive], [[lists.score]])
+        theorem = ASYMPTOTIC if self.method in ASYMPTOTIC_METHODS else self.method
+        return float(evidence.lower(theorem, np.array([self.delta / self.n_candidates]))[0])
 
     @property
     def statement(self) -> str:
         """What a score says, and of how many models."""
         models = "one model" if self.n_candidates == 1 else f"any of {self.n_candidates} models"
-        asymptotic = ", asymptotic" if self.method in ONE_MODEL else ""
+        asymptotic = ", asymptotic" if self.method in ASYMPTOTIC_METHODS else ""
         return (
-            f"P(expected {self.measure.name} of the model < score) <= {self.delta:g}, for"
-            f" {models} on rows it was not fitted to ({self.method}{asymptotic})"
+            f"P(expected {self.measure.name} of the model < score) <= {self.delta:g}, for {models}"
+            f" on rows it was not fitted to ({self.method}{asymptotic})"
         )
 
     def _score(
@@ -208,55 +196,3 @@ fitted to (bernstein)'
             f"make_bound_scorer({self.measure.name!r}, delta={self.delta!r},"
             f" method={self.method!r}, n_candidates={self.n_candidates!r})"
         )
-
-
-def auc_lower_limit(y_true: Any, y_score: Any, *, delta: float, method: str) -> float:
-    """Lower confidence limit for the expected AUC of a fixed function.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes, both present.
-    y_score : array-like of shape (n_samples,)
-        Scores.
-    delta : float
-        Probability with which the limit may exceed the expectation.
-    method : str
-        One of the theorems of :class:`AUCEvidence`.
-
-    Returns
-    -------
-    float
-        The limit, in [0, 1].
-    """
-    data = check_two_classes(y_true, y_score, None)
-    return float(AUCEvidence([data.positive], [[data.score]]).lower(method, np.array([delta]))[0])
-
-
-def query_lower_limit(
-    y_true: Any, y_score: Any, *, qid: Any, measure: MeasureLike, delta: float, method: str
-) -> float:
-    """Lower confidence limit for the expected value of a measure on a new query.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels.
-    y_score : array-like of shape (n_samples,)
-        Scores.
-    qid : array-like of shape (n_samples,)
-        Ids of the queries.
-    measure : str
-        Name of the measure.
-    delta : float
-        Probability with which the limit may exceed the expectation.
-    method : str
-        One of the theorems of :class:`QueryEvidence`.
-
-    Returns
-    -------
-    float
-        The limit, in the range of the measure.
-    """
-    evidence = query_evidence(measure, [y_true], [[y_score]], [qid])
-    return float(evidence.lower(method, np.array([delta]))[0])

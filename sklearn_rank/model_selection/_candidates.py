@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -15,15 +14,20 @@ import scipy.sparse as sp
 from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._typing import FloatArray, IntArray
+from .._warn import warn
 from ..metrics._shared import ranking_scores
 
 __all__ = [
     "DIGITS",
+    "FitTask",
     "Fitted",
+    "Grid",
+    "Split",
     "candidate_table",
     "fit_candidates",
     "prior_weights",
@@ -39,13 +43,54 @@ DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
+class Grid:
+    """The candidates, and what is fixed of them before the data are seen.
+
+    Parameters
+    ----------
+    candidates : list of dict
+        Parameters.
+    weights : ndarray of shape (n_candidates,)
+        Share of delta that each has.
+    simplicity : ndarray of int of shape (n_candidates,)
+        Rank of each, 0 the simplest.
+    """
+
+    candidates: list[dict[str, Any]]
+    weights: FloatArray
+    simplicity: IntArray
+
+    @classmethod
+    def of(cls, param_grid: Any, prior: Any, complexity: Any) -> Grid:
+        """List the candidates of a grid.
+
+        Parameters
+        ----------
+        param_grid : dict or list of dict
+            Values by parameter name.
+        prior : array-like, callable or None
+            As for :func:`prior_weights`.
+        complexity : str, callable or None
+            As for :func:`simplicity`.
+
+        Returns
+        -------
+        Grid
+            The candidates.
+        """
+        candidates = list(ParameterGrid(param_grid))
+        weights = prior_weights(prior, candidates)
+        return cls(candidates, weights, simplicity(complexity, candidates))
+
+
+@dataclass(frozen=True, eq=False)
 class Fitted:
     """One candidate on one split.
 
     Parameters
     ----------
-    scores : ndarray of shape (n_test,) or None
-        Scores of the held-out rows; None if the fit or the scoring failed.
+    scores : ndarray of shape (n_test,)
+        Scores of the held-out rows; empty if the fit or the scoring failed.
     failure : str
         The traceback, if so.
     fit_time : float
@@ -56,7 +101,7 @@ class Fitted:
         The fitted estimator, if it was to be kept.
     """
 
-    scores: FloatArray | None
+    scores: FloatArray
     failure: str
     fit_time: float
     score_time: float
@@ -87,43 +132,56 @@ def rows_of(values: Any, rows: IntArray) -> Any:
     return [values[row] for row in rows]
 
 
-def fit_candidates(
-    estimator: Any,
-    candidates: Sequence[dict[str, Any]],
-    splits: Sequence[Split],
-    X: Any,
-    y: Any,
-    fit_params: dict[str, Any],
-    *,
-    n_jobs: int | None,
-    verbose: int,
-    keep: bool,
-    error_score: Any,
-) -> list[list[Fitted]]:
-    """Fit every candidate on every split.
+@dataclass(frozen=True, eq=False)
+class FitTask:
+    """What is fitted, to which rows, and how.
 
     Parameters
     ----------
     estimator : estimator
-        What the parameters are of.
-    candidates : sequence of dict
-        Parameters.
-    splits : sequence of (ndarray, ndarray)
-        Rows to train on and rows to score.
+        What the parameters are of; it is cloned.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows.
     y : ndarray of shape (n_samples,)
         Labels.
     fit_params : dict
         Arguments of ``fit``; those with one value per row are divided.
+    keep_models : bool
+        Whether to keep the models.
+    raise_errors : bool
+        Whether a failing fit raises.
+    """
+
+    estimator: Any
+    X: Any
+    y: Any
+    fit_params: dict[str, Any]
+    keep_models: bool
+    raise_errors: bool
+
+
+def fit_candidates(
+    task: FitTask,
+    candidates: Sequence[dict[str, Any]],
+    splits: Sequence[Split],
+    *,
+    n_jobs: int | None,
+    verbose: int,
+) -> list[list[Fitted]]:
+    """Fit every candidate on every split.
+
+    Parameters
+    ----------
+    task : FitTask
+        What is fitted.
+    candidates : sequence of dict
+        Parameters.
+    splits : sequence of (ndarray, ndarray)
+        Rows to train on and rows to score.
     n_jobs : int or None
         As for joblib.
     verbose : int
         As for joblib.
-    keep : bool
-        Whether to keep the models.
-    error_score : "raise" or nan
-        What to do about failures.
 
     Returns
     -------
@@ -131,10 +189,7 @@ def fit_candidates(
         For each candidate, for each split.
     """
     found = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(_fit_one)(
-            clone(estimator), params, split, X, y, fit_params, keep, error_score == "raise"
-        )
-        for params, split in product(candidates, splits)
+        delayed(_fit_one)(task, params, split) for params, split in product(candidates, splits)
     )
     failures = [one.failure for one in found if one.failure]
     if len(failures) == len(found):
@@ -143,39 +198,29 @@ def fit_candidates(
             f" y. The first failure was:\n{failures[0]}"
         )
     if failures:
-        warnings.warn(
+        warn(
             f"{len(failures)} of {len(found)} fits failed; their candidates are not chosen, but"
             f" count as candidates. The first failure was:\n{failures[0]}",
             FitFailedWarning,
-            stacklevel=4,
         )
     n = len(splits)
     return [list(found[start : start + n]) for start in range(0, len(found), n)]
 
 
-def _fit_one(
-    estimator: Any,
-    params: dict[str, Any],
-    split: Split,
-    X: Any,
-    y: Any,
-    fit_params: dict[str, Any],
-    keep: bool,
-    strict: bool,
-) -> Fitted:
+def _fit_one(task: FitTask, params: dict[str, Any], split: Split) -> Fitted:
     train, test = split
-    pairwise = get_tags(estimator).input_tags.pairwise
-    X_train, X_test = rows_of(X, train), rows_of(X, test)
-    if pairwise:
+    estimator = clone(task.estimator)
+    X_train, X_test = rows_of(task.X, train), rows_of(task.X, test)
+    if get_tags(estimator).input_tags.pairwise:
         X_train, X_test = X_train[:, train], X_test[:, train]
     divided = {
-        name: rows_of(value, train) if _is_per_row(value, len(y)) else value
-        for name, value in fit_params.items()
+        name: rows_of(value, train) if _is_per_row(value, len(task.y)) else value
+        for name, value in task.fit_params.items()
     }
     begun = fitted = time.perf_counter()
     try:
         estimator.set_params(**clone(params, safe=False))
-        estimator.fit(X_train, y[train], **divided)
+        estimator.fit(X_train, task.y[train], **divided)
         fitted = time.perf_counter()
         scores = np.asarray(ranking_scores(estimator, X_test), dtype=np.float64)
         if scores.shape != (len(test),) or np.isnan(scores).any():
@@ -185,11 +230,12 @@ def _fit_one(
                 " number."
             )
     except Exception:
-        if strict:
+        if task.raise_errors:
             raise
-        return Fitted(None, traceback.format_exc(), fitted - begun, np.nan, None)
+        return Fitted(np.empty(0), traceback.format_exc(), fitted - begun, np.nan, None)
     scored = time.perf_counter()
-    return Fitted(scores, "", fitted - begun, scored - fitted, estimator if keep else None)
+    model = estimator if task.keep_models else None
+    return Fitted(scores, "", fitted - begun, scored - fitted, model)
 
 
 def _is_per_row(value: Any, n: int) -> bool:
@@ -251,7 +297,7 @@ def simplicity(complexity: Any, candidates: Sequence[dict[str, Any]]) -> IntArra
     Returns
     -------
     ndarray of shape (n_candidates,)
-        Place of each candidate, 0 the simplest; equal ones in the order of the grid.
+        Rank of each candidate, 0 the simplest; equal ones in the order of the grid.
     """
     if complexity is None:
         return np.arange(len(candidates))
@@ -310,13 +356,13 @@ def candidate_table(
     """
     table: dict[str, Any] = {}
     for name in ("fit_time", "score_time"):
-        times = np.array([[getattr(one, name) for one in of_one] for of_one in fits])
+        times = np.array([[getattr(one, name) for one in of_candidate] for of_candidate in fits])
         table[f"mean_{name}"], table[f"std_{name}"] = times.mean(axis=1), times.std(axis=1)
     for name in sorted({name for params in candidates for name in params}):
         column = np.ma.masked_all(len(candidates), dtype=object)
-        for place, params in enumerate(candidates):
+        for index, params in enumerate(candidates):
             if name in params:
-                column[place] = params[name]
+                column[index] = params[name]
         table[f"param_{name}"] = column
     table["params"] = list(candidates)
     return table

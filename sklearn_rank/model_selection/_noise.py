@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from .._typing import BoolArray, FloatArray
-from ..inference._shared import least_variance
+from .._typing import BoolArray, FloatArray, IntArray
+from ..inference._shared import covariance_root, least_variance, normal_draws
 from ._evidence import Evidence
 
 __all__ = ["may_be_best", "simultaneous_tails"]
 
 # Draws of normal variables from which the distribution of an extreme one is known.
-DRAWS, CHUNK = 2**15, 2**12
+N_DRAWS = 2**15
 
 
 def simultaneous_tails(
@@ -43,12 +41,13 @@ def simultaneous_tails(
     """
     if len(weights) == 1:
         return np.array([delta])
-    errors = np.sqrt(np.diag(evidence.spare))
-    root = _root(evidence.spare / np.outer(errors, errors))
-    first = np.concatenate([(ndtr(draw) / weights).min(axis=1) for draw in _draws(root, rng)])
+    covariance = evidence.regularized_covariance
+    errors = np.sqrt(np.diag(covariance))
+    root = covariance_root(covariance / np.outer(errors, errors))
+    smallest = [(ndtr(drawn) / weights).min(axis=1) for drawn in normal_draws(root, N_DRAWS, rng)]
     # A share of Bonferroni's is always enough, and delta / max(weights) never exceeded.
-    share = np.clip(np.quantile(first, delta, method="lower"), delta, delta / weights.max())
-    return share * weights
+    quantile = np.quantile(np.concatenate(smallest), delta, method="lower")
+    return np.clip(quantile, delta, delta / weights.max()) * weights
 
 
 def may_be_best(evidence: Evidence, delta: float, rng: np.random.Generator) -> BoolArray:
@@ -77,45 +76,50 @@ def may_be_best(evidence: Evidence, delta: float, rng: np.random.Generator) -> B
     if n == 1:
         return np.ones(1, dtype=bool)
     ahead = evidence.means[:, None] - evidence.means
-    covariance = evidence.covariance
-    least = least_variance(ahead, evidence.unit, evidence.effective)
-    # A difference that would be certain has the variance with the added items, as in paired tests.
-    certain = ~(_of_differences(covariance) > least)
-    equal = certain & (ahead == 0.0) & ~np.isnan(covariance).any()
-    if not np.array_equal(certain, equal):
-        apart = evidence.means - evidence.means.mean()
-        covariance = evidence.spare + np.outer(apart, apart) / evidence.effective
-        equal = np.eye(n, dtype=bool)
-    errors = np.sqrt(np.where(equal, 1.0, _of_differences(covariance)))
+    covariance, equal = _covariance_and_ties(evidence, ahead)
+    errors = np.sqrt(np.where(equal, 1.0, _variances_of_differences(covariance)))
     largest = np.where(equal, 0.0, ahead / errors).max(axis=0)
     # One comparison, and Bonferroni's correction for all, decide most candidates.
     stays = largest <= max(-float(ndtri(delta)), 0.0)
-    open_ = np.flatnonzero(~stays & (largest <= -float(ndtri(delta / (n - 1)))))
-    if len(open_):
-        found: list[list[FloatArray]] = [[] for _ in open_]
-        for draw in _draws(_root(covariance), rng):
-            for kept, c in zip(found, open_, strict=True):
-                others = ~equal[:, c]
-                kept.append(((draw[:, others] - draw[:, [c]]) / errors[others, c]).max(axis=1))
-        for kept, c in zip(found, open_, strict=True):
-            quantile = np.quantile(np.concatenate(kept), 1.0 - delta, method="higher")
-            stays[c] = largest[c] <= quantile
+    undecided = np.flatnonzero(~stays & (largest <= -float(ndtri(delta / (n - 1)))))
+    if len(undecided):
+        drawn = _largest_differences(covariance, errors, equal, undecided, rng)
+        quantiles = np.quantile(drawn, 1.0 - delta, axis=1, method="higher")
+        stays[undecided] = largest[undecided] <= quantiles
     return stays
 
 
-def _of_differences(covariance: FloatArray) -> FloatArray:
+def _covariance_and_ties(evidence: Evidence, ahead: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Covariance by which no difference is certain, and which candidates are equal for certain."""
+    covariance = evidence.covariance
+    least = least_variance(ahead, evidence.length, evidence.n_effective)
+    # A difference that would be certain has the variance with the added items, as in paired tests.
+    certain = ~(_variances_of_differences(covariance) > least)
+    equal = certain & (ahead == 0.0) & ~np.isnan(covariance).any()
+    if np.array_equal(certain, equal):
+        return covariance, equal
+    centred = evidence.means - evidence.means.mean()
+    added = np.outer(centred, centred) / evidence.n_effective
+    return evidence.regularized_covariance + added, np.eye(len(ahead), dtype=bool)
+
+
+def _largest_differences(
+    covariance: FloatArray,
+    errors: FloatArray,
+    equal: BoolArray,
+    candidates: IntArray,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Draw, for each of some candidates, its largest standardised distance to another one."""
+    found: list[list[FloatArray]] = [[] for _ in candidates]
+    for drawn in normal_draws(covariance_root(covariance), N_DRAWS, rng):
+        for of_candidate, c in zip(found, candidates, strict=True):
+            others = ~equal[:, c]
+            distances = (drawn[:, others] - drawn[:, [c]]) / errors[others, c]
+            of_candidate.append(distances.max(axis=1))
+    return np.array([np.concatenate(of_candidate) for of_candidate in found])
+
+
+def _variances_of_differences(covariance: FloatArray) -> FloatArray:
     variances = np.diag(covariance)
     return variances[:, None] + variances - 2.0 * covariance
-
-
-def _root(covariance: FloatArray) -> FloatArray:
-    """Matrix R with R R' = covariance, of its rank."""
-    values, vectors = np.linalg.eigh(covariance)
-    kept = values > 1e-12 * values[-1]
-    return vectors[:, kept] * np.sqrt(values[kept])
-
-
-def _draws(root: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Normal variables, some at a time."""
-    for start in range(0, DRAWS, CHUNK):
-        yield rng.standard_normal((min(CHUNK, DRAWS - start), root.shape[1])) @ root.T

@@ -47,6 +47,8 @@ class SelectionReport:
         Whether ``target`` is about ``best_estimator_``.
     remark : str
         What is known of ``best_estimator_``, in words.
+    chance : float or None, default=None
+        Value that an order at random is expected to have, where that is known.
 
     See Also
     --------
@@ -79,6 +81,7 @@ class SelectionReport:
     may_be_best: tuple[int, ...]
     covers_best_estimator: bool
     remark: str
+    chance: float | None = None
 
     def __str__(self) -> str:
         parts = "one held-out part" if self.n_parts == 1 else f"{self.n_parts} held-out parts"
@@ -91,7 +94,7 @@ class SelectionReport:
             lines.append("guaranteed: nothing, the limit is asymptotic (max-t)")
         else:
             lines.append("guaranteed: " + str(self.bound).replace("\n", "\n  "))
-            if self.measure == "auc" and self.lower <= 0.5:
+            if self.chance is not None and self.lower <= self.chance:
                 lines.append("  which does not exclude that it is no better than chance")
         lines += [
             f"asymptotic: {self.interval}",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from itertools import pairwise
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -15,12 +13,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._arguments import check_choice, check_share, is_number, is_whole
 from .._typing import AnyArray, FloatArray
+from .._warn import warn
 from ..bounds import Bound, FunctionClass, auc_bound
 from ..metrics import roc_auc_score
 from ..rankers import AccuracyAtTopRanker
 from ..rankers._shared import BipartiteRanker, restored_on_error
-from ._bound_scorer import check_delta
 from ._candidates import prior_weights
 
 __all__ = ["StructuralRankSelection"]
@@ -66,7 +65,7 @@ class StructuralRankSelection(BipartiteRanker):
     Attributes
     ----------
     best_index_ : int
-        Place in the grid of what was chosen.
+        Index in the grid of what was chosen.
     best_value_ : int or float
         The degree, number of features or ``C``.
     best_estimator_ : estimator
@@ -181,11 +180,9 @@ class StructuralRankSelection(BipartiteRanker):
         return self
 
     def _fit(self, X: Any, y: Any) -> None:
-        check_delta(self.delta)
-        for name, choices in (("classes", CLASSES), ("method", METHODS)):
-            if getattr(self, name) not in choices:
-                listed = ", ".join(map(repr, choices))
-                raise ValueError(f"{name}={getattr(self, name)!r} must be one of {listed}.")
+        check_share("delta", self.delta, what="the probability of failure")
+        check_choice("classes", self.classes, CLASSES)
+        check_choice("method", self.method, METHODS)
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, positive = self._encode_binary(y, np.ones(len(y)))
         grid = self._checked_grid(X.shape[1])
@@ -207,12 +204,11 @@ class StructuralRankSelection(BipartiteRanker):
         self.is_vacuous_ = best >= CHANCE if margin else best <= CHANCE
         if self.is_vacuous_:
             limit = "upper limit for the risk" if margin else "lower limit for the expected AUC"
-            warnings.warn(
+            warn(
                 f"Every class is vacuous: the best {limit} is {best:.3g}, and chance has 1/2, so"
                 f" that {self.classes}={self.best_value_!r} was chosen by the shape of the bound"
                 " alone. Pass more rows, or hold some out with BoundSearchCV.",
                 UserWarning,
-                stacklevel=3,
             )
 
     def _checked_grid(self, n_features: int) -> list[Any]:
@@ -226,12 +222,11 @@ class StructuralRankSelection(BipartiteRanker):
         grid = list(self.grid)
         if not grid:
             raise ValueError("grid is empty: pass at least one class.")
-        kind: Any = Integral
-        what = "whole number of at least 1"
+        is_kind, what = is_whole, "whole number of at least 1"
         if self.classes == "margin":
-            kind, what = Real, "positive number"
+            is_kind, what = is_number, "positive number"
         for value in grid:
-            if not isinstance(value, kind) or isinstance(value, bool) or value <= 0:
+            if not is_kind(value) or value <= 0:
                 raise ValueError(f"grid holds {value!r}, which must be a {what}.")
         if any(b <= a for a, b in pairwise(grid)):
             raise ValueError(f"grid={grid} must ascend, the simplest class first.")

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from ..metrics import Measure
 from ..metrics._shared import ranking_scores
 
 __all__ = [
     "COLORS",
     "GREY",
+    "CurveDisplay",
+    "Display",
     "axes_of",
     "binary_response",
-    "line_style",
+    "label_rows",
     "query_response",
     "systems_of",
 ]
@@ -23,6 +27,9 @@ __all__ = [
 # Okabe and Ito: told apart with any kind of colour vision.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 GREY = "#767676"
+
+# How curves of rankers are told from the lines beside them.
+CURVE = "ranker"
 
 
 def axes_of(ax: Any, **kwargs: Any) -> Any:
@@ -49,25 +56,68 @@ def axes_of(ax: Any, **kwargs: Any) -> Any:
     return plt.subplots(**kwargs)[1] if ax is None else ax
 
 
-def line_style(ax: Any) -> dict[str, Any]:
-    """Colour of the next curve on axes, and the mark by which the one after it counts it.
+class Display:
+    """Base of all displays, which know what they were drawn on."""
+
+    ax_: Any
+    figure_: Any
+
+    def _drawn_on(self, ax: Any) -> Self:
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+
+class CurveDisplay(Display):
+    """Base of displays of one curve, several of which share axes."""
+
+    estimator_name: str | None
+    line_: Any
+
+    @classmethod
+    def _of_estimator(
+        cls: Any, estimator: Any, X: Any, y: Any, name: str | None, **arguments: Any
+    ) -> Any:
+        """Draw by the scores of a fitted estimator."""
+        y_score, pos_label, name = binary_response(estimator, X, name)
+        return cls.from_predictions(y, y_score, pos_label=pos_label, name=name, **arguments)
+
+    def _draw_curve(
+        self, ax: Any, x: Any, y: Any, name: str | None, style: dict[str, Any]
+    ) -> bool:
+        """Draw the curve in the next colour; return whether it is the first one on the axes."""
+        earlier = sum(line.get_gid() == CURVE for line in ax.lines)
+        label = self.estimator_name if name is None else name
+        usual = {"color": COLORS[earlier % len(COLORS)], "label": label, "linewidth": 1.5}
+        (self.line_,) = ax.plot(x, y, **{**usual, **style, "gid": CURVE})
+        return earlier == 0
+
+
+def label_rows(ax: Any, names: Any, texts: Any) -> None:
+    """Name rows, the first on top, with a text to the right of each.
 
     Parameters
     ----------
     ax : matplotlib Axes
         Axes.
-
-    Returns
-    -------
-    dict
-        Arguments of matplotlib's ``plot``.
+    names : sequence of str
+        Names of the rows.
+    texts : sequence of str
+        The texts.
     """
-    earlier = sum(line.get_gid() == "ranker" for line in ax.lines)
-    return {"color": COLORS[earlier % len(COLORS)], "gid": "ranker"}
+    for row, text in enumerate(texts):
+        ax.text(1.02, row, text, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", alpha=0.3)
 
 
-def query_response(estimator: Any, X: Any, name: str | None) -> tuple[Any, str]:
-    """Find the scores of a fitted estimator, and its name.
+def query_response(
+    estimator: Any, X: Any, measure: Measure, pos_label: Any = None
+) -> tuple[Any, Any, str]:
+    """Find the scores of a fitted estimator for queries, its positive class, and its name.
 
     Parameters
     ----------
@@ -75,18 +125,24 @@ def query_response(estimator: Any, X: Any, name: str | None) -> tuple[Any, str]:
         Fitted estimator.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows.
-    name : str or None
-        Name; None is the class of the estimator.
+    measure : Measure
+        The measure.
+    pos_label : object, default=None
+        The positive class, if it is known already.
 
     Returns
     -------
     y_score : ndarray of shape (n_samples,)
         The scores.
+    pos_label : object
+        The second class, of a classifier and a measure of two classes.
     name : str
-        The name.
+        The class of the estimator.
     """
-    check_is_fitted(estimator)
-    return ranking_scores(estimator, X), type(estimator).__name__ if name is None else name
+    y_score, second, name = binary_response(estimator, X, None)
+    if pos_label is None and measure.kind == "binary":
+        pos_label = second
+    return y_score, pos_label, name
 
 
 def binary_response(estimator: Any, X: Any, name: str | None) -> tuple[Any, Any, str]:
@@ -110,8 +166,10 @@ def binary_response(estimator: Any, X: Any, name: str | None) -> tuple[Any, Any,
     name : str
         The name.
     """
-    y_score, name = query_response(estimator, X, name)
-    return y_score, estimator.classes_[1] if is_classifier(estimator) else None, name
+    check_is_fitted(estimator)
+    pos_label = estimator.classes_[1] if is_classifier(estimator) else None
+    name = type(estimator).__name__ if name is None else name
+    return ranking_scores(estimator, X), pos_label, name
 
 
 def systems_of(y_score: Any, name: str | None) -> dict[str, Any]:
@@ -119,7 +177,7 @@ def systems_of(y_score: Any, name: str | None) -> dict[str, Any]:
 
     Parameters
     ----------
-    y_score : array-like or dict of str to array-like
+    y_score : array-like, mapping of str to array-like, or data frame
         Scores of one system, or of several by name.
     name : str or None
         Name of the one system.
@@ -129,10 +187,13 @@ def systems_of(y_score: Any, name: str | None) -> dict[str, Any]:
     dict of str to array-like
         Scores by name.
     """
-    if not isinstance(y_score, dict):
+    if not isinstance(y_score, Mapping) and not hasattr(y_score, "columns"):
         return {"" if name is None else name: np.asarray(y_score)}
     if name is not None:
-        raise ValueError(f"name={name!r} is for one ranker, but y_score is a dict with names.")
-    if not y_score:
-        raise ValueError("y_score is an empty dict: pass the scores of at least one ranker.")
-    return y_score
+        raise ValueError(
+            f"name={name!r} is for one ranker, but y_score has names of its own: leave it out."
+        )
+    systems = {str(column): scores for column, scores in y_score.items()}
+    if not systems:
+        raise ValueError("y_score has no rankers: pass the scores of at least one.")
+    return systems

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import check_choice
 from ..metrics import precision_at_top_curve
-from ._common import GREY, axes_of, binary_response, line_style
+from ._common import GREY, CurveDisplay, axes_of
 
 __all__ = ["CumulativeGainDisplay"]
 
 
-class CumulativeGainDisplay:
+class CumulativeGainDisplay(CurveDisplay):
     """Share of the positives found, or the lift over a random order, by the share looked at.
 
     ``gain(t)`` is the share of all positives among the first share t of the list, ``lift(t) =
@@ -114,16 +115,8 @@ class CumulativeGainDisplay:
         CumulativeGainDisplay
             The display, drawn.
         """
-        y_score, pos_label, name = binary_response(estimator, X, name)
-        return cls.from_predictions(
-            y,
-            y_score,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            kind=kind,
-            name=name,
-            ax=ax,
-            **kwargs,
+        return cls._of_estimator(
+            estimator, X, y, name, sample_weight=sample_weight, kind=kind, ax=ax, **kwargs
         )
 
     @classmethod
@@ -211,11 +204,8 @@ class CumulativeGainDisplay:
         ValueError
             If ``kind`` is neither.
         """
-        if kind not in ("gain", "lift"):
-            raise ValueError(f"kind={kind!r} must be 'gain' or 'lift'.")
+        check_choice("kind", kind, ("gain", "lift"))
         ax = axes_of(ax)
-        first = not ax.get_xlabel()
-        label = self.estimator_name if name is None else name
         x, y = self.share, self.lift
         perfect = np.array([[0.0, self.base_rate, 1.0], [0.0, 1.0, 1.0]])
         if kind == "gain":
@@ -224,8 +214,7 @@ class CumulativeGainDisplay:
             shares = np.linspace(self.base_rate, 1.0, 200)
             perfect = np.array([np.append(0.0, shares), np.append(shares[0], shares)])
             perfect[1] = 1 / perfect[1]
-        style = {**line_style(ax), "label": label, "linewidth": 1.5, **kwargs}
-        (self.line_,) = ax.plot(x, y, **style)
+        first = self._draw_curve(ax, x, y, name, kwargs)
         quiet = {"color": GREY, "linewidth": 1, "zorder": 1}
         (self.perfect_,) = ax.plot(
             *perfect, **quiet, linestyle="--", label="all positives first" if first else None
@@ -243,7 +232,5 @@ class CumulativeGainDisplay:
             xlim=(0, 1),
         )
         ax.set_ylim(bottom=0)
-        ax.legend(loc="lower right" if kind == "gain" else "upper right", fontsize="small")
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
+        ax.legend(loc="lower right" if kind == "gain" else "lower left", fontsize="small")
+        return self._drawn_on(ax)

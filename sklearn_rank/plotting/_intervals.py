@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..inference import Interval
-from ._common import COLORS, GREY, axes_of
+from ._common import COLORS, GREY, Display, axes_of, label_rows
 
 __all__ = ["IntervalsDisplay"]
 
 
-class IntervalsDisplay:
+class IntervalsDisplay(Display):
     """Estimates of several rankers with their intervals, one row each.
 
     Make one by :meth:`from_intervals`.
@@ -120,35 +120,22 @@ class IntervalsDisplay:
         rows = list(self.intervals.values())
         ax = axes_of(ax, figsize=(6.4, 1.1 + 0.45 * len(rows)), layout="constrained")
         values = np.array([(row.low, row.estimate, row.high) for row in rows])
-        known = values[np.isfinite(values)]
+        finite = values[np.isfinite(values)]
         if reference is not None:
-            known = np.append(known, reference)
+            finite = np.append(finite, reference)
             ax.axvline(reference, color=GREY, linestyle=":", linewidth=1, zorder=0)
-        space = 0.06 * (np.ptp(known) or 1.0)
-        edges = known.min() - space, known.max() + space
-        shown = np.clip(values, edges[0] - space, edges[1] + space)
+        space = 0.06 * (np.ptp(finite) or 1.0)
+        edges = finite.min() - space, finite.max() + space
+        drawn = np.clip(values, edges[0] - space, edges[1] + space)
         style = {"fmt": "o", "capsize": 4, "color": COLORS[0], "linewidth": 1.8, **kwargs}
         self.bars_ = [
             ax.errorbar(mid, y, xerr=[[mid - low], [high - mid]], **style)
-            for y, (low, mid, high) in enumerate(shown)
+            for y, (low, mid, high) in enumerate(drawn)
         ]
-        for y, row in enumerate(rows):
-            ax.text(
-                1.02,
-                y,
-                f"{row.estimate:.3f} [{row.low:.3f}, {row.high:.3f}]",
-                transform=ax.get_yaxis_transform(),
-                va="center",
-                fontsize="small",
-            )
-        ax.set_yticks(range(len(rows)), list(self.intervals))
-        ax.set(xlim=edges, ylim=(len(rows) - 0.5, -0.5), xlabel=_title(rows))
-        ax.spines[["top", "right", "left"]].set_visible(False)
-        ax.tick_params(axis="y", length=0)
-        ax.grid(axis="x", alpha=0.3)
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
+        texts = [f"{row.estimate:.3f} [{row.low:.3f}, {row.high:.3f}]" for row in rows]
+        label_rows(ax, list(self.intervals), texts)
+        ax.set(xlim=edges, xlabel=_title(rows))
+        return self._drawn_on(ax)
 
 
 def _title(rows: list[Interval]) -> str:

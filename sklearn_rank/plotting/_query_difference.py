@@ -15,12 +15,13 @@ from ..inference._shared import (
     sample_test,
 )
 from ..metrics import get_measure
-from ._common import COLORS, GREY, axes_of, query_response
+from ..metrics._shared import MeasureLike
+from ._common import COLORS, GREY, Display, axes_of, query_response
 
 __all__ = ["QueryDifferenceDisplay"]
 
 
-class QueryDifferenceDisplay:
+class QueryDifferenceDisplay(Display):
     """Difference of a measure between two rankers on each query, sorted, with a test.
 
     Make one by :meth:`from_estimators` or :meth:`from_predictions`.
@@ -35,6 +36,8 @@ class QueryDifferenceDisplay:
         Name of the measure.
     names : tuple of (str, str), default=("A", "B")
         Names of the rankers.
+    greater_is_better : bool, default=True
+        Whether more of the measure is better, so that a positive difference is a win.
 
     Attributes
     ----------
@@ -81,16 +84,18 @@ class QueryDifferenceDisplay:
         measure: str,
         *,
         names: tuple[str, str] = ("A", "B"),
+        greater_is_better: bool = True,
     ) -> None:
         self.differences = np.sort(np.asarray(differences, dtype=np.float64))[::-1]
         self.result = result
         self.measure = measure
         self.names = names
+        self.greater_is_better = greater_is_better
 
     @property
     def wins(self) -> int:
         """Queries on which the first ranker is better."""
-        return int(np.count_nonzero(self.differences > 0))
+        return int(np.count_nonzero(self._gains > 0))
 
     @property
     def ties(self) -> int:
@@ -100,7 +105,12 @@ class QueryDifferenceDisplay:
     @property
     def losses(self) -> int:
         """Queries on which the second ranker is better."""
-        return int(np.count_nonzero(self.differences < 0))
+        return int(np.count_nonzero(self._gains < 0))
+
+    @property
+    def _gains(self) -> Any:
+        """By how much the first ranker is better."""
+        return self.differences if self.greater_is_better else -self.differences
 
     @classmethod
     def from_estimators(
@@ -111,8 +121,9 @@ class QueryDifferenceDisplay:
         y: Any,
         *,
         qid: Any,
-        metric: Any = "ndcg",
-        metric_params: dict[str, Any] | None = None,
+        measure: MeasureLike = "ndcg",
+        sample_weight: Any = None,
+        pos_label: Any = None,
         method: str = "randomization",
         alternative: str = "two-sided",
         level: float = 0.95,
@@ -136,10 +147,13 @@ class QueryDifferenceDisplay:
             Labels or grades, as the measure takes them.
         qid : array-like of shape (n_samples,)
             Id of the query of each row.
-        metric : str or callable, default="ndcg"
-            Name of a measure, or a function of :mod:`sklearn_rank.metrics`.
-        metric_params : dict or None, default=None
-            Further arguments of the measure.
+        measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
+            Measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of items, where the measure takes them.
+        pos_label : int, float, bool or str, default=None
+            The positive class; None is the second one of a classifier, for measures of two
+            classes.
         method : {"randomization", "t", "wilcoxon"}, default="randomization"
             Test, see :func:`sklearn_rank.inference.paired_query_test`.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
@@ -160,15 +174,17 @@ class QueryDifferenceDisplay:
         QueryDifferenceDisplay
             The display, drawn.
         """
-        a, name_a = query_response(estimator_a, X, None)
-        b, name_b = query_response(estimator_b, X, None)
+        found = get_measure(measure)
+        a, pos_label, name_a = query_response(estimator_a, X, found, pos_label)
+        b, pos_label, name_b = query_response(estimator_b, X, found, pos_label)
         return cls.from_predictions(
             y,
             a,
             b,
             qid=qid,
-            metric=metric,
-            metric_params=metric_params,
+            measure=found,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
             method=method,
             alternative=alternative,
             level=level,
@@ -186,8 +202,9 @@ class QueryDifferenceDisplay:
         y_score_b: Any,
         *,
         qid: Any,
-        metric: Any = "ndcg",
-        metric_params: dict[str, Any] | None = None,
+        measure: MeasureLike = "ndcg",
+        sample_weight: Any = None,
+        pos_label: Any = None,
         method: str = "randomization",
         alternative: str = "two-sided",
         level: float = 0.95,
@@ -208,10 +225,12 @@ class QueryDifferenceDisplay:
             Scores of the second ranker.
         qid : array-like of shape (n_samples,)
             Id of the query of each row.
-        metric : str or callable, default="ndcg"
-            Name of a measure, or a function of :mod:`sklearn_rank.metrics`.
-        metric_params : dict or None, default=None
-            Further arguments of the measure.
+        measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
+            Measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of items, where the measure takes them.
+        pos_label : int, float, bool or str, default=None
+            The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
         method : {"randomization", "t", "wilcoxon"}, default="randomization"
             Test, see :func:`sklearn_rank.inference.paired_query_test`.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
@@ -234,15 +253,23 @@ class QueryDifferenceDisplay:
         """
         options = ComparisonOptions(method, alternative, level, n_resamples)
         rng = check_generator(random_state)
+        found = get_measure(measure)
         samples = query_values_of(
-            get_measure(metric, **(metric_params or {})),
+            found,
             y_true,
             {"a": y_score_a, "b": y_score_b},
             qid=qid,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
         )
         sample = query_differences(samples["a"], samples["b"])
-        result = sample_test(sample, options, rng)
-        display = cls(sample.values, result, samples["a"].measure, names=names)
+        display = cls(
+            sample.values,
+            sample_test(sample, options, rng),
+            found.name,
+            names=names,
+            greater_is_better=found.greater_is_better,
+        )
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> QueryDifferenceDisplay:
@@ -267,8 +294,9 @@ class QueryDifferenceDisplay:
         d, (a, b) = self.differences, self.names
         n = len(d)
         edges = np.arange(n + 1)
-        self.wins_ = ax.stairs(np.maximum(d, 0), edges, fill=True, color=COLORS[0])
-        self.losses_ = ax.stairs(np.minimum(d, 0), edges, fill=True, color=COLORS[1])
+        won, lost = np.where(self._gains > 0, d, 0.0), np.where(self._gains < 0, d, 0.0)
+        self.wins_ = ax.stairs(won, edges, fill=True, color=COLORS[0])
+        self.losses_ = ax.stairs(lost, edges, fill=True, color=COLORS[1])
         ax.axhline(0, color="black", linewidth=0.8)
         estimate, interval = self.result.estimate, self.result.interval
         label = f"mean {estimate:+.3f}"
@@ -278,20 +306,14 @@ class QueryDifferenceDisplay:
             ax.axhspan(low, high, color=GREY, alpha=0.3, linewidth=0)
             label += f", {100 * interval.level:.4g} % [{interval.low:+.3f}, {interval.high:+.3f}]"
         self.mean_ = ax.axhline(estimate, color="black", linestyle="--", linewidth=1, label=label)
-        for name, count, x, y, side, color in (
-            (a, self.wins, 0.02, 0.97, "left", COLORS[0]),
-            (b, self.losses, 0.98, 0.03, "right", COLORS[1]),
+        counts = [(a, self.wins, COLORS[0]), (b, self.losses, COLORS[1])]
+        corners = [(0.02, 0.97, "left", "top"), (0.98, 0.03, "right", "bottom")]
+        # Positive differences are drawn on the left.
+        for (name, count, color), (x, y, ha, va) in zip(
+            counts if self.greater_is_better else counts[::-1], corners, strict=True
         ):
-            ax.text(
-                x,
-                y,
-                f"{name} better: {count}",
-                transform=ax.transAxes,
-                ha=side,
-                va="top" if y > 0.5 else "bottom",
-                color=color,
-                weight="bold",
-            )
+            text = f"{name} better: {count}"
+            ax.text(x, y, text, transform=ax.transAxes, ha=ha, va=va, color=color, weight="bold")
         ax.set(
             xlim=(0, n),
             ylim=(-1.25 * largest, 1.25 * largest),
@@ -302,6 +324,4 @@ class QueryDifferenceDisplay:
             f"p = {self.result.pvalue:.3g} ({self.result.method}, {self.result.alternative})"
         )
         ax.legend(loc="upper right", fontsize="small")
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
+        return self._drawn_on(ax)

@@ -8,9 +8,10 @@ import numpy as np
 
 from .._arguments import check_generator
 from ..inference import Interval
-from ..inference._shared import IntervalOptions, QueryValues, query_values_of, sample_interval
+from ..inference._shared import IntervalOptions, query_values_of, sample_interval
 from ..metrics import get_measure
-from ._common import COLORS, axes_of, query_response, systems_of
+from ..metrics._shared import MeasureLike
+from ._common import COLORS, Display, axes_of, label_rows, query_response, systems_of
 
 __all__ = ["QueryScoresDisplay"]
 
@@ -18,7 +19,7 @@ BINS = 25
 HALF_HEIGHT = 0.36
 
 
-class QueryScoresDisplay:
+class QueryScoresDisplay(Display):
     """Distribution over queries of a measure, for one or several rankers.
 
     One row for each ranker: a histogram of its values about a line, with the mean and the
@@ -66,7 +67,7 @@ class QueryScoresDisplay:
     >>> qid = np.repeat(np.arange(50), 10)
     >>> grade = rng.integers(0, 3, size=500)
     >>> scores = {"sharp": grade + rng.normal(size=500), "random": rng.normal(size=500)}
-    >>> display = QueryScoresDisplay.from_predictions(grade, scores, qid=qid, metric="ndcg@5")
+    >>> display = QueryScoresDisplay.from_predictions(grade, scores, qid=qid, measure="ndcg@5")
     >>> print(display.intervals["random"])
     0.5380 [0.4822, 0.5938] (mean ndcg@5 over queries, 95 %, t)
     """
@@ -92,8 +93,9 @@ class QueryScoresDisplay:
         y: Any,
         *,
         qid: Any,
-        metric: Any = "ndcg",
-        metric_params: dict[str, Any] | None = None,
+        measure: MeasureLike = "ndcg",
+        sample_weight: Any = None,
+        pos_label: Any = None,
         level: float = 0.95,
         method: str = "t",
         n_resamples: int = 10_000,
@@ -115,10 +117,13 @@ class QueryScoresDisplay:
             Labels or grades, as the measure takes them.
         qid : array-like of shape (n_samples,)
             Id of the query of each row.
-        metric : str or callable, default="ndcg"
-            Name of a measure, or a function of :mod:`sklearn_rank.metrics`.
-        metric_params : dict or None, default=None
-            Further arguments of the measure.
+        measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
+            Measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of items, where the measure takes them.
+        pos_label : int, float, bool or str, default=None
+            The positive class; None is the second one of a classifier, for measures of two
+            classes.
         level : float, default=0.95
             Coverage of the intervals, in (0, 1).
         method : {"t", "bootstrap", "bca"}, default="t"
@@ -139,18 +144,20 @@ class QueryScoresDisplay:
         QueryScoresDisplay
             The display, drawn.
         """
-        y_score, name = query_response(estimator, X, name)
+        found = get_measure(measure)
+        y_score, pos_label, title = query_response(estimator, X, found, pos_label)
         return cls.from_predictions(
             y,
             y_score,
             qid=qid,
-            metric=metric,
-            metric_params=metric_params,
+            measure=found,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
             level=level,
             method=method,
             n_resamples=n_resamples,
             random_state=random_state,
-            name=name,
+            name=title if name is None else name,
             ax=ax,
             **kwargs,
         )
@@ -162,8 +169,9 @@ class QueryScoresDisplay:
         y_score: Any,
         *,
         qid: Any,
-        metric: Any = "ndcg",
-        metric_params: dict[str, Any] | None = None,
+        measure: MeasureLike = "ndcg",
+        sample_weight: Any = None,
+        pos_label: Any = None,
         level: float = 0.95,
         method: str = "t",
         n_resamples: int = 10_000,
@@ -178,14 +186,16 @@ class QueryScoresDisplay:
         ----------
         y_true : array-like of shape (n_samples,)
             Labels or grades, as the measure takes them.
-        y_score : array-like of shape (n_samples,) or dict of str to array-like
+        y_score : array-like of shape (n_samples,), dict of str to array-like or data frame
             Scores of one ranker, or of several by name; higher is nearer to the top.
         qid : array-like of shape (n_samples,)
             Id of the query of each row.
-        metric : str or callable, default="ndcg"
-            Name of a measure, or a function of :mod:`sklearn_rank.metrics`.
-        metric_params : dict or None, default=None
-            Further arguments of the measure.
+        measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
+            Measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of items, where the measure takes them.
+        pos_label : int, float, bool or str, default=None
+            The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
         level : float, default=0.95
             Coverage of the intervals, in (0, 1).
         method : {"t", "bootstrap", "bca"}, default="t"
@@ -208,14 +218,18 @@ class QueryScoresDisplay:
         """
         options = IntervalOptions(method, level, n_resamples)
         rng = check_generator(random_state)
-        systems = systems_of(y_score, name)
         samples = query_values_of(
-            get_measure(metric, **(metric_params or {})), y_true, systems, qid=qid
+            measure,
+            y_true,
+            systems_of(y_score, name),
+            qid=qid,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
         )
         intervals = {key: sample_interval(one, options, rng) for key, one in samples.items()}
-        one: QueryValues = next(iter(samples.values()))
         values = {key: sample.values for key, sample in samples.items()}
-        return cls(values, intervals, one.measure, limits=one.range).plot(ax=ax, **kwargs)
+        found = get_measure(measure)
+        return cls(values, intervals, found.name, limits=found.range).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> QueryScoresDisplay:
         """Draw the rows.
@@ -246,49 +260,37 @@ class QueryScoresDisplay:
         edges = np.linspace(start, stop, BINS + 1)
         self.shapes_, self.bars_ = [], []
         for row, (name, values) in enumerate(self.values.items()):
-            counts, _ = np.histogram(values, edges)
-            height = np.append(counts, counts[-1]) / counts.max() * HALF_HEIGHT
             color = COLORS[row % len(COLORS)]
             style = {"color": color, "alpha": 0.45, "linewidth": 0, **kwargs}
-            shape = ax.fill_between(edges, row - height, row + height, step="post", **style)
-            self.shapes_.append(shape)
-            known = self.intervals[name]
-            low, high = np.clip([known.low, known.high], start, stop)
-            bar = ax.errorbar(
-                known.estimate,
-                row,
-                xerr=[[known.estimate - low], [high - known.estimate]],
-                fmt="o",
-                color="black",
-                markersize=5,
-                capsize=4,
-                linewidth=1.8,
-                label=f"mean, {100 * known.level:.4g} % interval" if row == 0 else None,
+            counts, _ = np.histogram(values, edges)
+            height = np.append(counts, counts[-1]) / counts.max() * HALF_HEIGHT
+            self.shapes_.append(
+                ax.fill_between(edges, row - height, row + height, step="post", **style)
             )
-            self.bars_.append(bar)
-            ax.text(
-                1.02,
-                row,
-                f"{known.estimate:.3f}\n[{known.low:.3f}, {known.high:.3f}]",
-                transform=ax.get_yaxis_transform(),
-                va="center",
-                fontsize="small",
-            )
+            self.bars_.append(self._draw_interval(ax, row, self.intervals[name], (start, stop)))
+        texts = [f"{i.estimate:.3f}\n[{i.low:.3f}, {i.high:.3f}]" for i in self.intervals.values()]
+        label_rows(ax, list(self.values), texts)
         n_queries = len(next(iter(self.values.values())))
-        ax.set_yticks(range(len(self.values)), list(self.values))
-        ax.set(
-            xlabel=f"{self.measure} of a query ({n_queries} queries)",
-            ylim=(len(self.values) - 0.5, -0.5),
-        )
-        ax.spines[["top", "right", "left"]].set_visible(False)
-        ax.tick_params(axis="y", length=0)
-        ax.grid(axis="x", alpha=0.3)
-        known = next(iter(self.intervals.values()))
+        ax.set_xlabel(f"{self.measure} of a query ({n_queries} queries)")
+        level = next(iter(self.intervals.values())).level
         ax.set_title(
-            f"Queries (shaded), mean and its {100 * known.level:.4g} % interval (black)",
+            f"Queries (shaded), mean and its {100 * level:.4g} % interval (black)",
             fontsize="small",
             loc="left",
         )
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
+        return self._drawn_on(ax)
+
+    def _draw_interval(self, ax: Any, row: int, interval: Interval, ends: Any) -> Any:
+        """Draw a mean and its limits, as far as they are on the axes."""
+        low, high = np.clip([interval.low, interval.high], *ends)
+        return ax.errorbar(
+            interval.estimate,
+            row,
+            xerr=[[interval.estimate - low], [high - interval.estimate]],
+            fmt="o",
+            color="black",
+            markersize=5,
+            capsize=4,
+            linewidth=1.8,
+            label=f"mean, {100 * interval.level:.4g} % interval" if row == 0 else None,
+        )

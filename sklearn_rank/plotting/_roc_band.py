@@ -8,12 +8,12 @@ import numpy as np
 
 from ..inference import RocBand, roc_band
 from ..metrics._shared import as_score_generating
-from ._common import COLORS, GREY, axes_of, binary_response, line_style
+from ._common import COLORS, GREY, CurveDisplay, axes_of
 
 __all__ = ["RocBandDisplay"]
 
 
-class RocBandDisplay:
+class RocBandDisplay(CurveDisplay):
     """ROC curve with a band that holds all of the true one, and the weight of a measure under it.
 
     Make one by :meth:`from_estimator` or :meth:`from_predictions`.
@@ -52,7 +52,7 @@ class RocBandDisplay:
 
     The weight of a linear rank statistic at a false positive rate is ``phi'(u)`` at ``u = 1 - p
     TPR - (1 - p) FPR``, the pooled rank there as a share, p the share of positives: what one more
-    unit of area under the curve is worth at this place. For the AUC it is the same everywhere. A
+    unit of area under the curve is worth there. For the AUC it is the same everywhere. A
     jump of phi is a vertical line.
 
     Examples
@@ -114,10 +114,7 @@ class RocBandDisplay:
         RocBandDisplay
             The display, drawn.
         """
-        y_score, pos_label, name = binary_response(estimator, X, name)
-        return cls.from_predictions(
-            y, y_score, level=level, phi=phi, pos_label=pos_label, name=name, ax=ax, **kwargs
-        )
+        return cls._of_estimator(estimator, X, y, name, level=level, phi=phi, ax=ax, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -191,10 +188,7 @@ class RocBandDisplay:
         """
         ax = axes_of(ax, figsize=(5.2, 5.2 if phi is None else 5.8), layout="constrained")
         band = self.band
-        first = not ax.get_ylabel()
-        label = self.estimator_name if name is None else name
-        style = {**line_style(ax), "label": label, "linewidth": 1.6, **kwargs}
-        (self.line_,) = ax.plot(band.fpr, band.tpr, **style)
+        first = self._draw_curve(ax, band.fpr, band.tpr, name, kwargs)
         corners = np.concatenate([band.upper, band.lower[:, ::-1]], axis=1)
         (self.band_,) = ax.fill(
             *corners,
@@ -215,9 +209,7 @@ class RocBandDisplay:
         )
         ax.legend(loc="lower right", fontsize="small")
         self.weight_ax_ = None if phi is None else self._draw_weight(ax, as_score_generating(phi))
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
+        return self._drawn_on(ax)
 
     def _draw_weight(self, ax: Any, phi: Any) -> Any:
         """Draw the weight of phi along the false positive rate below the curve."""
@@ -225,8 +217,8 @@ class RocBandDisplay:
         weight = np.asarray(phi.derivative(u))
         below = ax.inset_axes([0, -0.2, 1, 0.14], sharex=ax)
         below.fill_between(fpr, 0, weight, color=COLORS[4], alpha=0.6, linewidth=0)
-        for place, _ in phi.jumps:
-            at = np.interp(-place, -u, fpr)
+        for jump, _ in phi.jumps:
+            at = np.interp(-jump, -u, fpr)
             below.axvline(at, color=COLORS[1], linewidth=1.5)
             ax.axvline(at, color=COLORS[1], linewidth=0.8, linestyle="--", zorder=0)
         below.set_ylim(0, 1.15 * weight.max() or 1.0)

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import check_share
 from ..inference import precision_at_top_interval
 from ..metrics import precision_at_top_curve
-from ._common import axes_of, binary_response
+from ._common import GREY, CurveDisplay, axes_of
 
 __all__ = ["TopOfListDisplay"]
 
 
-class TopOfListDisplay:
+class TopOfListDisplay(CurveDisplay):
     """Precision among the first items of the list, against how many are looked at.
 
     Make one by :meth:`from_estimator` or :meth:`from_predictions`.
@@ -117,13 +118,12 @@ class TopOfListDisplay:
         TopOfListDisplay
             The display, drawn.
         """
-        y_score, pos_label, name = binary_response(estimator, X, name)
-        return cls.from_predictions(
+        return cls._of_estimator(
+            estimator,
+            X,
             y,
-            y_score,
+            name,
             sample_weight=sample_weight,
-            pos_label=pos_label,
-            name=name,
             ax=ax,
             tau=tau,
             level=level,
@@ -220,40 +220,18 @@ class TopOfListDisplay:
         ValueError
             If a share to mark is not in (0, 1).
         """
+        shares = [check_share("tau", share) for share in np.atleast_1d(tau).tolist()]
         ax = axes_of(ax)
-        label = self.estimator_name if name is None else name
-        (self.line_,) = ax.plot(
-            self.position, self.precision, **{"label": label, "linewidth": 1.5, **kwargs}
-        )
-        first = not ax.get_xlabel()
+        first = self._draw_curve(ax, self.position, self.precision, name, kwargs)
         self.base_rate_ = ax.axhline(
             self.precision[-1],
-            color="grey",
+            color=GREY,
             linestyle=":",
             linewidth=1,
             label="base rate" if first else None,
         )
-        for share in np.atleast_1d(tau):
-            if not 0 < share < 1:
-                raise ValueError(f"tau={share!r} must lie between 0 and 1, both excluded.")
-            end = max(1.0, np.floor(share * self.position[-1] + 0.5))
-            ax.axvline(end, color="grey", linewidth=0.5, zorder=0)
-            if share in self.intervals:
-                interval = self.intervals[share]
-                ax.vlines(end, interval.low, interval.high, color=self.line_.get_color())
-                ax.plot(
-                    [end, end], [interval.low, interval.high], "_", color=self.line_.get_color()
-                )
-            ax.annotate(
-                f"{100 * share:.3g} %",
-                (end, 1.0),
-                xycoords=("data", "axes fraction"),
-                xytext=(0, 2),
-                textcoords="offset points",
-                ha="center",
-                color="grey",
-                fontsize="x-small",
-            )
+        for share in shares:
+            self._mark(ax, share)
         ax.set(
             xscale="log",
             xlabel="Items from the top (log scale)",
@@ -262,6 +240,23 @@ class TopOfListDisplay:
         )
         if ax.get_legend_handles_labels()[0]:
             ax.legend(loc="lower right", fontsize="small")
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
+        return self._drawn_on(ax)
+
+    def _mark(self, ax: Any, share: float) -> None:
+        """Mark where a share of the list ends, and draw the interval there."""
+        end = max(1.0, np.floor(share * self.position[-1] + 0.5))
+        ax.axvline(end, color=GREY, linewidth=0.5, zorder=0)
+        if share in self.intervals:
+            limits = [self.intervals[share].low, self.intervals[share].high]
+            ax.vlines(end, *limits, color=self.line_.get_color())
+            ax.plot([end, end], limits, "_", color=self.line_.get_color())
+        ax.annotate(
+            f"{100 * share:.3g} %",
+            (end, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 2),
+            textcoords="offset points",
+            ha="center",
+            color=GREY,
+            fontsize="x-small",
+        )

@@ -1,4 +1,4 @@
-"""What rooms above need of the rankers beside what users do."""
+"""What other rooms may import of this one, beside what is public."""
 
 from ._base import BipartiteRanker, Ranker
 from ._fitting import restored_on_error

@@ -163,7 +163,11 @@ def test_ids_travel_as_groups():
             params={"qid": qid, "groups": qid},
             error_score="raise",
         )
-        assert (scores < 1).all()
+    for score, (train, test) in zip(scores, GroupKFold(3).split(X, y, qid), strict=True):
+        predicted = Ridge().fit(X[train], y[train]).predict(X[test])
+        mean = ndcg_score(y[test], predicted, qid=qid[test], k=3)
+        expected = oracle.lower_limit(mean, [len(np.unique(qid[test]))], 0.05, "kl")
+        assert score == pytest.approx(expected, abs=1e-9)
     with pytest.raises(ValueError, match="got no qid"):
         scorer(search.best_estimator_, X, y)
 
@@ -185,17 +189,23 @@ def test_copies_score_alike():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"delta": 0.0}, "delta=0.0 must be a probability"),
-        ({"delta": True}, "delta=True must be a probability"),
+        ({"delta": 0.0}, r"delta=0.0 must be a number in \(0, 1\): the probability of failure"),
+        ({"delta": True}, r"delta=True must be a number in \(0, 1\): the probability of failure"),
         ({"method": "t"}, "'t' is for other measures"),
         ({"method": "bernstein"}, "must be one of 'mcdiarmid', 'hoeffding', 'kl', 'wilson'"),
         ({"measure": "dcg"}, "method='kl' must be one of 't' for 'dcg'"),
-        ({"measure": "pos@top"}, "has no lower limits here"),
-        ({"n_candidates": 0}, "n_candidates=0 must be a whole number"),
-        ({"n_candidates": 1.0}, "n_candidates=1.0 must be a whole number"),
+        ({"measure": "pos@top"}, "method='kl' must be one of 'influence' for 'pos@top'"),
+        ({"measure": "neg_auc"}, "'neg_auc' is not the name of a measure"),
+        ({"measure": "accuracy_loss@top0.1"}, "is a loss, and lower limits are for measures"),
+        ({"n_candidates": 0}, "n_candidates=0 must be at least 1"),
         ({"qid": "groups"}, "is for means over queries"),
     ],
 )
 def test_what_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         make_bound_scorer(**arguments)
+
+
+def test_numbers_of_another_type_are_refused():
+    with pytest.raises(TypeError, match=r"n_candidates=1\.0 must be a whole number"):
+        make_bound_scorer(n_candidates=1.0)

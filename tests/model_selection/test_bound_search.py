@@ -27,12 +27,14 @@ from sklearn.svm import SVC
 from sklearn_rank import AccuracyAtTopRanker, OrderPreservingRanker
 from sklearn_rank.bounds import auc_bound, auc_fold_mean_bound
 from sklearn_rank.exceptions import SingleListWarning
-from sklearn_rank.metrics import ndcg_score, roc_auc_score
+from sklearn_rank.metrics import average_precision_score, dcg_score, ndcg_score, roc_auc_score
 from sklearn_rank.model_selection import BoundSearchCV
 from tests.oracles import selection as oracle
 
 from .estimators import Column, Fickle, queries, shifted
 
+# The seed of the split for cv=None that random_state=0 draws.
+SEED = int(np.random.default_rng(0).integers(2**31))
 ONE = StratifiedShuffleSplit(1, test_size=0.4, random_state=0)
 
 
@@ -168,7 +170,7 @@ def test_one_part_without_refit_has_theorem_10_for_the_model_itself():
     train, test = next(ONE.split(X, y))
     n_pos = int(y[test].sum())
     expected = auc_bound(
-        n_pos, len(test) - n_pos, 0.1, function_class=3, method="mcdiarmid", side="lower"
+        *(n_pos, len(test) - n_pos, 0.1), function_class=3, method="mcdiarmid", side="lower"
     )
     assert found.report_.bound == expected
     assert "Corollary 11" in found.report_.bound.theorem
@@ -199,8 +201,10 @@ def test_nothing_is_guaranteed_of_a_refitted_model():
     # Right on the training part of 54 rows, wrong on all 90.
     X, y = rows(shifts=(2.0, 2.5, 3.0))
     found = BoundSearchCV(Fickle(n=60), {"j": [0, 1, 2]}, cv=ONE).fit(X, y)
-    assert found.best_bound_ > 0.5
-    assert roc_auc_score(y, found.decision_function(X)) < 0.2
+    column = X[:, found.best_params_["j"]]
+    assert 0.5 < found.best_bound_ < found.best_score_ <= 1.0
+    expected = 1.0 - roc_auc_score(y, column)
+    assert roc_auc_score(y, found.decision_function(X)) == pytest.approx(expected)
     assert not found.report_.covers_best_estimator
     assert "nothing is guaranteed of it" in str(found.report_)
     assert found.report_.interval.low <= found.best_score_ <= found.report_.interval.high
@@ -229,9 +233,14 @@ def test_bad_input_leaves_the_search_as_it_was():
     X, y = rows()
     found = columns().fit(X, y)
     before = pickle.dumps(found)
-    for bad in ((X, np.zeros_like(y)), (X, np.arange(len(y)) % 3), (X, y[:-1]), (X, None)):
-        with pytest.raises(ValueError, match=r"\w"):
-            found.fit(*bad)
+    for labels, message in (
+        (np.zeros_like(y), "items of one class only"),
+        (np.arange(len(y)) % 3, "Only binary classification is supported"),
+        (y[:-1], "inconsistent numbers of samples"),
+        (None, "requires y to be passed"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            found.fit(X, labels)
         assert pickle.dumps(found) == before
     fresh = columns()
     with pytest.raises(ValueError, match="one class only"):
@@ -306,14 +315,24 @@ def test_precomputed_kernels_and_our_rankers():
     assert found.fit(kernel, y).best_score_ == pytest.approx(plain.best_score_)
     assert found.__sklearn_tags__().input_tags.pairwise
     ranker = BoundSearchCV(AccuracyAtTopRanker(tau=0.2), {"C": [0.01, 1.0]}, cv=ONE).fit(X, y)
-    assert ranker.best_score_ > 0.5
+    train, test = next(ONE.split(X, y))
+    expected = [
+        roc_auc_score(
+            y[test],
+            AccuracyAtTopRanker(tau=0.2, C=C).fit(X[train], y[train]).decision_function(X[test]),
+        )
+        for C in (0.01, 1.0)
+    ]
+    np.testing.assert_allclose(ranker.cv_results_["mean_test_score"], expected)
     assert not hasattr(ranker, "predict_proba")
 
 
 def test_estimators_that_are_no_classifiers():
     X, y = rows()
     found = BoundSearchCV(Ridge(), {"alpha": [0.1, 10.0]}, cv=ONE).fit(X, y)
-    assert found.best_score_ > 0.5
+    train, test = next(ONE.split(X, y))
+    model = Ridge(**found.best_params_).fit(X[train], y[train])
+    assert found.best_score_ == pytest.approx(roc_auc_score(y[test], model.predict(X[test])))
     with pytest.raises(ValueError, match="pos_label"):
         BoundSearchCV(Ridge(), {"alpha": [0.1]}, cv=ONE).fit(X, np.array(["a", "b"])[y])
 
@@ -321,9 +340,16 @@ def test_estimators_that_are_no_classifiers():
 def test_in_another_cross_validation():
     X, y = rows()
     scores = cross_val_score(columns(), X, y, cv=3, error_score="raise")
-    assert (scores > 0.5).all()
-    nested = BoundSearchCV(columns(), {"rule": ["max_bound", "within_noise"]}, cv=ONE)
-    assert nested.fit(X, y).best_score_ > 0.5
+    for score, (train, test) in zip(scores, StratifiedKFold(3).split(X, y), strict=True):
+        chosen = columns().fit(X[train], y[train]).best_params_["j"]
+        assert score == pytest.approx(roc_auc_score(y[test], X[test, chosen]))
+    nested = BoundSearchCV(columns(), {"rule": ["max_bound", "within_noise"]}, cv=ONE).fit(X, y)
+    train, test = next(ONE.split(X, y))
+    for rule, score in zip(
+        ("max_bound", "within_noise"), nested.cv_results_["mean_test_score"], strict=True
+    ):
+        chosen = columns(rule=rule).fit(X[train], y[train]).best_params_["j"]
+        assert score == pytest.approx(roc_auc_score(y[test], X[test, chosen]))
 
 
 def test_weights_reach_the_fits():
@@ -371,7 +397,7 @@ def test_groups_of_an_auc():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"delta": 1.0}, "delta=1.0 must be a probability"),
+        ({"delta": 1.0}, r"delta=1.0 must be a number in \(0, 1\): the probability of failure"),
         ({"measure": "pos@top"}, "has no lower limits"),
         ({"theorem": "bernstein"}, "theorem='bernstein' must be one of 'auto', 'mcdiarmid'"),
         ({"measure": "dcg"}, "theorem='auto' has no theorem for 'dcg'"),
@@ -445,8 +471,12 @@ def test_the_measure_is_that_of_the_queries_held_out():
 
 def test_a_measure_without_a_range_has_asymptotic_limits():
     X, y, qid = queries()
-    found = of_queries(measure="dcg", theorem="max-t").fit(X, y, qid=qid)
+    found = of_queries(measure="dcg", theorem="max-t", refit=False).fit(X, y, qid=qid)
+    assert found.report_.bound is None
     assert 0 < found.best_bound_ < found.best_score_
+    test = next(GroupShuffleSplit(1, test_size=1 / 3, random_state=SEED).split(X, y, qid))[1]
+    value = dcg_score(y[test], found.predict(X[test]), qid=qid[test])
+    assert found.best_score_ == pytest.approx(value)
 
 
 def test_cut_queries_are_refused():
@@ -460,8 +490,21 @@ def test_classifiers_of_queries():
     named = np.where(y == 2, "yes", "no")
     search = BoundSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, measure="ap", cv=3)
     found = search.fit(X, named, groups=qid)
-    assert 0 < found.best_bound_ < found.best_score_ <= 1
-    assert found.score(X, named, groups=qid) > 0.5
+    parts = [
+        average_precision_score(
+            named[test] == "yes",
+            LogisticRegression(**found.best_params_)
+            .fit(X[train], named[train])
+            .decision_function(X[test]),
+            qid=qid[test],
+        )
+        for train, test in GroupKFold(3).split(X, y, groups=qid)
+    ]
+    assert found.best_score_ == pytest.approx(np.mean(parts))
+    # Hoeffding's width of parts of eight queries, for two candidates.
+    assert found.best_bound_ == pytest.approx(np.mean(parts) - sqrt(log(2 / 0.05) / 16))
+    expected = average_precision_score(named == "yes", found.decision_function(X), qid=qid)
+    assert found.score(X, named, groups=qid) == pytest.approx(expected)
 
 
 class NoScores(BaseEstimator):

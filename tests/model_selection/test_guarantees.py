@@ -5,10 +5,11 @@ import pytest
 from sklearn.model_selection import PredefinedSplit, StratifiedKFold
 
 from sklearn_rank.bounds import auc_bound
-from sklearn_rank.metrics import roc_auc_score
+from sklearn_rank.metrics import get_measure, roc_auc_score
 from sklearn_rank.model_selection import BoundSearchCV, StructuralRankSelection, make_bound_scorer
-from sklearn_rank.model_selection._evidence import AUCEvidence, QueryEvidence
+from sklearn_rank.model_selection._list_evidence import AUCEvidence
 from sklearn_rank.model_selection._noise import simultaneous_tails
+from sklearn_rank.model_selection._query_evidence import QueryEvidence
 
 from .estimators import Column, Share, shifted
 
@@ -99,7 +100,7 @@ def test_a_bound_for_all_rows_of_folds_is_false():
     for part in (0, 1):
         model = Share().fit(X[fold != part], y[fold != part])
         pooled[fold == part] = model.decision_function(X[fold == part])
-    bound = auc_bound(int(y.sum()), int((1 - y).sum()), 1e-3, method="mcdiarmid")
+    bound = auc_bound(int(y.sum()), int((1 - y).sum()), 1e-3)
     assert abs(roc_auc_score(y, pooled) - 0.5) > bound.value
     found = BoundSearchCV(Share(), {}, cv=PredefinedSplit(fold), delta=1e-3).fit(X, y)
     assert found.best_score_ == 0.5
@@ -115,7 +116,7 @@ def test_means_over_queries(theorem, n_parts):
     violations = []
     for _ in range(800):
         samples = [rng.binomial(1, 0.2, (8, 20)).astype(float) for _ in range(n_parts)]
-        evidence = QueryEvidence("ndcg", samples, (0.0, 1.0))
+        evidence = QueryEvidence(get_measure("ndcg"), samples)
         violations.append((evidence.lower(theorem, np.full(8, DELTA / 8)) > 0.2).any())
     assert at_most(violations)
 

@@ -7,8 +7,11 @@ import pytest
 from scipy import stats
 
 from sklearn_rank.inference import auc_interval, compare_rankers
-from sklearn_rank.model_selection._evidence import AUCEvidence, QueryEvidence, fold_entropy
+from sklearn_rank.metrics import get_measure
+from sklearn_rank.model_selection._fold_theorems import fold_entropy
+from sklearn_rank.model_selection._list_evidence import AUCEvidence
 from sklearn_rank.model_selection._noise import may_be_best, simultaneous_tails
+from sklearn_rank.model_selection._query_evidence import QueryEvidence
 from tests.oracles import selection as oracle
 
 from .estimators import shifted
@@ -31,7 +34,7 @@ def test_values_and_covariance_are_those_of_the_definition():
         np.testing.assert_allclose(
             evidence.covariance, oracle.auc_covariance(positive, scores), atol=1e-12
         )
-        assert np.linalg.eigvalsh(evidence.spare)[0] > 0
+        assert np.linalg.eigvalsh(evidence.regularized_covariance)[0] > 0
 
 
 def test_parts_are_averaged():
@@ -44,8 +47,11 @@ def test_parts_are_averaged():
     np.testing.assert_allclose(
         evidence.covariance, np.sum([one.covariance for one in single], axis=0) / 9
     )
-    np.testing.assert_allclose(evidence.spare, np.sum([one.spare for one in single], axis=0) / 9)
-    assert evidence.effective == pytest.approx(sum(one.effective for one in single))
+    np.testing.assert_allclose(
+        evidence.regularized_covariance,
+        np.sum([one.regularized_covariance for one in single], axis=0) / 9,
+    )
+    assert evidence.n_effective == pytest.approx(sum(one.n_effective for one in single))
 
 
 def test_three_equal_parts_are_three_times_as_sure():
@@ -83,7 +89,7 @@ def test_tails_against_the_exact_distribution():
         evidence = of_columns(rng, shifts=shifts)
         weights = np.full(len(shifts), 1 / len(shifts))
         tails = simultaneous_tails(evidence, 0.1, weights, rng)
-        expected = stats.norm.sf(oracle.largest_quantile(evidence.spare, 0.9))
+        expected = stats.norm.sf(oracle.largest_quantile(evidence.regularized_covariance, 0.9))
         np.testing.assert_allclose(tails, expected, rtol=0.05)
         assert 0.1 / len(shifts) <= tails[0] <= 0.1
 
@@ -150,7 +156,7 @@ def test_equal_candidates_are_all_kept_and_certain_ones_are_not_certain():
 def test_queries():
     rng = np.random.default_rng(0)
     samples = [rng.random((3, 30)), rng.random((3, 20))]
-    evidence = QueryEvidence("ndcg", samples, (0.0, 1.0))
+    evidence = QueryEvidence(get_measure("ndcg"), samples)
     np.testing.assert_allclose(
         evidence.means, (samples[0].mean(axis=1) + samples[1].mean(axis=1)) / 2
     )
@@ -161,7 +167,7 @@ def test_queries():
     )
     found = evidence.means - evidence.widths("bernstein", np.full(3, 0.1))
     np.testing.assert_allclose(found, by_parts)
-    constant = QueryEvidence("ndcg", [np.ones((2, 30))], (0.0, 1.0))
+    constant = QueryEvidence(get_measure("ndcg"), [np.ones((2, 30))])
     assert (constant.lower("max-t", np.full(2, 0.05)) < 1).all()
     assert may_be_best(constant, 0.05, rng).all()
 

@@ -1,0 +1,173 @@
+"""What a search does as the estimator that it chose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sklearn
+from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .._typing import AnyArray
+
+__all__ = ["BestEstimatorMixin"]
+
+
+def _of_best(name: str) -> Any:
+    """Let a method exist where the estimator has it."""
+
+    def check(search: Any) -> bool:
+        # AttributeError from here says what is missing.
+        getattr(getattr(search, "best_estimator_", search.estimator), name)
+        return True
+
+    return available_if(check)
+
+
+class BestEstimatorMixin:
+    """Methods and attributes of ``best_estimator_``, as far as it has them."""
+
+    estimator: Any
+    best_estimator_: Any
+    n_splits_: int
+    scorer_: Any
+
+    def score(self, X: Any, y: Any, **params: Any) -> float:
+        """Value of the measure for ``best_estimator_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels or grades.
+        **params : dict
+            ``groups`` for a mean over queries, the ids of the queries.
+
+        Returns
+        -------
+        float
+            The value; more is better.
+        """
+        self._check_has_best()
+        if sklearn.get_config()["enable_metadata_routing"]:
+            params = process_routing(self, "score", **params).scorer.score
+        return self.scorer_(self.best_estimator_, X, y, **params)
+
+    @_of_best("predict")
+    def predict(self, X: Any) -> AnyArray:
+        """Predict by ``best_estimator_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Its predictions.
+        """
+        self._check_has_best()
+        return self.best_estimator_.predict(X)
+
+    @_of_best("predict_proba")
+    def predict_proba(self, X: Any) -> AnyArray:
+        """Predict probabilities by ``best_estimator_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Its probabilities.
+        """
+        self._check_has_best()
+        return self.best_estimator_.predict_proba(X)
+
+    @_of_best("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> AnyArray:
+        """Predict logarithms of probabilities by ``best_estimator_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Its logarithms of probabilities.
+        """
+        self._check_has_best()
+        return self.best_estimator_.predict_log_proba(X)
+
+    @_of_best("decision_function")
+    def decision_function(self, X: Any) -> AnyArray:
+        """Score rows by ``best_estimator_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Its scores.
+        """
+        self._check_has_best()
+        return self.best_estimator_.decision_function(X)
+
+    @_of_best("rank")
+    def rank(self, X: Any, qid: Any = None) -> AnyArray:
+        """Find the positions of rows within their queries, by ``best_estimator_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row; None is one query.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positions from 1, the top.
+        """
+        self._check_has_best()
+        return self.best_estimator_.rank(X, qid=qid)
+
+    def _check_has_best(self) -> None:
+        check_is_fitted(self, "best_index_")
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(
+                f"This {type(self).__name__} has no best_estimator_: with refit=False and"
+                f" {self.n_splits_} held-out parts there is one model a part, in fold_estimators_."
+            )
+
+    @property
+    def classes_(self) -> AnyArray:
+        """Labels, of classifiers."""
+        return self._of_fitted("classes_")
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features, of estimators that know it."""
+        return self._of_fitted("n_features_in_")
+
+    @property
+    def feature_names_in_(self) -> AnyArray:
+        """Names of the features, of estimators that were fitted to a frame."""
+        return self._of_fitted("feature_names_in_")
+
+    def _of_fitted(self, name: str) -> Any:
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(
+                f"{type(self).__name__} has no {name} without a fitted best_estimator_."
+            )
+        return getattr(self.best_estimator_, name)

@@ -1,0 +1,277 @@
+"""From what held-out parts showed to the candidate that is chosen, its limit, and what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..inference import Interval
+from ._candidates import DIGITS, Fitted, Grid, candidate_table, rank_descending
+from ._evidence import ASYMPTOTIC, Evidence
+from ._list_evidence import AUCEvidence
+from ._noise import may_be_best, simultaneous_tails
+from ._report import SelectionReport
+
+__all__ = ["RULES", "WITHIN_NOISE", "Choice", "Limits", "choose", "lower_limits"]
+
+WITHIN_NOISE = "within_noise"
+RULES = ("max_bound", WITHIN_NOISE)
+
+# AUC of an order at random.
+CHANCE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Lower limits that hold for all candidates at once, of those that were scored.
+
+    Parameters
+    ----------
+    theorem : str
+        Where they come from.
+    delta : float
+        Probability that any of them fails.
+    deltas : ndarray of shape (n_scored,)
+        Probability that each fails.
+    lower : ndarray of shape (n_scored,)
+        The limits.
+    unclipped : ndarray of shape (n_scored,)
+        The same, not cut off at the end of the range, where limits would tie that differ.
+    """
+
+    theorem: str
+    delta: float
+    deltas: FloatArray
+    lower: FloatArray
+    unclipped: FloatArray
+
+
+def lower_limits(
+    evidence: Evidence, theorem: str, delta: float, weights: FloatArray, rng: np.random.Generator
+) -> Limits:
+    """Find a lower limit for each candidate.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        What the held-out parts showed.
+    theorem : str
+        One of the theorems of the measure, or the asymptotic one.
+    delta : float
+        Probability that any limit fails.
+    weights : ndarray of shape (n_scored,)
+        Share of it that each candidate has; those that failed have shares too.
+    rng : numpy.random.Generator
+        Source of the draws for asymptotic limits.
+
+    Returns
+    -------
+    Limits
+        The limits.
+    """
+    if theorem == ASYMPTOTIC:
+        deltas = simultaneous_tails(evidence, delta, weights / weights.sum(), rng)
+        lower = evidence.lower(theorem, deltas)
+        return Limits(theorem, delta, deltas, lower, lower)
+    deltas = delta * weights
+    unclipped = evidence.means - evidence.widths(theorem, deltas)
+    lower = np.maximum(unclipped, evidence.measure.range[0])
+    return Limits(theorem, delta, deltas, lower, unclipped)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The candidate that was chosen, and what is known of all.
+
+    Parameters
+    ----------
+    grid : Grid
+        The candidates.
+    scored : ndarray of int
+        Which of them were scored: those of which no fit failed.
+    evidence : Evidence
+        What the held-out parts showed of these.
+    limits : Limits
+        Their lower limits.
+    stays : ndarray of bool of shape (n_scored,)
+        Which of them a simultaneous paired test cannot tell from the best.
+    best : int
+        The chosen one among the scored.
+    """
+
+    grid: Grid
+    scored: IntArray
+    evidence: Evidence
+    limits: Limits
+    stays: BoolArray
+    best: int
+
+    @property
+    def index(self) -> int:
+        """The chosen one among all candidates."""
+        return int(self.scored[self.best])
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Parameters of the chosen one."""
+        return self.grid.candidates[self.index]
+
+    @property
+    def value(self) -> float:
+        """Mean over the parts of its measure."""
+        return float(self.evidence.means[self.best])
+
+    @property
+    def lower(self) -> float:
+        """Its lower limit."""
+        return float(self.limits.lower[self.best])
+
+    def _column(self, values: Any, missing: Any = np.nan) -> AnyArray:
+        """Values of the scored candidates among those of all."""
+        shape = (len(self.grid.candidates), *values.shape[1:])
+        column = np.full(shape, missing, dtype=values.dtype)
+        column[self.scored] = values
+        return column
+
+    def results(self, fits: Sequence[Sequence[Fitted]]) -> dict[str, Any]:
+        """Tabulate all candidates.
+
+        Parameters
+        ----------
+        fits : sequence of sequence of Fitted
+            For each candidate, for each split.
+
+        Returns
+        -------
+        dict
+            Columns of ``cv_results_`` by name.
+        """
+        evidence, limits = self.evidence, self.limits
+        table = candidate_table(self.grid.candidates, fits)
+        for part, column in enumerate(self._column(evidence.values).T):
+            table[f"split{part}_test_score"] = column
+        table["mean_test_score"] = self._column(evidence.means)
+        table["std_test_score"] = self._column(evidence.values.std(axis=1))
+        table["rank_test_score"] = rank_descending(table["mean_test_score"])
+        table["lower_bound"] = self._column(limits.lower)
+        table["rank_bound"] = rank_descending(self._column(limits.unclipped))
+        table["prior"], table["delta"] = self.grid.weights, self._column(limits.deltas)
+        table["may_be_best"] = self._column(self.stays, False)
+        return table
+
+    def report(self, rule: str, refit: bool, rng: np.random.Generator) -> SelectionReport:
+        """Say what was found, and what of it is guaranteed.
+
+        Parameters
+        ----------
+        rule : str
+            How it was chosen.
+        refit : bool
+            Whether the chosen one is fitted anew to all rows.
+        rng : numpy.random.Generator
+            Source of the draws for the asymptotic interval.
+
+        Returns
+        -------
+        SelectionReport
+            The report.
+        """
+        evidence, name = self.evidence, self.evidence.measure.name
+        one_part = evidence.n_parts == 1
+        target = (
+            f"expected {name} of the model fitted without the held-out part"
+            if one_part
+            else f"mean expected {name} of the {evidence.n_parts} fold models"
+        )
+        if refit:
+            remark = "fitted anew to all rows; nothing is guaranteed of it"
+        elif one_part:
+            remark = "the model that was scored; the lower limit is for it"
+        else:
+            remark = "none, since there are several fold models and refit=False"
+        return SelectionReport(
+            measure=name,
+            candidate=self.index,
+            params=self.params,
+            rule=rule,
+            n_candidates=len(self.grid.candidates),
+            n_parts=evidence.n_parts,
+            counts=evidence.counts(),
+            value=self.value,
+            lower=self.lower,
+            target=target,
+            bound=self._bound(),
+            interval=self._interval(target, rng),
+            may_be_best=tuple(self.scored[self.stays].tolist()),
+            covers_best_estimator=one_part and not refit,
+            remark=remark,
+            chance=CHANCE if isinstance(evidence, AUCEvidence) else None,
+        )
+
+    def _bound(self) -> Any:
+        """The theorem behind the limit; None if it is asymptotic."""
+        limits = self.limits
+        if limits.theorem == ASYMPTOTIC:
+            return None
+        return self.evidence.bound(
+            limits.theorem,
+            self.best,
+            limits.delta,
+            self.grid.weights[self.scored],
+            len(self.grid.candidates),
+        )
+
+    def _interval(self, target: str, rng: np.random.Generator) -> Interval:
+        """Asymptotic interval, simultaneous over the candidates."""
+        delta, n = self.limits.delta, len(self.scored)
+        tails = simultaneous_tails(self.evidence, delta / 2.0, np.full(n, 1.0 / n), rng)
+        low, high = self.evidence.asymptotic_limits(tails)
+        return Interval(
+            estimate=self.value,
+            low=float(low[self.best]),
+            high=float(high[self.best]),
+            level=1.0 - delta,
+            method=ASYMPTOTIC,
+            target=target,
+        )
+
+
+def choose(
+    grid: Grid,
+    scored: IntArray,
+    evidence: Evidence,
+    limits: Limits,
+    rule: str,
+    rng: np.random.Generator,
+) -> Choice:
+    """Choose a candidate.
+
+    Parameters
+    ----------
+    grid : Grid
+        The candidates.
+    scored : ndarray of int
+        Which of them were scored.
+    evidence : Evidence
+        What the held-out parts showed of these.
+    limits : Limits
+        Their lower limits.
+    rule : {"max_bound", "within_noise"}
+        The largest lower limit, or the simplest that may be the best; ties go to the simplest.
+    rng : numpy.random.Generator
+        Source of the draws for the simultaneous paired test.
+
+    Returns
+    -------
+    Choice
+        The choice.
+    """
+    stays = may_be_best(evidence, limits.delta, rng)
+    rounded = np.round(limits.unclipped, DIGITS)
+    among = np.flatnonzero(stays if rule == WITHIN_NOISE else rounded == rounded.max())
+    best = int(among[np.argmin(grid.simplicity[scored][among])])
+    return Choice(grid, scored, evidence, limits, stays, best)

@@ -1,0 +1,306 @@
+"""What held-out lists of two classes show: influence of the items, theorems for the AUC."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from .._typing import BoolArray, FloatArray
+from ..bounds import Bound, auc_bound, auc_fold_mean_bound
+from ..bounds._shared import score_limits
+from ..inference._shared import JointEstimate, design_effect, joint_influence, sample_moments
+from ..metrics import Measure, get_measure
+from ..metrics._shared import ClassInfluence
+from ._evidence import Evidence, with_prior_shares
+from ._fold_theorems import chernoff_fold_bound, fold_widths
+
+__all__ = ["AUCEvidence", "ListEvidence", "influence_of", "is_auc", "list_evidence"]
+
+AUC = get_measure("auc")
+LABELS = "the labels"
+ITEMS = "items are independent given their labels"
+
+# Of fewer draws of 0 and 1 than these nothing is known.
+LEAST_DRAWS = 1e-300
+
+
+def is_auc(measure: Measure) -> bool:
+    """Whether a measure of one list is the AUC.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+
+    Returns
+    -------
+    bool
+        Whether it is, whatever it counts for lists without a value, which are not among these.
+    """
+    return measure == get_measure("auc", undefined=measure.undefined)
+
+
+def list_evidence(
+    measure: Measure, positive: Sequence[BoolArray], scores: Sequence[Sequence[FloatArray]]
+) -> ListEvidence:
+    """Collect what lists show, with theorems if the measure is the AUC.
+
+    Parameters
+    ----------
+    measure : Measure
+        Measure of one list of two classes.
+    positive : sequence of ndarray of bool
+        Which rows of each part are positive; there are some of both classes.
+    scores : sequence of sequence of ndarray
+        For each part the scores of each candidate.
+
+    Returns
+    -------
+    ListEvidence
+        The evidence.
+    """
+    kind = AUCEvidence if is_auc(measure) else ListEvidence
+    return kind(positive, scores, measure)
+
+
+def influence_of(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
+    """Find how much each item of one list moves a measure.
+
+    Parameters
+    ----------
+    measure : Measure
+        Measure of one list of two classes.
+    positive : ndarray of bool of shape (n,)
+        Which items are positive; there are some of both classes.
+    score : ndarray of shape (n,)
+        Scores.
+
+    Returns
+    -------
+    ClassInfluence
+        The influence.
+    """
+    found = measure.influence(measure.lists(positive.astype(np.int64), score))
+    if found is None:
+        raise ValueError(
+            f"measure={measure.name!r} has no lower limits here, for how much single items move it"
+            " is not known: take 'auc', a mean over queries, as 'ndcg@10', or a measure with an"
+            " influence; sklearn_rank.inference has intervals for other measures of one list."
+        )
+    if not isfinite(found.estimate):
+        raise ValueError(
+            f"{measure.name} has no value for a held-out part of {np.count_nonzero(positive)}"
+            f" positives and {np.count_nonzero(~positive)} negatives: pass larger parts."
+        )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class ListEvidence(Evidence):
+    """Values of several candidates on held-out lists, whose influence is known.
+
+    Parameters
+    ----------
+    positive : sequence of ndarray of bool
+        Which rows of each part are positive; there are some of both classes.
+    scores : sequence of sequence of ndarray
+        For each part the scores of each candidate.
+    measure : Measure
+        The measure.
+    """
+
+    positive: Sequence[BoolArray]
+    scores: Sequence[Sequence[FloatArray]]
+    measure: Measure
+
+    @cached_property
+    def _influences(self) -> list[list[ClassInfluence]]:
+        return [
+            [influence_of(self.measure, positive, score) for score in scores]
+            for positive, scores in zip(self.positive, self.scores, strict=True)
+        ]
+
+    @cached_property
+    def joint_estimates(self) -> list[JointEstimate]:
+        """Values of the candidates on each part, and how they vary together, given the labels."""
+        joint = [joint_influence(found, conditional=True) for found in self._influences]
+        if any((np.diag(one.regularized) <= 0.0).any() for one in joint):
+            raise ValueError(
+                f"{self.measure.name} has no known range, and all items of a held-out part move it"
+                " alike, so that nothing is known of how it varies: pass range= to make_measure."
+            )
+        return joint
+
+    @cached_property
+    def _class_counts(self) -> tuple[list[int], list[int]]:
+        n_pos = [int(np.count_nonzero(positive)) for positive in self.positive]
+        return n_pos, [len(p) - m for p, m in zip(self.positive, n_pos, strict=True)]
+
+    def counts(self) -> str:
+        """Say how many items there are.
+
+        Returns
+        -------
+        str
+            Positives and negatives of the parts.
+        """
+        pairs = zip(*self._class_counts, strict=True)
+        return ", ".join(f"{m}/{n}" for m, n in pairs) + " positives/negatives"
+
+    def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Limits from the influence, with half an item added at either end.
+
+        Parameters
+        ----------
+        tails : ndarray of shape (n_candidates,)
+            Probability of either limit to be on the wrong side.
+
+        Returns
+        -------
+        low : ndarray of shape (n_candidates,)
+            Lower limits: Wilson's within a finite range, else normal ones.
+        high : ndarray of shape (n_candidates,)
+            Upper limits.
+        """
+        variance, z = np.diag(self.regularized_covariance), ndtri(tails)
+        if not isfinite(self.length):
+            reach = np.abs(z) * np.sqrt(variance)
+            return self.means - reach, self.means + reach
+        origin = self.measure.range[0]
+        shift = np.mean([[one.regularized()[0] for one in part] for part in self._influences], 0)
+        share = np.clip((self.means - origin) / self.length, 0.0, 1.0)
+        shrunken = np.clip(share + shift / self.length, 0.0, 1.0)
+        draws = shrunken * (1.0 - shrunken) * self.length**2 / variance
+        low, high = score_limits(share, z**2 / np.maximum(draws, LEAST_DRAWS))
+        return origin + self.length * low, origin + self.length * high
+
+
+@dataclass(frozen=True, eq=False)
+class AUCEvidence(ListEvidence):
+    """AUCs of several candidates on held-out parts.
+
+    Parameters
+    ----------
+    positive : sequence of ndarray of bool
+        Which rows of each part are positive; there are some of both classes.
+    scores : sequence of sequence of ndarray
+        For each part the scores of each candidate.
+    measure : Measure, default=AUC
+        The AUC.
+    """
+
+    measure: Measure = AUC
+
+    @cached_property
+    def _moments(self) -> list[list[Any]]:
+        return [
+            [sample_moments(score, positive, None) for score in scores]
+            for positive, scores in zip(self.positive, self.scores, strict=True)
+        ]
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """AUC of each candidate on each part."""
+        return np.array([[float(one.auc) for one in part] for part in self._moments]).T
+
+    def widths(self, theorem: Any, deltas: FloatArray) -> FloatArray:
+        """Distances of the lower limits from the means, each failing with its own delta.
+
+        Parameters
+        ----------
+        theorem : {"mcdiarmid", "hoeffding", "kl"}
+            Inequality.
+        deltas : ndarray of shape (n_candidates,)
+            Probabilities of failure.
+
+        Returns
+        -------
+        ndarray of shape (n_candidates,)
+            The widths.
+        """
+        n_pos, n_neg = self._class_counts
+        if theorem == "kl" and self.n_parts > 1:
+            return fold_widths(self.means, min(*n_pos, *n_neg), deltas)
+        if self.n_parts > 1:
+            found = [
+                auc_fold_mean_bound(n_pos, n_neg, float(delta), method=theorem, side="lower")
+                for delta in deltas
+            ]
+        else:
+            found = [
+                auc_bound(
+                    n_pos[0], n_neg[0], float(delta), method=theorem, auc=float(auc), side="lower"
+                )
+                for auc, delta in zip(self.means, deltas, strict=True)
+            ]
+        return np.array([one.value for one in found])
+
+    def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Wilson's limits with a variance by placements, regularised.
+
+        Parameters
+        ----------
+        tails : ndarray of shape (n_candidates,)
+            Probability of either limit to be on the wrong side.
+
+        Returns
+        -------
+        low : ndarray of shape (n_candidates,)
+            Lower limits.
+        high : ndarray of shape (n_candidates,)
+            Upper limits.
+        """
+        # A (1 - A) is concave: that of the mean is no less than the mean over the parts.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            effects = [[float(design_effect(one)) for one in part] for part in self._moments]
+        effect = np.mean(effects, axis=0) / self.n_parts
+        return score_limits(self.means, ndtri(tails) ** 2 * effect)
+
+    def bound(
+        self, theorem: Any, candidate: int, delta: float, weights: FloatArray, n_candidates: int
+    ) -> Bound:
+        """Say what holds of a candidate that was chosen by looking.
+
+        Parameters
+        ----------
+        theorem : {"mcdiarmid", "hoeffding", "kl"}
+            Inequality.
+        candidate : int
+            The candidate.
+        delta : float
+            Probability of failure for all candidates together.
+        weights : ndarray of shape (n_scored,)
+            Share of it that each has that was scored.
+        n_candidates : int
+            Number of candidates, those that failed included.
+
+        Returns
+        -------
+        Bound
+            Of the AUC less its expectation, given the labels.
+        """
+        n_pos, n_neg = self._class_counts
+        value = float(self.widths(theorem, delta * weights)[candidate])
+        if theorem == "kl" and self.n_parts > 1:
+            return chernoff_fold_bound(value, delta, "AUC", conditioned_on=LABELS, items=ITEMS)
+        if self.n_parts > 1:
+            stated = auc_fold_mean_bound(
+                n_pos, n_neg, delta, n_functions=n_candidates, method=theorem, side="lower"
+            )
+        else:
+            stated = auc_bound(
+                n_pos[0],
+                n_neg[0],
+                delta,
+                function_class=n_candidates,
+                method=theorem,
+                auc=float(self.means[candidate]),
+                side="lower",
+            )
+        return with_prior_shares(stated, value, weights * n_candidates)

@@ -1,0 +1,138 @@
+"""What is handed on in a search: to the fits, the splitter and the measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
+
+from .._typing import AnyArray
+from .._validation import check_qid
+from .._warn import warn
+from ..metrics import Measure, get_scorer
+
+__all__ = ["Metadata", "metadata_of", "router_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Metadata:
+    """What was passed to the ``fit`` of a search, and for whom it is.
+
+    Parameters
+    ----------
+    fit_params : dict
+        Arguments of the fits.
+    groups : array-like or None
+        Groups for the splitter.
+    qid : ndarray of shape (n_samples,) or None
+        Ids of the queries, for a mean over queries.
+    """
+
+    fit_params: dict[str, Any]
+    groups: Any
+    qid: AnyArray | None
+
+
+def metadata_of(search: Any, params: dict[str, Any], measure: Measure, n: int) -> Metadata:
+    """Divide what was passed to ``fit``.
+
+    Parameters
+    ----------
+    search : BoundSearchCV
+        The search.
+    params : dict
+        What was passed.
+    measure : Measure
+        The measure.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    Metadata
+        Whom it is for.
+    """
+    if sklearn.get_config()["enable_metadata_routing"]:
+        routed = process_routing(search, "fit", **params)
+        fit_params = dict(routed.estimator.fit)
+        groups = dict(routed.splitter.split).get("groups")
+        qid = dict(routed.scorer.score).get("qid")
+    else:
+        fit_params = {name: value for name, value in params.items() if name != "groups"}
+        groups = params.get("groups")
+        if groups is None and measure.per_query:
+            groups = params.get("qid")
+        qid = groups
+    if not measure.per_query:
+        if groups is not None and len(np.unique(check_qid(groups, n))) < n:
+            _check_groups_of_rows(search.cv)
+        return Metadata(fit_params, groups, None)
+    if qid is None:
+        raise ValueError(
+            f"{measure.name!r} is a mean over queries, but fit got no ids: pass groups=, one"
+            " id per row."
+        )
+    return Metadata(fit_params, groups, check_qid(qid, n))
+
+
+def _check_groups_of_rows(cv: Any) -> None:
+    """Refuse or warn of groups where independent rows are what limits are for."""
+    if cv is None:
+        raise ValueError(
+            "groups were passed, but cv=None holds out rows, not groups: pass"
+            " cv=GroupShuffleSplit(1), or leave groups out."
+        )
+    warn(
+        "Rows share groups, and so may depend on each other: what is said to be guaranteed, and"
+        " the intervals, are for independent rows.",
+        UserWarning,
+    )
+
+
+def router_of(search: Any, measure: Measure, splitter: Any) -> MetadataRouter:
+    """Say what a search hands on.
+
+    Parameters
+    ----------
+    search : BoundSearchCV
+        The search.
+    measure : Measure
+        The measure.
+    splitter : splitter
+        What holds out parts.
+
+    Returns
+    -------
+    MetadataRouter
+        The requests.
+    """
+    scorer = get_scorer(measure)
+    if sklearn.get_config()["enable_metadata_routing"]:
+        # Weights may be for the fits; in the limits each row and query counts once.
+        known = get_routing_for_object(scorer).score.requests
+        weights = [name for name in ("sample_weight", "query_weight") if name in known]
+        scorer.set_score_request(**dict.fromkeys(weights, False))
+    router = MetadataRouter(owner=search)
+    router.add(
+        estimator=search.estimator,
+        method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+    )
+    router.add(
+        scorer=scorer,
+        method_mapping=MethodMapping()
+        .add(caller="fit", callee="score")
+        .add(caller="score", callee="score"),
+    )
+    router.add(
+        splitter=splitter,
+        method_mapping=MethodMapping().add(caller="fit", callee="split"),
+    )
+    return router

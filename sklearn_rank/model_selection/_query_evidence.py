@@ -1,0 +1,201 @@
+"""What the queries of held-out parts show of several candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from .._typing import FloatArray
+from ..bounds import Bound
+from ..bounds._shared import kl_limits
+from ..inference._shared import JointEstimate, joint_query_means, query_values_of
+from ..metrics import Measure
+from ._evidence import Evidence, with_prior_shares
+from ._fold_theorems import FITTED_APART, chernoff_fold_bound, fold_target, fold_widths
+
+__all__ = ["QueryEvidence", "query_evidence"]
+
+QUERIES = "queries are independent and of one distribution"
+THEOREMS = {
+    "hoeffding": "Hoeffding (1963), Theorem 2",
+    "kl": "Hoeffding (1963), Theorem 1",
+    "bernstein": "Maurer & Pontil (2009), Theorem 4",
+}
+
+# Standard errors that are smaller, relative to the mean, are nothing but rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class QueryEvidence(Evidence):
+    """Values of several candidates on the queries of held-out parts.
+
+    Parameters
+    ----------
+    measure : Measure
+        A mean over queries.
+    samples : sequence of ndarray of shape (n_candidates, n_queries)
+        For each part the value of each candidate on each query.
+    """
+
+    measure: Measure
+    samples: Sequence[FloatArray]
+
+    @cached_property
+    def joint_estimates(self) -> list[JointEstimate]:
+        """Means of the candidates over the queries of each part, and how they vary together."""
+        return [joint_query_means(sample, self.length) for sample in self.samples]
+
+    @cached_property
+    def _query_counts(self) -> list[int]:
+        return [sample.shape[1] for sample in self.samples]
+
+    def counts(self) -> str:
+        """Say how many queries there are.
+
+        Returns
+        -------
+        str
+            Queries of the parts.
+        """
+        return ", ".join(map(str, self._query_counts)) + " queries"
+
+    def widths(self, theorem: str, deltas: FloatArray) -> FloatArray:
+        """Distances of the lower limits from the means, each failing with its own delta.
+
+        Parameters
+        ----------
+        theorem : {"hoeffding", "kl", "bernstein"}
+            Inequality.
+        deltas : ndarray of shape (n_candidates,)
+            Probabilities of failure.
+
+        Returns
+        -------
+        ndarray of shape (n_candidates,)
+            The widths.
+        """
+        logs = -np.log(deltas)
+        if theorem == "hoeffding":
+            shares = self._hoeffding(logs)
+        elif theorem == "bernstein":
+            shares = self._bernstein(logs)
+        else:
+            means = np.clip((self.means - self.measure.range[0]) / self.length, 0.0, 1.0)
+            if self.n_parts > 1:
+                shares = fold_widths(means, min(self._query_counts), deltas)
+            else:
+                shares = means - kl_limits(means, logs / self._query_counts[0])[0]
+        return self.length * shares
+
+    def _hoeffding(self, logs: FloatArray) -> FloatArray:
+        parts = [np.minimum(np.sqrt(logs / (2.0 * n)), 1.0) for n in self._query_counts]
+        return np.mean(parts, axis=0)
+
+    def _bernstein(self, logs: FloatArray) -> FloatArray:
+        # The parts share delta: each of their own limits holds.
+        logs = logs + log(2.0 * self.n_parts)
+        parts = []
+        for sample, n in zip(self.samples, self._query_counts, strict=True):
+            variance = sample.var(axis=1, ddof=1) / self.length**2
+            parts.append(np.sqrt(2.0 * variance * logs / n) + 7.0 * logs / (3.0 * (n - 1.0)))
+        return np.mean(np.minimum(parts, 1.0), axis=0)
+
+    def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Student's limits, with the variance that queries of equal values may have hidden.
+
+        Parameters
+        ----------
+        tails : ndarray of shape (n_candidates,)
+            Probability of either limit to be on the wrong side.
+
+        Returns
+        -------
+        low : ndarray of shape (n_candidates,)
+            Lower limits.
+        high : ndarray of shape (n_candidates,)
+            Upper limits.
+        """
+        variance = np.diag(self.covariance)
+        rounding = (ROUNDING * np.abs(self.means)) ** 2
+        variance = np.where(variance > rounding, variance, np.diag(self.regularized_covariance))
+        degrees = sum(self._query_counts) - self.n_parts
+        reach = -stdtrit(degrees, tails) * np.sqrt(variance)
+        low, high = self.measure.range
+        return np.maximum(self.means - reach, low), np.minimum(self.means + reach, high)
+
+    def bound(
+        self, theorem: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
+    ) -> Bound:
+        """Say what holds of a candidate that was chosen by looking.
+
+        Parameters
+        ----------
+        theorem : {"hoeffding", "kl", "bernstein"}
+            Inequality.
+        candidate : int
+            The candidate.
+        delta : float
+            Probability of failure for all candidates together.
+        weights : ndarray of shape (n_scored,)
+            Share of it that each has that was scored.
+        n_candidates : int
+            Number of candidates, those that failed included.
+
+        Returns
+        -------
+        Bound
+            Of the mean over queries less its expectation.
+        """
+        name = self.measure.name
+        value = float(self.widths(theorem, delta * weights)[candidate])
+        folds = self.n_parts > 1
+        if theorem == "kl" and folds:
+            return chernoff_fold_bound(value, delta, name, conditioned_on="", items=QUERIES)
+        chosen = f"mean {name} - expected {name} of the chosen model"
+        stated = Bound(
+            value=value,
+            theorem=f"{THEOREMS[theorem]}{', for folds' if folds else ''}, for all candidates",
+            target=fold_target(name) if folds else chosen,
+            delta=delta,
+            assumptions=(FITTED_APART, QUERIES),
+        )
+        return with_prior_shares(stated, value, weights * n_candidates)
+
+
+def query_evidence(
+    measure: Measure,
+    y_true: Sequence[Any],
+    scores: Sequence[Sequence[FloatArray]],
+    qid: Sequence[Any],
+) -> QueryEvidence:
+    """Evaluate the candidates on the queries of each part.
+
+    Parameters
+    ----------
+    measure : Measure
+        A mean over queries.
+    y_true : sequence of ndarray
+        Labels of each part.
+    scores : sequence of sequence of ndarray
+        For each part the scores of each candidate.
+    qid : sequence of ndarray
+        Ids of the queries of each part.
+
+    Returns
+    -------
+    QueryEvidence
+        The values, where the measure is defined.
+    """
+    samples = []
+    for y, of_part, ids in zip(y_true, scores, qid, strict=True):
+        named = {str(candidate): score for candidate, score in enumerate(of_part)}
+        found = query_values_of(measure, y, named, qid=ids)
+        samples.append(np.stack([one.values for one in found.values()]))
+    return QueryEvidence(measure, samples)

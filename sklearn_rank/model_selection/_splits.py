@@ -1,0 +1,125 @@
+"""Which rows are held out, and that a statement about them is true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    StratifiedShuffleSplit,
+    check_cv,
+)
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import type_of_target
+
+from .._arguments import is_whole
+from .._typing import AnyArray, BoolArray
+from ..inference._shared import check_two_classes
+from ._candidates import Split
+
+__all__ = ["check_splits", "positive_rows", "splitter_of"]
+
+HELD_OUT = 1 / 3
+
+
+def splitter_of(
+    cv: Any, y: AnyArray | None, *, per_query: bool, classifier: bool, seed: int
+) -> Any:
+    """Find the splitter that an argument names.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable or None
+        The argument.
+    y : ndarray of shape (n_samples,) or None
+        Labels.
+    per_query : bool
+        Whether queries are held out, not rows.
+    classifier : bool
+        Whether the estimator is a classifier.
+    seed : int
+        Seed of the one random split.
+
+    Returns
+    -------
+    splitter
+        The splitter.
+    """
+    if cv is None:
+        kind = GroupShuffleSplit if per_query else StratifiedShuffleSplit
+        return kind(1, test_size=HELD_OUT, random_state=seed)
+    if per_query and is_whole(cv):
+        return GroupKFold(cv)
+    return check_cv(cv, y, classifier=classifier)
+
+
+def positive_rows(y: AnyArray, *, classifier: bool) -> BoolArray:
+    """Find the rows of the second class.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Labels.
+    classifier : bool
+        Whether the estimator is a classifier, which knows two classes of any name.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples,)
+        Which ones.
+    """
+    assert_all_finite(y, input_name="y")
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    classes = np.unique(y)
+    if kind != "binary" and len(classes) != 1:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}."
+        )
+    known = classes[-1] if classifier else None
+    return check_two_classes(y, np.zeros(len(y)), known, name="y").positive
+
+
+def check_splits(splits: list[Split], positive: BoolArray | None, qid: AnyArray | None) -> None:
+    """Refuse splits that no statement about held-out rows is true of.
+
+    Parameters
+    ----------
+    splits : list of (ndarray, ndarray)
+        Rows to train on and rows to score.
+    positive : ndarray of bool of shape (n_samples,) or None
+        Which rows are positive, where each part needs both classes.
+    qid : ndarray of shape (n_samples,) or None
+        Ids of the queries, which must not be cut.
+    """
+    if not splits:
+        raise ValueError("cv gave no split: pass a splitter that holds out some rows.")
+    for part, (train, test) in enumerate(splits):
+        both = np.intersect1d(train, test)
+        if len(both):
+            raise ValueError(
+                f"Row {both[0]} is both trained on and held out in split {part}: pass a cv whose"
+                " parts are disjoint."
+            )
+        if len(np.unique(test)) < len(test):
+            raise ValueError(f"Split {part} holds out a row twice: pass a cv that does not.")
+        if positive is not None:
+            _check_both_classes(part, positive[test])
+        if qid is not None:
+            cut = np.intersect1d(qid[train], qid[test])
+            if len(cut):
+                raise ValueError(
+                    f"The query {cut.tolist()[0]!r} is cut by split {part}: pass a cv that keeps"
+                    " queries whole, as GroupKFold or GroupShuffleSplit."
+                )
+
+
+def _check_both_classes(part: int, positive: BoolArray) -> None:
+    n_pos = int(np.count_nonzero(positive))
+    if n_pos in (0, len(positive)):
+        kind = "positive" if n_pos == 0 else "negative"
+        raise ValueError(
+            f"The {len(positive)} rows held out in split {part} are of one class, with no"
+            f" {kind}: pass stratified folds, or fewer."
+        )

@@ -1,0 +1,278 @@
+"""Measures of one's own, and of one list, where a name of a measure goes."""
+
+import pickle
+from math import log, sqrt
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GroupShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
+
+from sklearn_rank.inference import metric_interval
+from sklearn_rank.metrics import (
+    LocalAUC,
+    get_measure,
+    local_auc_score,
+    make_measure,
+    ndcg_score,
+    roc_auc_score,
+)
+from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
+from sklearn_rank.model_selection._list_evidence import AUCEvidence, ListEvidence
+from tests.oracles import selection as oracle
+
+from .estimators import Column, queries, shifted
+
+ONE = StratifiedShuffleSplit(1, test_size=0.4, random_state=0)
+
+
+def gain_of_first(y_true, y_score):
+    """Half the grade of the item at the top."""
+    return y_true[np.argmax(y_score)] / 2
+
+
+def wins(y_true, y_score):
+    """Share of pairs in order: the AUC, for scores without ties."""
+    return np.mean(y_score[y_true == 1][:, None] > y_score[y_true == 0])
+
+
+def win_influence(y_true, y_score):
+    """Share of the other class that each item is in order with."""
+    above = y_score[:, None] > y_score
+    return np.where(
+        y_true == 1, above[:, y_true == 0].mean(axis=1), above[y_true == 1].mean(axis=0)
+    )
+
+
+OWN = make_measure(gain_of_first, kind="graded", range=(0.0, 1.0))
+WITHOUT_RANGE = make_measure(gain_of_first, kind="graded")
+OF_LIST = make_measure(wins, per_query=False, range=(0.0, 1.0), influence=win_influence)
+
+
+def of_queries(measure, **arguments):
+    return BoundSearchCV(
+        Ridge(),
+        {"alpha": [1e-3, 1.0, 1e3]},
+        measure=measure,
+        **{"random_state": 0, "error_score": "raise", **arguments},
+    )
+
+
+# ---------------------------------------------------------------------------- means over queries
+
+
+@pytest.mark.parametrize("theorem", ["auto", "kl", "hoeffding", "bernstein", "max-t"])
+def test_a_search_by_a_measure_of_ones_own(theorem):
+    X, y, qid = queries(40)
+    cv = GroupShuffleSplit(1, test_size=0.5, random_state=1)
+    found = of_queries(OWN, theorem=theorem, cv=cv, refit=False).fit(X, y, groups=qid)
+    test = next(cv.split(X, y, groups=qid))[1]
+    values = OWN(y[test], found.predict(X[test]), qid=qid[test], average=None)
+    assert found.best_score_ == pytest.approx(values.mean())
+    n = len(values)
+    expected = {
+        "auto": lambda: oracle.lower_limit(values.mean(), [n], 0.05 / 3, "kl"),
+        "kl": lambda: oracle.lower_limit(values.mean(), [n], 0.05 / 3, "kl"),
+        "hoeffding": lambda: values.mean() - sqrt(log(3 / 0.05) / (2 * n)),
+        "bernstein": lambda: max(0.0, oracle.bernstein_lower(values, 0.05 / 3)),
+    }
+    if theorem in expected:
+        assert found.best_bound_ == pytest.approx(expected[theorem](), abs=1e-9)
+        assert found.report_.bound.target == (
+            "mean gain_of_first - expected gain_of_first of the chosen model"
+        )
+    else:
+        # Between the limit of one candidate and Bonferroni's of three.
+        error = values.std(ddof=1) / sqrt(n)
+        single, each = (values.mean() - stats.t.isf(d, n - 1) * error for d in (0.05, 0.05 / 3))
+        assert each <= found.best_bound_ + 1e-3 <= single + 2e-3
+    assert found.report_.measure == "gain_of_first"
+    assert found.score(X, y, groups=qid) == OWN(y, found.predict(X), qid=qid)
+
+
+def test_a_measure_without_a_range_has_asymptotic_limits_alone():
+    X, y, qid = queries(40)
+    with pytest.raises(ValueError, match="no theorem for 'gain_of_first', whose values have no"):
+        of_queries(WITHOUT_RANGE).fit(X, y, groups=qid)
+    with pytest.raises(ValueError, match="theorem='kl' must be one of 'auto', 'max-t' for"):
+        of_queries(WITHOUT_RANGE, theorem="kl").fit(X, y, groups=qid)
+    found = of_queries(WITHOUT_RANGE, theorem="max-t").fit(X, y, groups=qid)
+    ranged = of_queries(OWN, theorem="max-t").fit(X, y, groups=qid)
+    assert found.best_score_ == ranged.best_score_
+    np.testing.assert_array_equal(
+        found.cv_results_["mean_test_score"], ranged.cv_results_["mean_test_score"]
+    )
+    with pytest.raises(ValueError, match="method='kl' must be one of 't' for 'gain_of_first'"):
+        make_bound_scorer(WITHOUT_RANGE)
+    scorer = make_bound_scorer(WITHOUT_RANGE, method="t", delta=0.1)
+    model = Ridge().fit(X, y)
+    expected = metric_interval(OWN, y, model.predict(X), qid=qid, level=0.8).low
+    assert scorer(model, X, y, qid=qid) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("method", ["kl", "hoeffding", "bernstein", "t"])
+def test_a_scorer_by_a_measure_of_ones_own(method):
+    X, y, qid = queries(40)
+    model = Ridge().fit(X, y)
+    values = OWN(y, model.predict(X), qid=qid, average=None)
+    scorer = make_bound_scorer(OWN, method=method, delta=0.1)
+    if method == "t":
+        expected = metric_interval(OWN, y, model.predict(X), qid=qid, level=0.8).low
+    elif method == "bernstein":
+        expected = max(0.0, oracle.bernstein_lower(values, 0.1))
+    else:
+        expected = oracle.lower_limit(values.mean(), [40], 0.1, method)
+    assert scorer(model, X, y, qid=qid) == pytest.approx(expected, abs=1e-9)
+    assert "expected gain_of_first of the model" in scorer.statement
+    copy = pickle.loads(pickle.dumps(scorer))
+    assert copy.measure == OWN
+    assert copy(model, X, y, qid=qid) == scorer(model, X, y, qid=qid)
+
+
+def test_names_objects_and_functions_are_one():
+    X, y, qid = queries(30)
+    found = [
+        of_queries(measure).fit(X, y, groups=qid)
+        for measure in ("ndcg", get_measure("ndcg"), ndcg_score)
+    ]
+    assert len({str(one.report_) for one in found}) == 1
+    rows, labels, _ = shifted(20, 40, [1.0, 0.2], np.random.default_rng(0))
+    limits = {
+        make_bound_scorer(measure)(Column().fit(rows, labels), rows, labels)
+        for measure in ("auc", get_measure("auc", undefined=0.5), roc_auc_score)
+    }
+    assert len(limits) == 1
+
+
+def test_a_search_with_an_object_is_cloned_and_pickled():
+    search = of_queries(OWN)
+    assert clone(search).measure == OWN
+    assert pickle.loads(pickle.dumps(search)).measure == OWN
+
+
+def test_losses_and_grades_of_one_list_are_refused():
+    loss = make_measure(gain_of_first, kind="graded", range=(0, 1), greater_is_better=False)
+    X, y, qid = queries()
+    with pytest.raises(ValueError, match="'gain_of_first' is a loss, and lower limits are for"):
+        of_queries(loss).fit(X, y, groups=qid)
+    with pytest.raises(ValueError, match="is a loss"):
+        make_bound_scorer("negative_height_loss@4")
+    graded = make_measure(gain_of_first, kind="graded", per_query=False)
+    with pytest.raises(ValueError, match="being of one list of grades"):
+        make_bound_scorer(graded)
+    with pytest.raises(TypeError, match="pass make_measure"):
+        make_bound_scorer(gain_of_first)
+
+
+# -------------------------------------------------------------------------------------- one list
+
+
+def columns(measure, **arguments):
+    return BoundSearchCV(
+        Column(),
+        {"j": [0, 1, 2]},
+        measure=measure,
+        **{"random_state": 0, "cv": ONE, "error_score": "raise", **arguments},
+    )
+
+
+def rows(seed=0, n_pos=30, n_neg=60):
+    X, y, _ = shifted(n_pos, n_neg, (0.4, 1.0, 0.9), np.random.default_rng(seed))
+    mixed = np.random.default_rng(seed).permutation(len(y))
+    return X[mixed], y[mixed]
+
+
+@pytest.mark.parametrize("measure", ["local_auc@0.5", LocalAUC(0.5), "pnorm@4", OF_LIST])
+@pytest.mark.parametrize("cv", [ONE, StratifiedKFold(3)])
+def test_a_measure_of_one_list_has_asymptotic_limits(measure, cv):
+    X, y = rows()
+    found = columns(measure, theorem="max-t", cv=cv, refit=False).fit(X, y)
+    value = get_measure(measure)
+    for j in range(3):
+        expected = [value(y[test], X[test, j]) for _, test in cv.split(X, y)]
+        assert found.cv_results_["mean_test_score"][j] == pytest.approx(np.mean(expected))
+    assert (found.cv_results_["lower_bound"] < found.cv_results_["mean_test_score"]).all()
+    assert (found.cv_results_["lower_bound"] > 0.0).all()
+    assert found.report_.bound is None
+    assert found.report_.interval.low < found.best_score_ < found.report_.interval.high
+    assert value.name in found.report_.target
+
+
+def test_the_auc_by_its_influence_has_nearly_its_limits():
+    X, y, _ = shifted(200, 400, (0.8, 1.0), np.random.default_rng(1))
+    by_influence = ListEvidence([y == 1], [list(X.T)], OF_LIST)
+    by_placements = AUCEvidence([y == 1], [list(X.T)])
+    np.testing.assert_allclose(by_influence.means, by_placements.means)
+    np.testing.assert_allclose(by_influence.covariance, by_placements.covariance, rtol=1e-3)
+    tails = np.full(2, 0.025)
+    for found, expected in zip(
+        by_influence.asymptotic_limits(tails), by_placements.asymptotic_limits(tails), strict=True
+    ):
+        np.testing.assert_allclose(found, expected, atol=0.003)
+
+
+def test_a_range_that_is_infinite_has_normal_limits():
+    X, y, _ = shifted(100, 200, (0.8, 1.0), np.random.default_rng(1))
+    free = make_measure(wins, per_query=False, influence=win_influence)
+    evidence = ListEvidence([y == 1], [list(X.T)], free)
+    low, high = evidence.asymptotic_limits(np.full(2, 0.025))
+    error = np.sqrt(np.diag(oracle.auc_covariance(y == 1, list(X.T))))
+    np.testing.assert_allclose(evidence.means - low, 1.96 * error, rtol=0.02)
+    np.testing.assert_allclose(high + low, 2 * evidence.means)
+    perfect = [np.where(y == 1, 1.0, 0.0)]
+    with pytest.raises(ValueError, match="wins has no known range, and all items"):
+        ListEvidence([y == 1], [perfect], free).asymptotic_limits(np.array([0.05]))
+
+
+def test_a_perfect_order_is_not_certain():
+    y = np.repeat([1, 0], [10, 20])
+    for measure in ("local_auc@0.5", OF_LIST):
+        evidence = ListEvidence([y == 1], [[y * 1.0 + np.arange(30) / 100]], get_measure(measure))
+        low, high = evidence.asymptotic_limits(np.array([0.05]))
+        assert high[0] == pytest.approx(1.0)
+        assert 0.0 <= low[0] < 0.95
+
+
+def test_a_scorer_of_one_list():
+    X, y = rows(n_pos=100, n_neg=200)
+    model = Column(1).fit(X, y)
+    scorer = make_bound_scorer("local_auc@0.5", method="influence", delta=0.05)
+    value = local_auc_score(y, X[:, 1], u0=0.5)
+    assert value - 0.15 < scorer(model, X, y) < value
+    assert scorer.statement.endswith("(influence, asymptotic)")
+    less = make_bound_scorer("local_auc@0.5", method="influence", delta=0.05, n_candidates=10)
+    assert less(model, X, y) < scorer(model, X, y)
+
+
+def test_measures_of_one_list_without_an_influence():
+    X, y = rows()
+    with pytest.raises(ValueError, match="measure='pos@top' has no lower limits here"):
+        columns("pos@top", theorem="max-t").fit(X, y)
+    with pytest.raises(ValueError, match="measure='pos@top' has no lower limits here"):
+        make_bound_scorer("pos@top", method="influence")(Column().fit(X, y), X, y)
+    with pytest.raises(ValueError, match=r"no theorem for 'local_auc@0.5', which is not the AUC"):
+        columns("local_auc@0.5").fit(X, y)
+    with pytest.raises(ValueError, match="'wilson' is for other measures"):
+        make_bound_scorer("local_auc@0.5", method="wilson")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["local_auc@0.5", OF_LIST])
+def test_limits_by_influence_cover(measure):
+    # The expected value, of lists with as many positives, is found by simulation.
+    measure, n_pos, n_neg = get_measure(measure), 40, 80
+    large = [shifted(4000, 8000, [1.0], np.random.default_rng(s)) for s in range(20)]
+    truth = np.mean([local_auc_score(y, X[:, 0], u0=0.5) for X, y, _ in large])
+    if measure == OF_LIST:
+        truth = large[0][2][0]
+    missed = []
+    for seed in range(600):
+        X, y, _ = shifted(n_pos, n_neg, [1.0], np.random.default_rng(1000 + seed))
+        evidence = ListEvidence([y == 1], [[X[:, 0]]], measure)
+        low, high = evidence.asymptotic_limits(np.array([0.05]))
+        missed.append([low[0] > truth, high[0] < truth])
+    # Either side .05, binomial standard error .009.
+    assert np.mean(missed, axis=0).max() < 0.05 + 0.03
+    assert np.mean(missed, axis=0).sum() > 0.04

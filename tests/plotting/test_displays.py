@@ -1,0 +1,110 @@
+"""What all displays do."""
+
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from sklearn_rank.datasets import load_ionosphere
+from sklearn_rank.inference import Interval
+from sklearn_rank.plotting import (
+    CumulativeGainDisplay,
+    IntervalsDisplay,
+    QueryDifferenceDisplay,
+    QueryScoresDisplay,
+    RocBandDisplay,
+    TopOfListDisplay,
+)
+from sklearn_rank.plotting._common import COLORS
+
+from .lists import Y_SCORE, Y_TRUE, legend_of, queries
+
+CURVES = [CumulativeGainDisplay, RocBandDisplay, TopOfListDisplay]
+
+
+def _curve(display):
+    return lambda ax=None: display.from_predictions(Y_TRUE, Y_SCORE, ax=ax)
+
+
+def _scores(ax=None):
+    grade, scores, qid = queries()
+    return QueryScoresDisplay.from_predictions(grade, scores, qid=qid, ax=ax)
+
+
+def _difference(ax=None):
+    grade, scores, qid = queries()
+    return QueryDifferenceDisplay.from_predictions(
+        grade, *scores.values(), qid=qid, random_state=0, ax=ax
+    )
+
+
+def _intervals(ax=None):
+    return IntervalsDisplay.from_intervals({"a": Interval(0.5, 0.4, 0.6, 0.95, "t", "x")}, ax=ax)
+
+
+every_display = pytest.mark.parametrize(
+    "draw",
+    [*map(_curve, CURVES), _scores, _difference, _intervals],
+    ids=["gain", "roc", "top", "scores", "difference", "intervals"],
+)
+
+
+@every_display
+def test_given_axes_are_used_and_no_figure_is_made(draw):
+    figure, (left, right) = plt.subplots(1, 2)
+    display = draw(right)
+    assert display.ax_ is right
+    assert display.figure_ is figure
+    assert right.has_data()
+    assert not left.has_data()
+    assert plt.get_fignums() == [figure.number]
+
+
+@every_display
+def test_one_figure_is_made_where_no_axes_are_given(draw):
+    display = draw()
+    assert plt.get_fignums() == [display.figure_.number]
+    assert display.figure_.axes[0] is display.ax_
+    assert display.plot() is display
+    assert len(plt.get_fignums()) == 2
+    assert display.ax_.figure is display.figure_
+    display.figure_.canvas.draw()
+
+
+@pytest.mark.parametrize("display", CURVES)
+def test_curves_on_one_axes_have_names_and_colours_of_their_own(display):
+    _, ax = plt.subplots()
+    # What is written on the axes beforehand changes nothing.
+    ax.set(xlabel="mine", ylabel="mine")
+    drawn = [
+        display.from_predictions(Y_TRUE, sign * Y_SCORE, name=name, ax=ax)
+        for name, sign in (("one", 1), ("two", -1), ("three", 1))
+    ]
+    assert [one.line_.get_color() for one in drawn] == list(COLORS[:3])
+    texts = legend_of(ax)
+    assert [text for text in texts if text in ("one", "two", "three")] == ["one", "two", "three"]
+    # The lines beside the curves are named once.
+    assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize("display", CURVES)
+def test_curves_of_estimators_are_those_of_their_scores(display):
+    X, y = load_ionosphere(return_X_y=True)
+    named = np.array(["a bad return", "good"])[y]
+    model = LogisticRegression().fit(X, named)
+    found = display.from_estimator(model, X, named)
+    expected = display.from_predictions(y, model.decision_function(X), name="LogisticRegression")
+    np.testing.assert_array_equal(found.line_.get_data(), expected.line_.get_data())
+    assert found.line_.get_label() == expected.line_.get_label()
+    with pytest.raises(ValueError, match="X has 2 features"):
+        display.from_estimator(model, X[:, :2], named)
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+    for name in [n for n in sys.modules if n.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[plot\]"'):
+        TopOfListDisplay.from_predictions(Y_TRUE, Y_SCORE)
