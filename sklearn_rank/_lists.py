@@ -18,7 +18,15 @@ from ._order import ragged_ranges
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._validation import CheckedRows, check_grades, check_positive, check_rows
 
-__all__ = ["Kind", "Lists", "ScoredLists", "check_lists", "check_scored_lists", "group_rows"]
+__all__ = [
+    "Kind",
+    "LabelType",
+    "Lists",
+    "ScoredLists",
+    "check_lists",
+    "check_scored_lists",
+    "group_rows",
+]
 
 Kind: TypeAlias = Literal["binary", "graded"]
 AnyLists = TypeVar("AnyLists", bound="Lists")
@@ -301,13 +309,52 @@ class ScoredLists(Lists):
         return class_blocks(self.score, in_class, self.weight, self.offsets)
 
 
+@dataclass(frozen=True)
+class LabelType:
+    """What labels are: classes or grades, and how they are read.
+
+    Parameters
+    ----------
+    kind : {"binary", "graded"}
+        Whether they are of two classes, or grades.
+    pos_label : int, float, bool, str or None, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1. For grades the
+        class of grade 1, where the labels are of two classes.
+    lowest : float, default=0
+        Smallest grade that is allowed.
+    name : str, default="y_true"
+        What the labels are called in messages.
+    """
+
+    kind: Kind
+    pos_label: Any = None
+    lowest: float = 0.0
+    name: str = "y_true"
+
+    def read(self, checked: CheckedRows) -> AnyArray:
+        """Read the labels of checked rows.
+
+        Parameters
+        ----------
+        checked : CheckedRows
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Whether each is positive, or its grade.
+        """
+        if self.kind == "binary":
+            return check_positive(checked, self.pos_label)
+        if self.pos_label is not None:
+            return check_positive(checked, self.pos_label).astype(np.float64)
+        return check_grades(checked, self.lowest)
+
+
 def check_lists(
     labels: Any,
+    label_type: LabelType,
     *,
-    kind: Kind,
-    name: str = "y_true",
-    pos_label: Any = None,
-    lowest: float = 0.0,
     qid: Any = None,
     sample_weight: Any = None,
     query_weight: Any = None,
@@ -319,15 +366,8 @@ def check_lists(
     ----------
     labels : array-like of shape (n_rows,) or (n_lists, n_items)
         Labels; in two dimensions one list per row.
-    kind : {"binary", "graded"}
-        Whether they are of two classes, or grades.
-    name : str, default="y_true"
-        What the labels are called in messages.
-    pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1. For graded lists
-        the class of grade 1, where the labels are of two classes.
-    lowest : float, default=0
-        Smallest grade that is allowed.
+    label_type : LabelType
+        What they are.
     qid : array-like of shape (n_rows,), scalar or None, default=None
         Id of the list of each row, the rows in any order; None is one list without an id.
     sample_weight : array-like of the same shape as labels, default=None
@@ -345,25 +385,22 @@ def check_lists(
     checked = check_rows(
         labels,
         None,
-        name=name,
+        name=label_type.name,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
         drop_queries_of_weight_0=drop_queries_of_weight_0,
     )
     shared, order = _grouped(checked)
-    values = _values(checked, kind, pos_label, lowest)
+    values = label_type.read(checked)
     return Lists(labels=values if order is None else values[order], **shared)
 
 
 def check_scored_lists(
     y_true: Any,
     y_score: Any,
+    label_type: LabelType,
     *,
-    kind: Kind,
-    name: str = "y_true",
-    pos_label: Any = None,
-    lowest: float = 0.0,
     qid: Any = None,
     sample_weight: Any = None,
     query_weight: Any = None,
@@ -376,7 +413,7 @@ def check_scored_lists(
         Labels; in two dimensions one list per row.
     y_score : array-like of the same shape
         Scores.
-    kind, name, pos_label, lowest, qid, sample_weight, query_weight : object
+    label_type, qid, sample_weight, query_weight : object
         As in :func:`check_lists`.
 
     Returns
@@ -387,24 +424,16 @@ def check_scored_lists(
     checked = check_rows(
         y_true,
         y_score,
-        name=name,
+        name=label_type.name,
         qid=qid,
         sample_weight=sample_weight,
         query_weight=query_weight,
     )
     shared, order = _grouped(checked)
-    values, score = _values(checked, kind, pos_label, lowest), checked.scores
+    values, score = label_type.read(checked), checked.scores
     if order is not None:
         values, score = values[order], score[order]
     return ScoredLists(labels=values, score=score, **shared)
-
-
-def _values(checked: CheckedRows, kind: Kind, pos_label: Any, lowest: float) -> AnyArray:
-    if kind == "binary":
-        return check_positive(checked, pos_label)
-    if pos_label is not None:
-        return check_positive(checked, pos_label).astype(np.float64)
-    return check_grades(checked, lowest)
 
 
 def _grouped(checked: CheckedRows) -> tuple[dict[str, Any], IntArray | None]:

@@ -1,15 +1,19 @@
 """What comes in as something else than two clean lists of numbers."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 
-from sklearn_rank._lists import check_scored_lists
+from sklearn_rank._lists import LabelType, check_scored_lists
 from sklearn_rank._validation import check_qid, check_vector
 
-check_binary_scores = partial(check_scored_lists, kind="binary")
-check_graded_scores = partial(check_scored_lists, kind="graded")
+
+def check_binary_scores(y_true, y_score, *, pos_label=None, **arguments):
+    return check_scored_lists(y_true, y_score, LabelType("binary", pos_label), **arguments)
+
+
+def check_graded_scores(y_true, y_score, *, pos_label=None, lowest=0.0, **arguments):
+    return check_scored_lists(y_true, y_score, LabelType("graded", pos_label, lowest), **arguments)
+
 
 every_check = pytest.mark.parametrize("check", [check_binary_scores, check_graded_scores])
 

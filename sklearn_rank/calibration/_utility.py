@@ -93,10 +93,8 @@ def utility(
         )
     lists = check_lists(
         y_true,
-        kind=found.kind,
-        lowest=found.lowest,
+        found.label_type(pos_label),
         qid=qid,
         sample_weight=sample_weight,
-        pos_label=pos_label,
     )
     return lists.to_rows(utilities_of(found, lists), len(y_true))

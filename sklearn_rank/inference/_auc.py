@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._arguments import check_choice, check_level
-from .._lists import check_scored_lists
+from .._lists import LabelType, check_scored_lists
 from .._validation import check_qid
 from .._warn import warn
 from ._auc_limits import ESTIMATED, METHODS, WITH_GROUPS, auc_limits, design_effect
@@ -158,8 +158,7 @@ def auc_interval(
     data = check_scored_lists(
         y_true,
         y_score,
-        kind="binary",
-        pos_label=pos_label,
+        LabelType("binary", pos_label),
         qid=None if groups is None else check_qid(groups, len(y_true), name="groups"),
         sample_weight=sample_weight,
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._lists import ScoredLists, check_scored_lists
+from .._lists import LabelType, ScoredLists, check_scored_lists
 
 __all__ = ["check_two_classes"]
 
@@ -37,7 +37,7 @@ def check_two_classes(
             f"{name} has {np.ndim(y_true)} dimensions, but the uncertainty is that of one list:"
             " pass one-dimensional labels and scores."
         )
-    found = check_scored_lists(y_true, y_score, kind="binary", pos_label=pos_label, name=name)
+    found = check_scored_lists(y_true, y_score, LabelType("binary", pos_label, name=name))
     n_pos = int(np.count_nonzero(found.positive))
     if n_pos == 0 or n_pos == len(found.positive):
         lacking = "positive" if n_pos == 0 else "negative"

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._arguments import is_number
-from .._lists import Kind, Lists, ScoredLists, check_scored_lists
+from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists
 from .._typing import FloatArray
 from .._warn import warn
 from ._conventions import Convention, Rules, check_convention
@@ -198,6 +198,23 @@ class Measure(ABC):
             One value per list; NaN for a list without one.
         """
 
+    def label_type(self, pos_label: Any = None, name: str = "y_true") -> LabelType:
+        """Say what the labels of the lists are.
+
+        Parameters
+        ----------
+        pos_label : int, float, bool or str, default=None
+            The positive class; for grades the class of grade 1.
+        name : str, default="y_true"
+            What the labels are called in messages.
+
+        Returns
+        -------
+        LabelType
+            Their kind and how they are read.
+        """
+        return LabelType(self.kind, pos_label, self.lowest, name)
+
     def lists(
         self,
         y_true: Any,
@@ -238,12 +255,10 @@ class Measure(ABC):
         lists = check_scored_lists(
             y_true,
             y_score,
-            kind=self.kind,
-            lowest=self.lowest,
+            self.label_type(pos_label),
             qid=qid,
             sample_weight=sample_weight,
             query_weight=query_weight,
-            pos_label=pos_label,
         )
         if self.two_dimensions_are_classes and np.ndim(y_true) == 2:
             raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._blocks import tied_blocks
-from .._lists import check_scored_lists
+from .._lists import LabelType, check_scored_lists
 from .._typing import FloatArray
 from ._measure import Average, Undefined, Value
 from ._top_measures import (
@@ -462,9 +462,8 @@ def precision_at_top_curve(
     >>> precision
     array([1.        , 0.75      , 0.66666667, 0.5       ])
     """
-    lists = check_scored_lists(
-        y_true, y_score, kind="binary", sample_weight=sample_weight, pos_label=pos_label
-    )
+    labels = LabelType("binary", pos_label)
+    lists = check_scored_lists(y_true, y_score, labels, sample_weight=sample_weight)
     if lists.n_lists > 1:
         raise ValueError("A curve is of one list: pass one-dimensional y_true and y_score.")
     blocks = tied_blocks(lists.score)

@@ -334,9 +334,8 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         """Rows and utilities of the lists for which the measure is defined, list by list."""
         warn_if_not_positional(self.measure)
         measure, _ = positional_form(self.measure)
-        X, lists = self._lists(
-            X, y, qid, weights, kind=measure.kind, lowest=measure.lowest, reset=reset
-        )
+        labels = measure.label_type(name="y")
+        X, lists = self._lists(X, y, qid, weights, labels=labels, reset=reset)
         utilities = utilities_of(measure, lists)
         missing = np.isnan(utilities)
         lists = lists.with_labels(np.where(missing, 0.0, utilities))

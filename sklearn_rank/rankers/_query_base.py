@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._lists import Kind, Lists, check_lists
+from .._lists import LabelType, Lists, check_lists
 from .._typing import FloatArray
 from .._warn import warn
 from ..exceptions import SingleListWarning
@@ -66,8 +66,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         qid: Any,
         weights: dict[str, Any],
         *,
-        kind: Kind,
-        lowest: float = -np.inf,
+        labels: LabelType,
         reset: bool = True,
     ) -> tuple[Any, Lists]:
         """Check what ``fit`` was given: the rows as they came, and the lists that they make up."""
@@ -85,9 +84,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             )
         lists = check_lists(
             y,
-            kind=kind,
-            name="y",
-            lowest=lowest,
+            labels,
             qid=qid,
             drop_queries_of_weight_0=True,
             **weights,

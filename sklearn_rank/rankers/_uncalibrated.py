@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from joblib import effective_n_jobs
 
-from .._lists import Lists
+from .._lists import LabelType, Lists
 from .._sklearn_compat import (
     CallbackSupportMixin,
     Interval,
@@ -204,7 +204,9 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
         """
         with restored_on_error(self):
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            rows, lists = self._lists(X, y, qid, weights, kind="graded")
+            rows, lists = self._lists(
+                X, y, qid, weights, labels=LabelType("graded", lowest=-np.inf, name="y")
+            )
             _check_pairs(lists)
             design = as_design(in_lists(rows, lists))
             criterion, attribute = CERTIFICATES[self.loss]
