@@ -5,14 +5,13 @@ from ._auc_moments import sample_moments
 from ._joint import JointEstimate, joint_influence, joint_query_means, least_variance
 from ._max_t import covariance_root, normal_draws
 from ._query_samples import ComparisonOptions, IntervalOptions, sample_interval, sample_test
-from ._query_values import QueryValues, query_differences, query_values_of
+from ._query_values import query_differences, query_values_of
 from ._two_classes import check_two_classes
 
 __all__ = [
     "ComparisonOptions",
     "IntervalOptions",
     "JointEstimate",
-    "QueryValues",
     "check_two_classes",
     "covariance_root",
     "design_effect",
