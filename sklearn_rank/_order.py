@@ -54,10 +54,10 @@ def running_totals(values: AnyArray, first: IntArray) -> AnyArray:
         sums[first[1:]] -= np.add.reduceat(values, first)[:-1]
         return np.cumsum(sums)
     # Differences of sums over other lists would lose the digits of a list of small weights.
-    place = np.arange(len(values)) - np.repeat(first, np.diff(first, append=len(values)))
-    longest, step = int(place.max()), 1
+    position = np.arange(len(values)) - np.repeat(first, np.diff(first, append=len(values)))
+    longest, step = int(position.max()), 1
     while step <= longest:
-        rows = np.flatnonzero(place >= step)
+        rows = np.flatnonzero(position >= step)
         sums[rows] += sums[rows - step]
         step *= 2
     return sums

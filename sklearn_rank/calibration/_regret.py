@@ -207,7 +207,7 @@ def regret_bound(
     factor = np.array(factors).max() if p == inf else (shares @ np.power(factors, p)) ** (1 / p)
     return Bound(
         value=float(factor * size ** (1 - 1 / p)),
-        theorem=_theorem(made, p, constant),
+        theorem=_theorem("Eq. 9", made, p, constant),
         target=f"best expected {found.name} - expected {found.name}",
         assumptions=(
             "lists are drawn independently of each other, each with its items and labels",
@@ -303,7 +303,7 @@ def list_regret_bound(
     factor = norm * _constant(made, largest, p, constant) if norm else 0.0
     return Bound(
         value=factor * size ** (1 - 1 / p),
-        theorem=_theorem(made, p, constant).replace("Eq. 9 with ", "Lemma 4.1 with "),
+        theorem=_theorem("Lemma 4.1", made, p, constant),
         target=f"best expected {found.name} - expected {found.name} of the list",
         conditioned_on="the items of the list",
         assumptions=(f"the surrogate regret is that of {made!r}, as a sum",),
@@ -436,7 +436,8 @@ def _on_utilities(
     return (f"no expected utility exceeds {max_utility:g}",)
 
 
-def _theorem(loss: TemplateLoss, p: float, constant: float | None) -> str:
+def _theorem(statement: str, loss: TemplateLoss, p: float, constant: float | None) -> str:
+    """Name the statement, where the proof for the loss is, and where its constant."""
     by_family, source = "Lemma 5.1", "the constant given with the loss"
     for families, theorem, of_constant in THEOREMS:
         if isinstance(loss, families):
@@ -446,4 +447,4 @@ def _theorem(loss: TemplateLoss, p: float, constant: float | None) -> str:
         source = "the constant given"
     if p != 2 and by_family != "Lemma 5.1":
         by_family = f"Lemma 5.1, {by_family}"
-    return f"{PAPER}, Eq. 9 with {by_family} and {source}"
+    return f"{PAPER}, {statement} with {by_family} and {source}"

@@ -265,22 +265,22 @@ def _first_positives(blocks: ClassBlocks, k: int | None) -> FloatArray:
     if len(lists) == 0:
         return values
     top = blocks.top[lists]
-    held, size = blocks.of_class[top], blocks.of_class[top] + blocks.of_other[top]
+    positive, size = blocks.of_class[top], blocks.of_class[top] + blocks.of_other[top]
     above = blocks.total[lists] - blocks.below[top] - size
-    last = size - held + 1
+    last = size - positive + 1
     if k is not None:
         last = np.minimum(last, np.maximum(k - above, 0.0))
-    values[lists] = np.where(last > 0, held / size / (above + 1), 0.0)
-    # The chance that the first m of a block hold no positive is at most exp(-m held / size).
-    terms = np.minimum(last, np.ceil(NEGLIGIBLE * size / held)).astype(np.intp)
+    values[lists] = np.where(last > 0, positive / size / (above + 1), 0.0)
+    # The chance that the first m of a block hold no positive is at most exp(-m positive / size).
+    terms = np.minimum(last, np.ceil(NEGLIGIBLE * size / positive)).astype(np.intp)
     more = np.flatnonzero((size > 1) & (terms > 1))
     for which, _, real in padded(more, terms[more]):
         some = more[which]
         j = np.arange(real.shape[1], dtype=np.float64)
         length = size[some, np.newaxis]
         with np.errstate(divide="ignore", invalid="ignore"):
-            chance = (length - j - held[some, np.newaxis] + 1) / (length - j)
-        chance[:, 0] = held[some] / size[some]
+            chance = (length - j - positive[some, np.newaxis] + 1) / (length - j)
+        chance[:, 0] = positive[some] / size[some]
         chance[~real] = 0.0
         np.multiply.accumulate(chance, axis=1, out=chance)
         values[lists[some]] = (chance / (above[some, np.newaxis] + j + 1)).sum(axis=1)

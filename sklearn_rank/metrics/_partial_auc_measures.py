@@ -133,18 +133,18 @@ def _partial_area(
     blocks: ClassBlocks, max_fpr: float, min_tpr: float, whole: BoolArray
 ) -> FloatArray:
     """Return the raw area of each list; NaN where there is one class only."""
-    held, other = blocks.of_class, blocks.of_other
+    positive, negative = blocks.of_class, blocks.of_other
     # Negatives that count: in the block, and below it.
     room = np.maximum(blocks.by_block(max_fpr * blocks.n_other) - blocks.other_above, 0.0)
-    inside, beyond = np.minimum(room, other), np.maximum(room - other, 0.0)
+    inside, beyond = np.minimum(room, negative), np.maximum(room - negative, 0.0)
     # Positives of the block that stand too high to count.
     lost = np.minimum(
-        np.maximum(blocks.by_block(min_tpr * blocks.n_class) - blocks.class_above, 0.0), held
+        np.maximum(blocks.by_block(min_tpr * blocks.n_class) - blocks.class_above, 0.0), positive
     )
-    pairs = (held - lost) * beyond
-    tied = np.flatnonzero((inside > 0) & (lost < held))
-    a, b, r, c = held[tied], other[tied], lost[tied], inside[tied]
-    exact = np.broadcast_to(blocks.by_block(whole), held.shape)[tied]
+    pairs = (positive - lost) * beyond
+    tied = np.flatnonzero((inside > 0) & (lost < positive))
+    a, b, r, c = positive[tied], negative[tied], lost[tied], inside[tied]
+    exact = np.broadcast_to(blocks.by_block(whole), positive.shape)[tied]
     # Limit of fine repetitions: the curve rises along the diagonal of the block.
     straight = a / (2.0 * b) * np.maximum(c - r * b / a, 0.0) ** 2
     crossing = np.flatnonzero(exact & (r > 0))
@@ -191,8 +191,8 @@ def _exceeding(a: float, b: float, r: float, c: float) -> float:
     # excess of the positives before it, both of binomial counts.
     edges = [np.array([0.0, 1.0])]
     for middle, count in ((r / a, a), (c / b, b)):
-        spread = np.sqrt(max(middle * (1.0 - middle), 1.0 / count) / count)
-        edges.append(np.clip(middle + spread * np.concatenate((-BENDS, BENDS)), 0.0, 1.0))
+        deviation = np.sqrt(max(middle * (1.0 - middle), 1.0 / count) / count)
+        edges.append(np.clip(middle + deviation * np.concatenate((-BENDS, BENDS)), 0.0, 1.0))
     edge = np.unique(np.concatenate(edges))
     half = np.diff(edge)[:, np.newaxis] / 2.0
     t = edge[:-1, np.newaxis] + half * (1.0 + NODES)

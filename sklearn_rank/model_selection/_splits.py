@@ -15,8 +15,8 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 
 from .._arguments import is_whole
+from .._lists import LabelType, check_lists
 from .._typing import AnyArray, BoolArray
-from ..inference._shared import check_two_classes
 from ._candidates import Split
 
 __all__ = ["check_splits", "positive_rows", "splitter_of"]
@@ -78,7 +78,14 @@ def positive_rows(y: AnyArray, *, classifier: bool) -> BoolArray:
             f"Only binary classification is supported. The type of the target is {kind}."
         )
     known = classes[-1] if classifier else None
-    return check_two_classes(y, np.zeros(len(y)), known, name="y").positive
+    positive = check_lists(y, LabelType("binary", known, name="y")).positive
+    if positive.all() or not positive.any():
+        lacking = "negative" if positive.all() else "positive"
+        raise ValueError(
+            f"y holds items of one class only, with no {lacking} among {len(positive)}: there is"
+            " nothing to rank apart; pass items of both classes."
+        )
+    return positive
 
 
 def check_splits(splits: list[Split], positive: BoolArray | None, qid: AnyArray | None) -> None:

@@ -269,13 +269,22 @@ LIMITS = (metrics.partial_auc_score, metrics.negative_height_loss)
     ids=str,
 )
 def test_real_weights_close_to_whole_ones(case):
-    # Away from where the end of a top falls between two items, the value is continuous.
     pairs = [(y, s) for y, s in lists(case) if len(y) > 1]
     y_true, y_score, qid = stacked(pairs)
     value = per_list(case, (y_true, y_score, qid))
-    nearly = per_list(case, (y_true, y_score, qid), sample_weight=np.full(len(qid), 1 + 1e-9))
-    same = np.isclose(value, nearly, rtol=1e-6, atol=1e-6)
-    assert np.mean(same) > 0.5
+    same = np.zeros(len(value), dtype=bool)
+    # Where the value jumps, as where a top ends between two items, it is continuous on one side.
+    for weight in (1 - 1e-9, 1 + 1e-9):
+        nearly = per_list(case, (y_true, y_score, qid), sample_weight=np.full(len(qid), weight))
+        same |= np.isclose(value, nearly, rtol=1e-6, atol=1e-6, equal_nan=True)
+    # A top of whole items is rounded to whole items, one of real weights is not.
+    share = case.parameters.get("tau", case.parameters.get("fraction"))
+    if share is not None:
+        top = share * np.unique(qid, return_counts=True)[1]
+        rounded = ~np.isclose(top, np.round(top))
+        assert not rounded.all()
+        same |= rounded
+    assert same.all()
 
 
 @pytest.mark.parametrize("case", [case for case in METRICS if case.weights == "scale"], ids=str)
