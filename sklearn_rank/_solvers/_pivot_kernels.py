@@ -455,31 +455,6 @@ def _find_direction_by_rows(
 
 
 @compiled()
-def _sum_free_rows(
-    dense, data, indices, indptr, cost, z, free, n_free, updates, inside, changed, left,
-    block, signed, hessian,
-):  # fmt: skip
-    """Sum ``c_i d_i d_i'`` over the free rows; return the updates since it was made anew."""
-    rows = free
-    n_enter = n_free
-    n_both = n_free
-    if z.shape[0] >= MIN_UPDATED:
-        n_enter, n_both = _list_differences(free, n_free, inside, changed, left)
-        updates += 1
-    if n_both >= n_free or updates > MAX_UPDATES:
-        _fill_matrix(hessian, 0.0)
-        n_enter = n_free
-        n_both = n_free
-        updates = 0
-    else:
-        rows = changed
-    _add_outer(
-        dense, data, indices, indptr, z, cost, rows, n_enter, n_both, block, signed, hessian
-    )
-    return updates
-
-
-@compiled()
 def _move_sum(outer, row, total, z, hessian):
     """The sum of ``c_i d_i d_i'`` over all rows, from their sums and the pivot."""
     for p in range(z.shape[0]):
@@ -674,10 +649,23 @@ def solve_pivots(
                     _fill(inside, 1)
                     updates = 0
                 else:
-                    updates = _sum_free_rows(
-                        dense, data, indices, indptr, cost, z, free, n_free, updates, inside,
-                        changed, left, block, signed, hessian,
-                    )  # fmt: skip
+                    n_enter = n_free
+                    n_both = n_free
+                    if d >= MIN_UPDATED:
+                        n_enter, n_both = _list_differences(free, n_free, inside, changed, left)
+                        updates += 1
+                    if n_both >= n_free or updates > MAX_UPDATES:
+                        _fill_matrix(hessian, 0.0)
+                        _add_outer(
+                            dense, data, indices, indptr, z, cost, free, n_free, n_free,
+                            block, signed, hessian,
+                        )  # fmt: skip
+                        updates = 0
+                    else:
+                        _add_outer(
+                            dense, data, indices, indptr, z, cost, changed, n_enter, n_both,
+                            block, signed, hessian,
+                        )  # fmt: skip
                 for j in range(d):
                     for q in range(j, d):
                         scaled[j, q] = sigma * hessian[j, q]

@@ -187,27 +187,3 @@ def test_the_first_direction_of_all_pivots_comes_from_one_factor():
     upper = np.triu_indices(5)
     expected = (X - z).T @ (cost[:, None] * (X - z))
     np.testing.assert_allclose(moved_sum[upper], expected[upper], rtol=1e-11, atol=1e-11)
-
-
-@pytest.mark.parametrize("d", [3, 20])  # summed anew each time, and updated
-def test_the_sum_over_the_free_rows_follows_them(d):
-    design, X, rng = data(60, d, False)
-    cost, z = rng.random(60) + 0.1, X[3].copy()
-    inside, changed, left = np.zeros(60, np.int64), np.empty(61, np.int64), np.empty(61, np.int64)
-    block, hessian = np.empty((60, d)), np.full((d, d), np.nan)
-    updates, seen = kernels.MAX_UPDATES, []
-    free = np.arange(40)
-    for _ in range(kernels.MAX_UPDATES + 3):
-        updates = kernels._sum_free_rows(
-            *design, cost, z, free, len(free), updates, inside, changed, left,
-            block, np.empty_like(block), hessian,
-        )  # fmt: skip
-        seen.append(updates)
-        shifted = X[free] - z
-        expected = shifted.T @ (cost[free, None] * shifted)
-        upper = np.triu_indices(d)
-        np.testing.assert_allclose(hessian[upper], expected[upper], rtol=1e-10, atol=1e-10)
-        free = np.sort(np.append(rng.permutation(free)[2:], np.setdiff1d(range(60), free)[:2]))
-    most = 0 if d < kernels.MIN_UPDATED else kernels.MAX_UPDATES
-    assert max(seen) == most
-    assert seen[0] == 0
