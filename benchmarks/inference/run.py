@@ -105,9 +105,9 @@ def rank_rows():
 def rank_calls(y_true, a, b):
     partial, classes = functools.partial, (a[y_true], a[~y_true])
     calls = {
-        "linear_rank_interval, u": partial(linear_rank_interval, y_true, a),
+        "linear_rank_interval, u": partial(linear_rank_interval, y_true, a, normalize="mean"),
         "linear_rank_interval, exp 20": partial(
-            linear_rank_interval, y_true, a, phi=Exponential(20.0)
+            linear_rank_interval, y_true, a, phi=Exponential(20.0), normalize="mean"
         ),
         "partial_auc_interval": partial(partial_auc_interval, y_true, a, max_fpr=0.1),
         "precision_at_top_interval": partial(precision_at_top_interval, y_true, a),

@@ -111,7 +111,11 @@ def linear_rank_row(replications, name, n_pos, n_neg, auc, method, conditional):
     def make():
         k = n_pos if conditional else int(np.clip(rng.binomial(n, n_pos / n), 1, n - 1))
         return linear_rank_interval(
-            *draw(rng, k, n - k, shift), phi=PHIS[name], method=method, conditional=conditional
+            *draw(rng, k, n - k, shift),
+            phi=PHIS[name],
+            method=method,
+            conditional=conditional,
+            normalize="mean",
         )
 
     return {
@@ -132,7 +136,10 @@ def bootstrap_rows(replications):
 
 def bootstrap_row(replications, name, phi, n_pos):
     rng, shift, n_neg = seeded("bootstrap", name, n_pos), shift_of(0.8), 4 * n_pos
-    values = [linear_rank_score(*draw(rng, n_pos, n_neg, shift), phi=phi) for _ in range(20_000)]
+    values = [
+        linear_rank_score(*draw(rng, n_pos, n_neg, shift), phi=phi, normalize="mean")
+        for _ in range(20_000)
+    ]
 
     def make():
         return linear_rank_interval(
@@ -141,6 +148,7 @@ def bootstrap_row(replications, name, phi, n_pos):
             method="bootstrap",
             n_resamples=199,
             random_state=rng,
+            normalize="mean",
         )
 
     row = {"phi": name, "n_pos": n_pos, "n_neg": n_neg}

@@ -50,7 +50,7 @@ def linear_rank_influence(
     *,
     phi: Phi = "wilcoxon",
     conditional: bool = True,
-    normalize: Normalize = "mean",
+    normalize: Normalize = "minmax",
     pos_label: Any = None,
 ) -> FloatArray:
     """Influence of each item on a linear rank statistic: its Hájek projection.
@@ -72,7 +72,7 @@ def linear_rank_influence(
         Whether the labels count as fixed. The target is then the functional E[phi(F) | positive]
         at the share k / n of positives; else at their share in the population, and each item has
         its influence on k too.
-    normalize : {"mean", "minmax"}, default="mean"
+    normalize : {"mean", "minmax"}, default="minmax"
         Of the mean over the positives, or of its value between the worst and the best order, which
         are 0 and 1.
     pos_label : int, float, bool or str, default=None
@@ -117,7 +117,7 @@ def linear_rank_influence(
     >>> from sklearn_rank.inference import linear_rank_influence
     >>> y_true, y_score = [1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0]
     >>> linear_rank_influence(y_true, y_score, phi="wilcoxon").round(2)
-    array([ 0.2, -0.2, -0.2,  0.2])
+    array([ 0.5, -0.5, -0.5,  0.5])
     """
     check_choice("normalize", normalize, ("mean", "minmax"))
     data = check_two_classes(y_true, y_score, pos_label)

@@ -35,7 +35,7 @@ def linear_rank_interval(
     level: float = 0.95,
     method: Literal["influence", "dkw", "bootstrap"] = "influence",
     conditional: bool = True,
-    normalize: Normalize = "mean",
+    normalize: Normalize = "minmax",
     n_resamples: int = 999,
     random_state: Any = None,
     pos_label: Any = None,
@@ -61,7 +61,7 @@ def linear_rank_interval(
     conditional : bool, default=True
         Whether the target is at the share of positives of this list, k / n, as if the labels had
         been fixed beforehand; else at their share in the population.
-    normalize : {"mean", "minmax"}, default="mean"
+    normalize : {"mean", "minmax"}, default="minmax"
         For the mean over the positives, or for its value between the worst and the best order,
         which are 0 and 1: with Wilcoxon's phi the AUC.
     n_resamples : int, default=999

@@ -202,7 +202,7 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
     if isinstance(measure, Measure):
         return _with(measure, parameters)
     if isinstance(measure, ScoreGeneratingFunction):
-        return _made(LinearRankMeasure, {"normalize": "minmax", **parameters, "phi": measure})
+        return _made(LinearRankMeasure, {**parameters, "phi": measure})
     if isinstance(measure, str):
         return _named(measure, parameters)
     known = _OF_FUNCTION.get(measure) if callable(measure) else None

@@ -33,7 +33,7 @@ def linear_rank_score(
     *,
     phi: Phi,
     ties: Ties = "average",
-    normalize: Normalize = "mean",
+    normalize: Normalize = "minmax",
     qid: Any = None,
     sample_weight: Any = None,
     query_weight: Any = None,
@@ -58,8 +58,8 @@ def linear_rank_score(
     ties : {"average", "mid", "max"}, default="average"
         Tied items share the mean of phi over their ranks, which is the mean over all orders; or
         count phi at their middle rank; or at their highest, as in the paper's definition.
-    normalize : {"mean", "minmax"} or None, default="mean"
-        Mean over the positives; place between the worst and the best order, 0 and 1; or the sum.
+    normalize : {"mean", "minmax"} or None, default="minmax"
+        Place between the worst and the best order, 0 and 1; mean over the positives; the sum.
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
@@ -94,7 +94,7 @@ def linear_rank_score(
 
     See Also
     --------
-    roc_auc_score : ``phi(u) = u`` with ``normalize="minmax"``.
+    roc_auc_score : ``phi(u) = u``.
     local_auc_score : The top of the list only.
     positional_score : Graded relevance, and discounts of the position from the top.
 
@@ -113,7 +113,9 @@ def linear_rank_score(
     --------
     >>> from sklearn_rank.metrics import Exponential, linear_rank_score
     >>> y_true, y_score = [1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0]
-    >>> round(linear_rank_score(y_true, y_score, phi="wilcoxon"), 4)
+    >>> linear_rank_score(y_true, y_score, phi="wilcoxon")
+    0.75
+    >>> round(linear_rank_score(y_true, y_score, phi="wilcoxon", normalize="mean"), 4)
     0.6
     >>> round(linear_rank_score(y_true, y_score, phi=Exponential(5.0), normalize="minmax"), 4)
     0.8034

@@ -111,8 +111,6 @@ class LinearRankMeasure(_RankStatistic):
         Nondecreasing function on (0, 1).
     ties : {"average", "mid", "max"}, default="average"
         What tied items count.
-    normalize : {"mean", "minmax"} or None, default="mean"
-        Mean over the positives; place between the worst and the best order; the sum.
     """
 
     function = "linear_rank_score"
@@ -120,7 +118,6 @@ class LinearRankMeasure(_RankStatistic):
 
     phi: Phi
     ties: Ties = "average"
-    normalize: Normalize = "mean"
 
     def __post_init__(self) -> None:
         check_choice("ties", self.ties, ("average", "mid", "max"))

@@ -38,7 +38,7 @@ def test_smooth_phi_by_its_definition(name, levels):
     for _ in range(10):
         y_true, y_score = random_list(rng, 13, levels)
         expected = oracle.influence(y_true.tolist(), y_score.tolist(), function, derivative)
-        found = linear_rank_influence(y_true, y_score, phi=phi)
+        found = linear_rank_influence(y_true, y_score, phi=phi, normalize="mean")
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
 
 
@@ -63,8 +63,8 @@ def test_random_labels_do_not_move_the_auc():
         for conditional in (True, False)
     )
     np.testing.assert_allclose(random, fixed, atol=0.03)
-    mean = linear_rank_influence(y_true, y_score, conditional=False)
-    assert np.abs(mean - linear_rank_influence(y_true, y_score)).max() > 0.01
+    mean = linear_rank_influence(y_true, y_score, conditional=False, normalize="mean")
+    assert np.abs(mean - linear_rank_influence(y_true, y_score, normalize="mean")).max() > 0.01
     assert abs(mean.mean()) < 1e-12
 
 
@@ -100,12 +100,14 @@ class NoDerivative(ScoreGeneratingFunction):
 def test_without_a_derivative_a_difference_quotient():
     rng = np.random.default_rng(4)
     y_true, y_score = random_list(rng, 3000, 10**6)
-    expected = linear_rank_influence(y_true, y_score, phi=Power(2))
+    expected = linear_rank_influence(y_true, y_score, phi=Power(2), normalize="mean")
     for phi in (lambda u: u**2, NoDerivative()):
-        found = linear_rank_influence(y_true, y_score, phi=phi)
+        found = linear_rank_influence(y_true, y_score, phi=phi, normalize="mean")
         np.testing.assert_allclose(found, expected, atol=2e-3)
-    known = linear_rank_influence(y_true, y_score, phi=LocalAUC(0.8))
-    unknown = linear_rank_influence(y_true, y_score, phi=lambda u: u * (u >= 0.8))
+    known = linear_rank_influence(y_true, y_score, phi=LocalAUC(0.8), normalize="mean")
+    unknown = linear_rank_influence(
+        y_true, y_score, phi=lambda u: u * (u >= 0.8), normalize="mean"
+    )
     # The unknown jump is spread over its window.
     assert np.quantile(np.abs(known - unknown), 0.95) < 0.2
     assert unknown.var() == pytest.approx(known.var(), rel=0.15)
@@ -233,8 +235,10 @@ def test_order_of_rows_and_increasing_maps_change_nothing():
     y_true, y_score = random_list(rng, 60, 20)
     shuffled = rng.permutation(60)
     for phi in (Power(2), LocalAUC(0.6), VanDerWaerden(), lambda u: u**3):
-        found = linear_rank_influence(y_true, y_score, phi=phi)
-        again = linear_rank_influence(y_true[shuffled], np.exp(y_score[shuffled] / 9), phi=phi)
+        found = linear_rank_influence(y_true, y_score, phi=phi, normalize="mean")
+        again = linear_rank_influence(
+            y_true[shuffled], np.exp(y_score[shuffled] / 9), phi=phi, normalize="mean"
+        )
         np.testing.assert_allclose(again, found[shuffled], atol=1e-12)
 
 
@@ -253,11 +257,11 @@ def test_refusals(arguments, message):
 
 def test_one_class_and_two_dimensions_are_refused():
     with pytest.raises(ValueError, match="one class only, with no negative among 2"):
-        linear_rank_influence([1, 1], [1, 2])
+        linear_rank_influence([1, 1], [1, 2], normalize="mean")
     with pytest.raises(ValueError, match="one class only, with no positive"):
         partial_auc_influence([0, 0], [1, 2])
     with pytest.raises(ValueError, match="2 dimensions"):
-        linear_rank_influence([[1, 0]], [[1, 2]])
+        linear_rank_influence([[1, 0]], [[1, 2]], normalize="mean")
     for name, value in (("max_fpr", 0.0), ("max_fpr", "a"), ("min_tpr", 1.0), ("min_tpr", True)):
         with pytest.raises(ValueError, match=name):
             partial_auc_influence([1, 0], [1, 2], **{name: value})

@@ -96,7 +96,7 @@ def test_the_auc_has_no_bias():
     y_true, y_score = random_list(np.random.default_rng(14), 60, 1000)
     found = linear_rank_interval(y_true, y_score, normalize="minmax")
     assert found.bias == pytest.approx(0.0, abs=1e-12)
-    assert abs(linear_rank_interval(y_true, y_score).bias) > 1e-6
+    assert abs(linear_rank_interval(y_true, y_score, normalize="mean").bias) > 1e-6
 
 
 def test_targets_are_named():
@@ -112,8 +112,8 @@ def test_targets_are_named():
         "W_phi, random labels",
         "W_phi, random labels, from worst to best",
     }
-    assert "bias" in str(linear_rank_interval(y_true, y_score))
-    assert "bias" not in str(linear_rank_interval(y_true, y_score, method="dkw"))
+    assert "bias" in str(linear_rank_interval(y_true, y_score, normalize="mean"))
+    assert "bias" not in str(linear_rank_interval(y_true, y_score, method="dkw", normalize="mean"))
 
 
 @pytest.mark.parametrize("method", ["influence", "dkw", "bootstrap"])
@@ -159,7 +159,9 @@ def test_a_higher_level_is_wider():
     y_true, y_score = random_list(rng, 50, 20)
     for method in ("influence", "dkw", "bootstrap"):
         narrow, wide = (
-            linear_rank_interval(y_true, y_score, method=method, level=level, random_state=0)
+            linear_rank_interval(
+                y_true, y_score, method=method, level=level, random_state=0, normalize="mean"
+            )
             for level in (0.8, 0.99)
         )
         assert wide.low < narrow.low < narrow.high < wide.high
@@ -176,7 +178,7 @@ def test_dkw_by_its_definition():
     rank = (y_score <= y_score[:, None]).sum(axis=1)[y_true == 1]
     for conditional in (True, False):
         found = linear_rank_interval(
-            y_true, y_score, phi=Power(2), method="dkw", conditional=conditional
+            y_true, y_score, phi=Power(2), method="dkw", conditional=conditional, normalize="mean"
         )
         eps = np.sqrt((np.log(2 / 0.025) + conditional) / (2 * n))
         upper = np.mean(np.minimum(rank / n + eps, 1) ** 2)
@@ -192,7 +194,9 @@ def test_dkw_needs_no_lipschitz_constant():
     y_true = (np.arange(4000) < 1000).astype(int)
     y_score = rng.normal(size=4000) + 1.5 * y_true
     for phi in (Exponential(20.0), LocalAUC(0.8)):
-        found = linear_rank_interval(y_true, y_score, phi=phi, method="dkw", conditional=False)
+        found = linear_rank_interval(
+            y_true, y_score, phi=phi, method="dkw", conditional=False, normalize="mean"
+        )
         assert 0.05 < found.width < 0.25
 
 
@@ -227,7 +231,12 @@ def test_bootstrap_is_reproducible():
     y_true, y_score = random_list(np.random.default_rng(5), 60, 9)
     one, again, other = (
         linear_rank_interval(
-            y_true, y_score, phi=TopDCG(5), method="bootstrap", random_state=state
+            y_true,
+            y_score,
+            phi=TopDCG(5),
+            method="bootstrap",
+            random_state=state,
+            normalize="mean",
         )
         for state in (0, 0, 1)
     )
@@ -361,7 +370,7 @@ def test_refusals(arguments, message):
 
 def test_other_refusals():
     with pytest.raises(ValueError, match="one class only"):
-        linear_rank_interval([1, 1], [4, 3])
+        linear_rank_interval([1, 1], [4, 3], normalize="mean")
     with pytest.raises(ValueError, match="scale='sum'"):
         partial_auc_interval([1, 0], [4, 3], scale="sum")
     with pytest.raises(ValueError, match="method='dkw'"):
@@ -398,7 +407,7 @@ def test_coverage_by_influence(phi, conditional):
             y_true = np.arange(n) < k
             y_score = rng.normal(size=n) + shift * y_true
             covered += target in linear_rank_interval(
-                y_true, y_score, phi=phi, conditional=conditional
+                y_true, y_score, phi=phi, conditional=conditional, normalize="mean"
             )
         assert 0.92 <= covered / 600 <= 0.995
 
@@ -416,7 +425,13 @@ def test_dkw_is_violated_at_most_delta(phi, conditional):
             y_true = np.arange(n) < k
             y_score = rng.normal(size=n) + shift * y_true
             missed += target not in linear_rank_interval(
-                y_true, y_score, phi=phi, conditional=conditional, method="dkw", level=0.8
+                y_true,
+                y_score,
+                phi=phi,
+                conditional=conditional,
+                method="dkw",
+                level=0.8,
+                normalize="mean",
             )
         assert missed / 400 <= 0.2
 
@@ -429,11 +444,18 @@ def test_coverage_of_the_bootstrap_for_dcg():
         positive = np.arange(300) < 60
         return positive, rng.normal(size=300) + 1.2 * positive
 
-    target = np.mean([linear_rank_score(*draw(), phi=TopDCG(20)) for _ in range(4000)])
+    target = np.mean(
+        [linear_rank_score(*draw(), phi=TopDCG(20), normalize="mean") for _ in range(4000)]
+    )
     covered = sum(
         target
         in linear_rank_interval(
-            *draw(), phi=TopDCG(20), method="bootstrap", n_resamples=199, random_state=rng
+            *draw(),
+            phi=TopDCG(20),
+            method="bootstrap",
+            n_resamples=199,
+            random_state=rng,
+            normalize="mean",
         )
         for _ in range(300)
     )

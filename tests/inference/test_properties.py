@@ -302,7 +302,7 @@ def test_the_band_holds_the_empirical_curve_and_the_interval_of_no_level_is_wide
 @pytest.mark.parametrize(
     "function",
     [
-        lambda y, s: linear_rank_interval(y, s),
+        lambda y, s: linear_rank_interval(y, s, normalize="mean"),
         lambda y, s: partial_auc_interval(y, s),
         lambda y, s: precision_at_top_interval(y, s),
         lambda y, s: roc_band(y, s),

@@ -169,9 +169,11 @@ def test_a_score_generating_function_is_its_statistic():
     measure = get_measure(LocalAUC(0.5))
     y, score = [1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
     assert measure(y, score) == get_measure("local_auc@0.5")(y, score)
-    assert measure.name == "linear_rank(normalize='minmax', phi=LocalAUC(u0=0.5))"
+    assert measure.name == "linear_rank(phi=LocalAUC(u0=0.5))"
     mean = get_measure(Exponential(3.0), normalize="mean")
-    assert mean(y, score) == metrics.linear_rank_score(y, score, phi=Exponential(3.0))
+    assert mean(y, score) == metrics.linear_rank_score(
+        y, score, phi=Exponential(3.0), normalize="mean"
+    )
     assert mean.range == (-np.inf, np.inf)
 
 

@@ -61,8 +61,8 @@ def test_early_recognition_is_the_exponential_of_the_share_of_n(tied):
     assert linear_rank_score(y_true, y_score, phi=other, normalize="minmax") == pytest.approx(
         bedroc_score(y_true, y_score, alpha=20.0), rel=1e-12
     )
-    mean = linear_rank_score(y_true, y_score, phi=other)
-    everything = linear_rank_score(np.ones(n), y_score, phi=other)
+    mean = linear_rank_score(y_true, y_score, phi=other, normalize="mean")
+    everything = linear_rank_score(np.ones(n), y_score, phi=other, normalize="mean")
     assert rie_score(y_true, y_score) == pytest.approx(mean / everything, rel=1e-12)
     assert rie_score(np.ones(n), y_score) == pytest.approx(1.0)
 
@@ -120,16 +120,20 @@ def test_top_dcg_is_the_gain_of_binary_labels(tied, k, weighted):
 def test_mean_of_van_der_waerden_scores_by_hand():
     value = linear_rank_score([1, 0, 1], [3, 2, 1], phi=VanDerWaerden(), normalize=None)
     assert value == pytest.approx(0, abs=1e-15)
-    top = linear_rank_score([1, 0, 0], [3, 2, 1], phi="van_der_waerden")
+    top = linear_rank_score([1, 0, 0], [3, 2, 1], phi="van_der_waerden", normalize="mean")
     assert top == pytest.approx(0.6744897501960817)
 
 
 def test_ties_by_hand():
     # Two tied items on ranks 2 and 3 of 3: the mean of 4/16 and 9/16, mid 2.5, highest 3.
     y_true, y_score, phi = [1, 0, 0], [2, 2, 1], Power(2)
-    assert linear_rank_score(y_true, y_score, phi=phi) == pytest.approx(6.5 / 16)
-    assert linear_rank_score(y_true, y_score, phi=phi, ties="mid") == pytest.approx(6.25 / 16)
-    assert linear_rank_score(y_true, y_score, phi=phi, ties="max") == pytest.approx(9 / 16)
+    assert linear_rank_score(y_true, y_score, phi=phi, normalize="mean") == pytest.approx(6.5 / 16)
+    assert linear_rank_score(
+        y_true, y_score, phi=phi, ties="mid", normalize="mean"
+    ) == pytest.approx(6.25 / 16)
+    assert linear_rank_score(
+        y_true, y_score, phi=phi, ties="max", normalize="mean"
+    ) == pytest.approx(9 / 16)
 
 
 def test_range_is_zero_to_one_with_average_ties(tied):

@@ -76,8 +76,11 @@ def test_increasing_maps_of_the_score_change_nothing():
     y_true, y_score = random_list(rng, 200, 30)
     for phi in NONDECREASING:
         for ties in ("average", "mid", "max"):
-            value = linear_rank_score(y_true, y_score, phi=phi, ties=ties)
-            assert linear_rank_score(y_true, np.exp(y_score), phi=phi, ties=ties) == value
+            value = linear_rank_score(y_true, y_score, phi=phi, ties=ties, normalize="mean")
+            assert (
+                linear_rank_score(y_true, np.exp(y_score), phi=phi, ties=ties, normalize="mean")
+                == value
+            )
 
 
 # ------------------------------------------------------------------ Definition 4 and Proposition 5
@@ -98,7 +101,9 @@ def test_empirical_measure_tends_to_its_functional(phi, function):
     rng = np.random.default_rng(4)
     y_score = rng.random(100_000)
     y_true = (rng.random(100_000) < y_score).astype(int)
-    assert linear_rank_score(y_true, y_score, phi=phi) == pytest.approx(limit, abs=0.01)
+    assert linear_rank_score(y_true, y_score, phi=phi, normalize="mean") == pytest.approx(
+        limit, abs=0.01
+    )
 
 
 # --------------------------------------------------------------------------------- Proposition 3
@@ -148,7 +153,7 @@ def test_proposition_3_estimated_influence_tends_to_the_projection(phi):
     expected = np.where(y_true == 1, (value + share * tail) / share, tail)
     for label in (0, 1):
         expected[y_true == label] -= expected[y_true == label].mean()
-    found = linear_rank_influence(y_true, y_score, phi=phi)
+    found = linear_rank_influence(y_true, y_score, phi=phi, normalize="mean")
     np.testing.assert_allclose(found, expected, atol=0.03 * np.abs(expected).max())
 
 
@@ -183,7 +188,7 @@ def test_proposition_7_the_regression_function_is_best(phi, positive, negative):
 
     def value(score, ties="average"):
         return linear_rank_score(
-            y_true, np.tile(score, 2), phi=phi, sample_weight=weight, ties=ties
+            y_true, np.tile(score, 2), phi=phi, sample_weight=weight, ties=ties, normalize="mean"
         )
 
     values = {levels: value(levels) for levels in weak_orders(4)}
@@ -226,7 +231,9 @@ def test_negatives_by_the_roc_curve():
         labels = y_true[np.argsort(-y_score)]
         above = np.cumsum(labels)[~labels]
         rank = 30 - np.arange(18) - above
-        value = linear_rank_score(y_true.astype(int), y_score, phi=phi, pos_label=0)
+        value = linear_rank_score(
+            y_true.astype(int), y_score, phi=phi, pos_label=0, normalize="mean"
+        )
         assert value == pytest.approx(phi(rank / 31).mean(), rel=1e-12, abs=1e-15)
 
 
@@ -236,8 +243,8 @@ def test_remark_3_is_false_as_printed():
     y_true = np.r_[np.arange(n // 2) % 5 == 0, np.zeros(n // 2)].astype(int)
     assert y_true.mean() == pytest.approx(p)
     group = np.repeat([1, 0], n // 2)
-    best = linear_rank_score(y_true, group, phi="wilcoxon")
-    worst = linear_rank_score(y_true, -group, phi="wilcoxon")
+    best = linear_rank_score(y_true, group, phi="wilcoxon", normalize="mean")
+    worst = linear_rank_score(y_true, -group, phi="wilcoxon", normalize="mean")
     assert best - worst == pytest.approx(0.5, abs=1e-3)
     # eta_hat is p on both halves, up to as little as one likes, so that E|eta_hat - eta| = p.
     printed, correct = (1 - p) * p, 1 / p * p
@@ -261,7 +268,9 @@ def test_remark_3_corrected(phi):
         weight = np.r_[positive[kept], negative[kept]]
         n, k = total.sum(), positive.sum()
         best, found = (
-            linear_rank_score(y_true, np.tile(score, 2), phi=phi, sample_weight=weight)
+            linear_rank_score(
+                y_true, np.tile(score, 2), phi=phi, sample_weight=weight, normalize="mean"
+            )
             for score in (eta, estimate)
         )
         error = np.average(np.abs(estimate - eta), weights=total[kept])
@@ -330,7 +339,7 @@ def test_theorem_8_by_layers(phi):
         for angle in ANGLES:
             direction = np.array([np.cos(angle), np.sin(angle)])
             score, mean = X @ direction, CENTER @ direction
-            empirical.append(linear_rank_score(y_true, score, phi=phi))
+            empirical.append(linear_rank_score(y_true, score, phi=phi, normalize="mean"))
             functional.append(normal_functional(phi, share, mean))
             gap = max(gap, abs(empirical[-1] - functional[-1]))
             for values, law, name in (
