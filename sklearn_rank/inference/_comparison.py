@@ -62,7 +62,7 @@ class RankerComparison:
     >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0]
     >>> scores = {"a": [8, 7, 6, 3, 5, 4, 2, 1], "b": [8, 2, 6, 3, 5, 4, 7, 1],
     ...           "c": [8, 3, 6, 7, 1, 4, 5, 2]}
-    >>> found = compare_rankers(y_true, scores)
+    >>> found = compare_rankers(y_true, scores, random_state=0)
     >>> list(found.contrasts)
     ['a - b', 'a - c', 'b - c']
     """
@@ -108,7 +108,7 @@ def compare_rankers(
     contrasts: str | Mapping[str, Any] | None = None,
     level: float = 0.95,
     conditional: bool = True,
-    random_state: Any = 0,
+    random_state: Any = None,
     pos_label: Any = None,
 ) -> RankerComparison:
     """Compare a measure of several scorers on the same items.
@@ -141,8 +141,9 @@ def compare_rankers(
     conditional : bool, default=True
         Whether the labels of one list count as fixed: the target is then at their share of
         positives.
-    random_state : int, Generator, RandomState or None, default=0
-        Source of the draws from which the distribution of the largest statistic is known.
+    random_state : int, Generator, RandomState or None, default=None
+        Source of the draws from which the distribution of the largest statistic is known; None is
+        fresh, and moves limits in their third digit.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 

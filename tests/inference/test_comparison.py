@@ -43,7 +43,7 @@ def test_a_comparison_of_two_is_the_paired_test(phi):
     y_true, scores = three(np.random.default_rng(6), 90)
     two = {name: scores[name] for name in "AB"}
     measure = get_measure(linear_rank_score, phi=phi, normalize="minmax")
-    found = compare_rankers(y_true, two, measure=measure)
+    found = compare_rankers(y_true, two, measure=measure, random_state=0)
     paired = paired_rank_test(y_true, scores["A"], scores["B"], measure=measure)
     assert found.statistic == pytest.approx(paired.statistic**2)
     assert found.pvalue == pytest.approx(paired.pvalue)
@@ -57,7 +57,7 @@ def test_a_comparison_of_two_is_the_paired_test(phi):
 
 def test_joint_test_by_the_covariance():
     y_true, scores = three(np.random.default_rng(7), 120, shift=0.5)
-    found = compare_rankers(y_true, scores)
+    found = compare_rankers(y_true, scores, random_state=0)
     assert found.names == ("A", "B", "C")
     for name, estimate in zip(found.names, found.estimates, strict=True):
         assert estimate == pytest.approx(roc_auc_score(y_true, scores[name]))
@@ -72,10 +72,10 @@ def test_joint_test_by_the_covariance():
     assert found.degrees_of_freedom == 2
     assert found.pvalue == pytest.approx(chi2.sf(expected, 2))
     # Any basis of the same hypothesis.
-    again = compare_rankers(y_true, scores, contrasts="B")
+    again = compare_rankers(y_true, scores, contrasts="B", random_state=0)
     assert again.statistic == pytest.approx(expected)
     assert list(again.contrasts) == ["A - B", "C - B"]
-    own = compare_rankers(y_true, scores, contrasts={"half": [0.5, 0.5, -1]})
+    own = compare_rankers(y_true, scores, contrasts={"half": [0.5, 0.5, -1]}, random_state=0)
     assert own.contrasts["half"].estimate == pytest.approx(
         found.estimates[:2].mean() - found.estimates[2]
     )
@@ -85,20 +85,25 @@ def test_joint_test_by_the_covariance():
 
 def test_small_pvalues_are_not_those_of_the_draws():
     y_true, scores = three(np.random.default_rng(8), 3000, shift=1.5)
-    found = compare_rankers(y_true, scores).contrasts["A - C"]
+    found = compare_rankers(y_true, scores, random_state=0).contrasts["A - C"]
     assert found.pvalue == pytest.approx(3 * 2 * ndtr(-abs(found.statistic)), rel=1e-9, abs=0)
     assert found.pvalue < 1e-12
 
 
 def test_a_duplicate_lowers_the_degrees_of_freedom():
     y_true, scores = three(np.random.default_rng(9), 60)
-    expected = compare_rankers(y_true, {name: scores[name] for name in "AB"})
+    expected = compare_rankers(y_true, {name: scores[name] for name in "AB"}, random_state=0)
     found = compare_rankers(
-        y_true, {"A": scores["A"], "B": scores["B"], "C": scores["B"]}, contrasts="A"
+        y_true,
+        {"A": scores["A"], "B": scores["B"], "C": scores["B"]},
+        contrasts="A",
+        random_state=0,
     )
     assert found.degrees_of_freedom == 1
     assert found.statistic == pytest.approx(expected.statistic)
-    every = compare_rankers(y_true, {"A": scores["A"], "B": scores["B"], "C": scores["B"]})
+    every = compare_rankers(
+        y_true, {"A": scores["A"], "B": scores["B"], "C": scores["B"]}, random_state=0
+    )
     assert every.contrasts["B - C"].pvalue == 1.0
     assert every.contrasts["B - C"].interval.width > 0
 
@@ -126,13 +131,13 @@ def test_refusals_of_the_comparison(arguments, message):
 def test_one_scorer_is_none_to_compare():
     for scores in ({"A": [1, 2]}, [[1, 2], [2, 1]]):
         with pytest.raises(ValueError, match="mapping of at least two"):
-            compare_rankers([1, 0], scores)
+            compare_rankers([1, 0], scores, random_state=0)
 
 
 def test_equal_scorers_do_not_differ():
     y_true, scores = three(np.random.default_rng(13), 60)
     same = {"A": scores["A"], "B": np.exp(scores["A"]), "C": 2 * scores["A"]}
-    found = compare_rankers(y_true, same)
+    found = compare_rankers(y_true, same, random_state=0)
     assert (found.statistic, found.degrees_of_freedom, found.pvalue) == (0.0, 0, 1.0)
     for test in found.contrasts.values():
         assert (test.estimate, test.pvalue) == (0.0, 1.0)
@@ -143,7 +148,9 @@ def test_critical_value_is_between_one_comparison_and_bonferroni():
     y_true, scores = three(np.random.default_rng(14), 90)
     for level in (0.8, 0.95, 0.99):
         for contrasts, n in ((None, 3), ("A", 2)):
-            found = compare_rankers(y_true, scores, level=level, contrasts=contrasts)
+            found = compare_rankers(
+                y_true, scores, level=level, contrasts=contrasts, random_state=0
+            )
             one, all_ = norm.ppf((1 + level) / 2), norm.ppf(1 - (1 - level) / 2 / n)
             assert one + 0.02 < found.critical_value < all_ + 0.01
 
@@ -151,7 +158,7 @@ def test_critical_value_is_between_one_comparison_and_bonferroni():
 def test_an_interval_holds_0_where_the_pvalue_is_large():
     for seed in range(15):
         y_true, scores = three(np.random.default_rng(seed), 90, shift=0.4)
-        found = compare_rankers(y_true, scores, level=0.9)
+        found = compare_rankers(y_true, scores, level=0.9, random_state=0)
         for test in found.contrasts.values():
             if abs(test.pvalue - 0.1) > 1e-3:
                 assert (0.0 in test.interval) == (test.pvalue > 0.1)
@@ -159,8 +166,8 @@ def test_an_interval_holds_0_where_the_pvalue_is_large():
 
 def test_names_in_another_order_are_the_same_comparison():
     y_true, scores = three(np.random.default_rng(15), 80)
-    found = compare_rankers(y_true, scores)
-    turned = compare_rankers(y_true, {name: scores[name] for name in "CBA"})
+    found = compare_rankers(y_true, scores, random_state=0)
+    turned = compare_rankers(y_true, {name: scores[name] for name in "CBA"}, random_state=0)
     assert turned.statistic == pytest.approx(found.statistic)
     assert turned.contrasts["C - A"].estimate == -found.contrasts["A - C"].estimate
     assert turned.contrasts["C - A"].interval.low == pytest.approx(
@@ -181,7 +188,7 @@ def by_query(n_queries=40, seed=0, noise=(1.0, 1.3, 3.0)):
 
 def test_queries_are_the_sample():
     y, scores, qid = by_query()
-    found = compare_rankers(y, scores, measure="ndcg@3", qid=qid)
+    found = compare_rankers(y, scores, measure="ndcg@3", qid=qid, random_state=0)
     values = np.stack(
         [ndcg_score(y, score, qid=qid, k=3, average=None) for score in scores.values()]
     )
@@ -203,20 +210,20 @@ def test_queries_are_the_sample():
 def test_rows_in_any_order_and_queries_in_two_dimensions():
     y, scores, qid = by_query()
     measure = get_measure("ndcg@3", gain="linear")
-    expected = compare_rankers(y, scores, measure=measure, qid=qid)
+    expected = compare_rankers(y, scores, measure=measure, qid=qid, random_state=0)
     order = np.random.default_rng(1).permutation(len(y))
     shuffled = {name: score[order] for name, score in scores.items()}
-    found = compare_rankers(y[order], shuffled, measure=measure, qid=qid[order])
+    found = compare_rankers(y[order], shuffled, measure=measure, qid=qid[order], random_state=0)
     assert found.statistic == pytest.approx(expected.statistic)
     square = {name: score.reshape(40, 8) for name, score in scores.items()}
-    found = compare_rankers(y.reshape(40, 8), square, measure=measure)
+    found = compare_rankers(y.reshape(40, 8), square, measure=measure, random_state=0)
     assert found.statistic == pytest.approx(expected.statistic)
 
 
 def test_systems_that_are_alike_on_all_queries():
     y, scores, qid = by_query()
     alike = {"A": scores["A"], "B": 3 * scores["A"], "C": scores["C"]}
-    found = compare_rankers(y, alike, measure="ndcg@3", qid=qid)
+    found = compare_rankers(y, alike, measure="ndcg@3", qid=qid, random_state=0)
     assert found.degrees_of_freedom == 1
     test = found.contrasts["A - B"]
     assert (test.estimate, test.pvalue) == (0.0, 1.0)
@@ -229,7 +236,7 @@ def test_a_constant_difference_is_not_certain():
     n = 9
     values = make_measure(lambda y, s: s[0], name="first", kind="graded", range=(0.0, 1.0))
     scores = {"A": np.full(n, 1.0), "B": np.zeros(n)}
-    found = compare_rankers(np.zeros(n), scores, measure=values, qid=np.arange(n))
+    found = compare_rankers(np.zeros(n), scores, measure=values, qid=np.arange(n), random_state=0)
     test = found.contrasts["A - B"]
     # Half a query at either end for each, and the square of the mean over the queries.
     variance = 2 * 0.25 / (n + 1) ** 2 + 1 / n
@@ -245,19 +252,26 @@ def test_undefined_queries_are_left_out_for_all():
     y[qid == 3] = 0
     kept = qid != 3
     with pytest.warns(UserWarning, match="undefined for 1 of 40 lists"):
-        found = compare_rankers(y, scores, measure="auc", qid=qid)
+        found = compare_rankers(y, scores, measure="auc", qid=qid, random_state=0)
     expected = compare_rankers(
         y[kept],
         {name: score[kept] for name, score in scores.items()},
         measure="auc",
         qid=qid[kept],
+        random_state=0,
     )
     assert found.statistic == expected.statistic
 
 
 def test_one_query_is_no_sample():
     with pytest.raises(ValueError, match="has a value for 1 of 1 queries"):
-        compare_rankers([1, 0, 2], {"A": [3, 2, 1], "B": [1, 2, 3]}, measure="ndcg", qid=[7, 7, 7])
+        compare_rankers(
+            [1, 0, 2],
+            {"A": [3, 2, 1], "B": [1, 2, 3]},
+            measure="ndcg",
+            qid=[7, 7, 7],
+            random_state=0,
+        )
 
 
 # ------------------------------------------------------------------------- a measure of one's own
@@ -284,7 +298,7 @@ MEAN = make_measure(mean_of_positives, range=(0.0, 1.0), per_query=False, influe
 def test_a_mean_over_queries_of_ones_own():
     y, scores, qid = by_query()
     y = (np.arange(len(y)) % 8 < 3).astype(int)
-    found = compare_rankers(y, scores, measure=PER_QUERY, qid=qid)
+    found = compare_rankers(y, scores, measure=PER_QUERY, qid=qid, random_state=0)
     values = np.array(
         [
             [last_positive(y[qid == q], score[qid == q]) for q in range(40)]
@@ -300,7 +314,7 @@ def test_a_mean_over_queries_of_ones_own():
     expected = stats.ttest_rel(values[0], values[2])
     assert (two.statistic, two.pvalue) == pytest.approx((expected.statistic, expected.pvalue))
     with pytest.raises(ValueError, match="measure='last_positive' is not known"):
-        compare_rankers(y, scores, measure=PER_QUERY)
+        compare_rankers(y, scores, measure=PER_QUERY, random_state=0)
 
 
 def test_an_influence_of_ones_own():
@@ -312,7 +326,7 @@ def test_an_influence_of_ones_own():
     assert found.estimate == pytest.approx(a[:30].mean() - b[:30].mean())
     assert found.statistic == pytest.approx(expected.statistic)
     assert found.hypothesis == "equal mean_of_positives"
-    together = compare_rankers(y, {"a": a, "b": b}, measure=MEAN)
+    together = compare_rankers(y, {"a": a, "b": b}, measure=MEAN, random_state=0)
     assert together.statistic == pytest.approx(expected.statistic**2)
     apart = unpaired_rank_test(y, a, y, b, measure=MEAN)
     welch = stats.ttest_ind(a[:30], b[:30], equal_var=False)
@@ -328,7 +342,7 @@ def test_measures_of_one_list_and_of_queries(measure):
     y, scores, qid = by_query()
     y = (np.arange(len(y)) % 8 < 3).astype(int)
     expected = [get_measure(measure)(y, score, qid=qid) for score in scores.values()]
-    found = compare_rankers(y, scores, measure=measure, qid=qid)
+    found = compare_rankers(y, scores, measure=measure, qid=qid, random_state=0)
     np.testing.assert_allclose(found.estimates, expected)
 
 
@@ -343,7 +357,7 @@ def test_simultaneous_coverage_and_joint_size():
         positive = np.arange(300) < 100
         common = rng.normal(size=300)
         scores = {str(j): common + rng.normal(size=300) + 1.5 * positive for j in range(4)}
-        found = compare_rankers(positive, scores, measure=Exponential(5.0))
+        found = compare_rankers(positive, scores, measure=Exponential(5.0), random_state=0)
         covered += all(0.0 in test.interval for test in found.contrasts.values())
         rejected += found.pvalue < 0.05
     assert 0.92 <= covered / 400 <= 0.98
