@@ -33,5 +33,5 @@ def score_limits(estimate: ArrayLike, factor: ArrayLike) -> tuple[FloatArray, Fl
     centre = (1.0 - share) * value + share / 2.0
     reach = np.sqrt(share * ((1.0 - share) * value * (1.0 - value) + share / 4.0))
     # Exact at the ends, where the difference would be rounded.
-    low = np.where(value <= 0.0, 0.0, np.clip(centre - reach, 0.0, 1.0))
-    return low, np.where(value >= 1.0, 1.0, np.clip(centre + reach, 0.0, 1.0))
+    low = np.where(value <= 0.0, 0.0, np.maximum(centre - reach, 0.0))
+    return low, np.where(value >= 1.0, 1.0, np.minimum(centre + reach, 1.0))

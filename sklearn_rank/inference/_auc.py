@@ -162,7 +162,7 @@ def auc_interval(
         qid=None if groups is None else check_qid(groups, len(y_true), name="groups"),
         sample_weight=sample_weight,
     )
-    if groups is None and not data.whole.all():
+    if groups is None and data.weight is not None and not data.whole.all():
         _refuse_fractions(sample_weight)
     if data.positive.all() or not data.positive.any():
         warn(

@@ -273,7 +273,7 @@ class Measure(ABC):
                 " weights."
             )
         # Where the rows stood is of no use from here on, and their numbers take memory.
-        return replace(lists, rows=None)
+        return lists if lists.rows is None else replace(lists, rows=None)
 
     def __call__(
         self,
@@ -442,6 +442,8 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def _mean(values: FloatArray, weight: FloatArray | None) -> float:
+    if len(values) == 1:
+        return float(values[0])
     defined = ~np.isnan(values)
     if weight is not None:
         defined &= weight > 0
