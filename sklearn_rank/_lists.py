@@ -16,7 +16,13 @@ import numpy as np
 from ._blocks import ClassBlocks, class_blocks
 from ._order import ragged_ranges
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ._validation import CheckedRows, check_grades, check_positive, check_rows
+from ._validation import (
+    CheckedRows,
+    check_grades,
+    check_positive,
+    check_rows,
+    check_scores_of_rows,
+)
 
 __all__ = [
     "Kind",
@@ -277,20 +283,22 @@ class ScoredLists(Lists):
 
     score: FloatArray
 
-    def with_score(self, score: FloatArray) -> ScoredLists:
-        """Replace the scores.
+    def scored_by(self, y_score: Any, shape: tuple[int, ...]) -> ScoredLists:
+        """Take other scores of the rows from which the lists were made.
 
         Parameters
         ----------
-        score : ndarray of shape (n,)
-            The new scores.
+        y_score : array-like of the shape of the labels
+            Scores as the user gave them, row by row.
+        shape : tuple of int
+            Shape of the labels as they were given.
 
         Returns
         -------
         ScoredLists
-            The same lists with these.
+            The same lists with these scores; nothing is grouped again.
         """
-        return replace(self, score=score)
+        return replace(self, score=check_scores_of_rows(y_score, shape, self.rows))
 
     def blocks(self, *, of_negatives: bool = False) -> ClassBlocks:
         """Find the blocks of tied items that hold positives, or negatives.

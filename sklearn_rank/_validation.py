@@ -19,6 +19,7 @@ __all__ = [
     "check_qid",
     "check_rows",
     "check_scores",
+    "check_scores_of_rows",
     "check_vector",
 ]
 
@@ -82,10 +83,7 @@ class CheckedRows:
         str
             Its place in what was passed.
         """
-        row = index if self.rows is None else int(self.rows[index])
-        if self.n_columns is None:
-            return f"row {row}"
-        return f"row {row // self.n_columns}, column {row % self.n_columns}"
+        return _where(index, self.rows, self.n_columns)
 
 
 def check_rows(
@@ -123,8 +121,8 @@ def check_rows(
         The rows.
     """
     values = _array(labels, name, (1, 2))
-    score = None if y_score is None else _scores_of(y_score, values, name)
     shape = values.shape
+    score = None if y_score is None else _scores_of(y_score, shape, name)
     if len(shape) == 2 and qid is not None:
         raise ValueError(
             f"qid is for one-dimensional {name}; in two dimensions every row is a list: leave it"
@@ -162,22 +160,58 @@ def check_rows(
     return checked
 
 
-def _scores_of(y_score: Any, labels: AnyArray, name: str) -> AnyArray:
+def _scores_of(y_score: Any, shape: tuple[int, ...], name: str) -> AnyArray:
     """Scores of the same shape as the labels, in one dimension."""
     score = _array(y_score, "y_score", (1, 2))
-    if labels.ndim == 2 or score.ndim == 2:
-        if labels.shape != score.shape:
+    if len(shape) == 2 or score.ndim == 2:
+        if score.shape != shape:
             raise ValueError(
-                f"{name} has shape {labels.shape} and y_score {score.shape}: pass one score for"
-                " each label."
+                f"{name} has shape {shape} and y_score {score.shape}: pass one score for each"
+                " label."
             )
         return score.ravel()
-    if len(score) != len(labels):
+    if len(score) != shape[0]:
         raise ValueError(
-            f"{name} has {len(labels)} items and y_score {len(score)}: pass one score for each"
-            " label."
+            f"{name} has {shape[0]} items and y_score {len(score)}: pass one score for each label."
         )
     return score
+
+
+def check_scores_of_rows(
+    y_score: Any, shape: tuple[int, ...], rows: IntArray | None, *, name: str = "y_true"
+) -> FloatArray:
+    """Check other scores of rows whose labels, ids and weights have been checked.
+
+    Parameters
+    ----------
+    y_score : array-like of the shape of the labels
+        Scores.
+    shape : tuple of int
+        Shape of the labels as they were passed.
+    rows : ndarray of shape (n,) or None
+        The rows that count, in their order; None is all.
+    name : str, default="y_true"
+        What the labels are called in messages.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Scores of these rows, without NaN.
+    """
+    score = _scores_of(y_score, shape, name)
+    if rows is not None:
+        score = score[rows]
+    score = _as_float(score, "y_score")
+    n_columns = shape[1] if len(shape) == 2 else None
+    _refuse_nan(score, lambda index: _where(index, rows, n_columns))
+    return score
+
+
+def _where(index: int, rows: IntArray | None, n_columns: int | None) -> str:
+    row = index if rows is None else int(rows[index])
+    if n_columns is None:
+        return f"row {row}"
+    return f"row {row // n_columns}, column {row % n_columns}"
 
 
 def _positive_rows(weight: FloatArray | None, by_row: FloatArray | None) -> IntArray | None:
@@ -354,7 +388,7 @@ def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
         ):
             raise ValueError(
                 f"{name} takes value in {{{_listed(classes)}}} and pos_label is not specified:"
-                f" either make {name} take value in {0, 1} or {-1, 1} or pass pos_label"
+                f" either make {name} take value in {{0, 1}} or {{-1, 1}} or pass pos_label"
                 " explicitly."
             )
         pos_label = 1

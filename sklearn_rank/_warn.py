@@ -8,7 +8,9 @@ import warnings
 __all__ = ["warn"]
 
 # A fit may be called through decorators, searches and worker pools of these packages.
-PASSED_THROUGH = frozenset({"joblib", "sklearn", "sklearn_rank"})
+PASSED_THROUGH = frozenset(
+    {"concurrent", "joblib", "multiprocessing", "sklearn", "sklearn_rank", "threading"}
+)
 
 
 def warn(message: str, category: type[Warning]) -> None:
@@ -22,7 +24,11 @@ def warn(message: str, category: type[Warning]) -> None:
         Category of the warning.
     """
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and _package(frame.f_globals) in PASSED_THROUGH:
+    while _package(frame.f_globals) in PASSED_THROUGH:
+        if frame.f_back is None:
+            # In a worker no line of the user is on the stack.
+            level = 2
+            break
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
 

@@ -1,10 +1,11 @@
-"""The page that says where something new goes: its blocks of code, put where it says."""
+"""The page that says where something new goes: its blocks, put where it says, and used."""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,24 @@ import pytest
 import sklearn_rank
 
 PACKAGE = Path(sklearn_rank.__file__).parent
-PAGE = Path(__file__).parent.parent / "docs" / "development.md"
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "development.md"
 BLOCK = re.compile(
-    r"^(?P<said>[^\n]+):\n\n```python\n(?P<code>.*?)```$", flags=re.MULTILINE | re.DOTALL
+    r"^(?P<said>[^\n]+):\n\n```(?:python|text)\n(?P<code>.*?)```$",
+    flags=re.MULTILINE | re.DOTALL,
 )
-PLACE = re.compile(r"In `(?P<file>[^`]+)`(?:, after `(?P<after>[^`]+)`)?$")
+INSERTION = re.compile(
+    r"In `(?P<file>[^`]+)`(?:, (?P<where>after|instead of) `(?P<line>[^`]+)`)?$"
+)
 MOST_FILES = 4
+
+EXPORTS = ["tests/test_public_api.py", "-k", "sorted_and_complete or in_the_reference"]
+# What has to hold for everything of a kind, and so for what the page makes.
+TESTS = {
+    "A measure": [["tests/conformance/test_metrics.py", "-k", "success"], EXPORTS],
+    "A loss": [["tests/losses", "-k", "PseudoHuber"], EXPORTS],
+    "A ranker": [EXPORTS],
+}
 
 
 def sections():
@@ -28,59 +41,68 @@ def sections():
         heading, _, body = part.partition("\n")
         edits, runs = [], []
         for block in BLOCK.finditer(body):
-            place = PLACE.search(block["said"])
+            place = INSERTION.search(block["said"])
             if place is None:
                 runs.append(block["code"])
             else:
-                edits.append((place["file"], place["after"], block["code"]))
+                edits.append((place, block["code"]))
         if edits:
             found[heading] = edits, runs
     return found
 
 
-def put(root, file, after, code):
-    path = root / file
-    if after is None:
-        assert not path.exists(), f"{file} is there already"
+def put(root, place, code):
+    path, line = root / place["file"], place["line"]
+    if line is None:
+        assert not path.exists(), f"{path} is there already"
         path.write_text(code, encoding="utf-8")
         return
-    text = path.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    assert lines.count(after) == 1, f"{after!r} stands {lines.count(after)} times in {file}"
-    lines.insert(lines.index(after) + 1, code.rstrip("\n"))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines.count(line) == 1, f"{line!r} stands {lines.count(line)} times in {path}"
+    at = lines.index(line)
+    lines[at : at + 1] = [*([line] if place["where"] == "after" else []), code.rstrip("\n")]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-@pytest.mark.parametrize("heading", sections())
-def test_what_the_page_makes_works(heading, tmp_path):
-    edits, runs = sections()[heading]
-    assert 1 <= len({file for file, _, _ in edits}) <= MOST_FILES
-    assert len(runs) == 1
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(PACKAGE, tmp_path / "sklearn_rank", ignore=ignored)
-    for file, after, code in edits:
-        put(tmp_path, file, after, code)
-    checked = f"import sklearn_rank\nassert {str(tmp_path)!r} in sklearn_rank.__file__\n{runs[0]}"
+def run(root, *arguments):
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", checked],
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
-        cwd=tmp_path,
+        [sys.executable, "-W", "error", *arguments],
+        env=os.environ | {"PYTHONPATH": str(root)},
+        cwd=root,
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("heading", sections())
+def test_what_the_page_makes_works(heading, tmp_path):
+    edits, runs = sections()[heading]
+    assert 1 <= len({place["file"] for place, _ in edits}) <= MOST_FILES
+    assert len(runs) == 1
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE, tmp_path / "sklearn_rank", ignore=ignored)
+    shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=ignored)
+    shutil.copytree(ROOT / "docs" / "api", tmp_path / "docs" / "api")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for place, code in edits:
+        put(tmp_path, place, code)
+    here = f"import sklearn_rank\nassert {str(tmp_path)!r} in sklearn_rank.__file__\n"
+    run(tmp_path, "-c", here + runs[0])
+    for arguments in TESTS[heading]:
+        told = run(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments)
+        assert re.search(r"\d+ passed", told)
 
 
 def test_the_page_has_a_section_for_each_kind():
-    assert list(sections()) == ["A measure", "A loss", "A ranker"]
+    assert list(sections()) == list(TESTS)
 
 
 def test_every_room_and_module_has_its_floor_on_the_page():
-    import tomllib
-
-    settings = tomllib.loads((PAGE.parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     (layers,) = (
         contract["layers"]
         for contract in settings["tool"]["importlinter"]["contracts"]

@@ -211,7 +211,7 @@ def compare_rankers(
         samples = list(
             query_values_of(measure, y_true, y_scores, qid=qid, pos_label=pos_label).values()
         )
-        low, high = measure.range
+        low, high = measure.counted_range
         joint = joint_query_means(np.stack([one.values for one in samples]), high - low)
         called = f"mean {measure.name} over queries"
     return _comparison(joint, names, rows, level, rng, called)

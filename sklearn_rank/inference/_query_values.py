@@ -85,25 +85,25 @@ def query_values_of(
         )
     measure = get_measure(measure)
     found: dict[str, QueryValues] = {}
-    defined = None
+    lists = defined = None
     for name, y_score in scores.items():
+        if lists is None:
+            lists = measure.lists(
+                y_true, y_score, qid=qid, sample_weight=sample_weight, pos_label=pos_label
+            )
+        else:
+            lists = lists.scored_by(y_score, np.shape(y_true))
         with warnings.catch_warnings():
             if found:
                 # Undefined by the labels, which are the same for all: said once.
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
-            values, ids = measure(
-                y_true,
-                y_score,
-                qid=qid,
-                sample_weight=sample_weight,
-                pos_label=pos_label,
-                average=None,
-                return_qid=True,
-            )
+            values, ids = measure.of_lists(lists, average=None, return_qid=True)
         if defined is None:
             defined = ~np.isnan(values)
         _check_values(measure.name, values, ids, defined)
-        found[name] = QueryValues(values[defined], ids[defined], measure.name, measure.range)
+        found[name] = QueryValues(
+            values[defined], ids[defined], measure.name, measure.counted_range
+        )
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -116,13 +116,19 @@ TREC_EVAL = Rules(ties="refused", undefined=0.0, relevant=1.0, single_precision=
 XGBOOST = Rules(ties="rows", undefined=1.0, single_precision=True)
 
 
-def check_convention(measure: Any, convention: Any) -> None:
+def check_convention(
+    name: str, systems: Mapping[str, Rules], given: dict[str, Any], convention: Any
+) -> None:
     """Check that a system has a measure, and that no parameter says otherwise than it does.
 
     Parameters
     ----------
-    measure : Measure
-        The measure, with its table ``conventions`` and its parameters.
+    name : str
+        Name of the measure's function, for messages.
+    systems : mapping of str to Rules
+        What each system does.
+    given : dict
+        Parameters of the measure that are not the default.
     convention : object
         Name of the system.
 
@@ -131,29 +137,24 @@ def check_convention(measure: Any, convention: Any) -> None:
     ValueError
         If the system does not have the measure, or a parameter conflicts with what it does.
     """
-    name, systems = measure.function, measure.conventions
     if not isinstance(convention, str) or convention not in systems:
         raise ValueError(
             f"convention={convention!r} is not one of {list(systems)}, the systems whose {name}"
             " is known: choose one, or leave it out and pass the parameters."
         )
     rules = systems[convention]
-    for parameter in ("undefined", "gain", "normalize"):
-        value, theirs = getattr(measure, parameter, None), getattr(rules, parameter)
-        if value is not None and (callable(value) or value != theirs):
+    said = {"undefined": rules.undefined, "gain": rules.gain, "normalize": rules.normalize}
+    for parameter, value in given.items():
+        if parameter in said and (callable(value) or value != said[parameter]):
             raise ValueError(
                 f"{parameter}={value!r} conflicts with convention={convention!r}, by which it is"
-                f" {theirs!r}: leave out one of the two."
+                f" {said[parameter]!r}: leave out one of the two."
             )
-    k, log_base = getattr(measure, "k", None), getattr(measure, "log_base", 2.0)
-    lacking: dict[str, float] = {"k": k} if k is not None and not rules.has_k else {}
-    if log_base != 2.0:
-        lacking["log_base"] = log_base
-    for parameter, value in lacking.items():
-        raise ValueError(
-            f"{parameter}={value!r} conflicts with convention={convention!r}, which does not"
-            f" have it for {name}: leave out one of the two."
-        )
+        if parameter == "log_base" or (parameter == "k" and not rules.has_k):
+            raise ValueError(
+                f"{parameter}={value!r} conflicts with convention={convention!r}, which does not"
+                f" have it for {name}: leave out one of the two."
+            )
 
 
 def _in_rows(score: FloatArray, lists: ScoredLists) -> FloatArray:

@@ -81,9 +81,10 @@ def make_measure(
     Raises
     ------
     TypeError
-        If ``func`` or another function is none.
+        If ``func`` or another function cannot be called.
     ValueError
-        If an argument is not valid, or only one of ``utilities`` and ``discounts`` is given.
+        If an argument is not valid, only one of ``utilities`` and ``discounts`` is given, or they
+        are given for a loss.
 
     See Also
     --------
@@ -120,6 +121,11 @@ def make_measure(
     if (utilities is None) != (discounts is None):
         raise ValueError(
             "utilities and discounts make a positional measure together: pass both or none."
+        )
+    if utilities is not None and not greater_is_better:
+        raise ValueError(
+            "utilities say that more of them above is better, and greater_is_better=False that"
+            " less of the measure is: pass the measure as a score."
         )
     title = getattr(func, "__name__", type(func).__name__) if name is None else name
     if not isinstance(title, str) or not title:
@@ -167,6 +173,7 @@ class CustomMeasure(Measure):
     item_influence: Callable[[AnyArray, FloatArray], Any] | None = None
 
     weights = "none"
+    settable = ("undefined",)
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, ("binary", "graded"))
@@ -201,13 +208,13 @@ class CustomMeasure(Measure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Value of each list."""
-        labels = self._labels(lists)
+        labels, score = self._labels(lists), lists.score.copy()
         low, high = self.limits
         slack = ROUNDING * max(abs(low), abs(high), 1.0) if np.isfinite([low, high]).all() else 0.0
         values = np.empty(lists.n_lists)
         for index, (start, stop) in enumerate(_ends(lists)):
-            value = self.func(labels[start:stop], lists.score[start:stop])
-            if np.ndim(value) != 0 or isinstance(value, complex | str):
+            value = self.func(labels[start:stop], score[start:stop])
+            if np.ndim(value) != 0 or np.asarray(value).dtype.kind not in "biuf":
                 raise ValueError(
                     f"{self.name} returned {value!r} for {lists.name_of(index)}: it must return"
                     " one number."
@@ -235,7 +242,7 @@ class CustomMeasure(Measure):
         """
         if self.item_influence is None:
             return None
-        labels, score = self._labels(lists), lists.score
+        labels, score = self._labels(lists), lists.score.copy()
         values = np.asarray(self.item_influence(labels, score), dtype=np.float64)
         if values.shape != score.shape or not np.isfinite(values).all():
             raise ValueError(
@@ -250,29 +257,37 @@ class CustomMeasure(Measure):
         )
 
     def _labels(self, lists: Lists) -> AnyArray:
-        return lists.positive.astype(np.int64) if self.kind == "binary" else lists.grade
+        """Labels of the function's own: what it does to them harms nobody."""
+        return lists.positive.astype(np.int64) if self.kind == "binary" else lists.grade.copy()
 
     def _utilities(self, lists: Lists) -> FloatArray:
+        if lists.weight is not None:
+            raise TypeError(
+                f"{self.name} takes no sample_weight: repeat the rows, or weigh whole lists by"
+                " query_weight."
+            )
         labels, utility = self._labels(lists), np.empty(len(lists.labels))
         for index, (start, stop) in enumerate(_ends(lists)):
             values = np.asarray(
                 self.item_utilities(labels[start:stop]),  # type: ignore[misc]
                 dtype=np.float64,
             )
-            if values.shape != (stop - start,) or not (values[~np.isnan(values)] >= 0).all():
+            inside = np.isnan(values) | ((values >= 0) & (values < np.inf))
+            if values.shape != (stop - start,) or not inside.all():
                 raise ValueError(
-                    f"utilities of {self.name} for {lists.name_of(index)} must be one number of"
-                    f" at least 0 for each of its {stop - start} items, got {values!r}."
+                    f"utilities of {self.name} for {lists.name_of(index)} must be one finite"
+                    f" number of at least 0 for each of its {stop - start} items, got {values!r}."
                 )
             utility[start:stop] = values
         return utility
 
     def _discounts(self, n: int) -> FloatArray:
         values = np.asarray(self.discounts(n), dtype=np.float64)  # type: ignore[misc]
-        if values.shape != (n,) or not (np.diff(values) <= 0).all():
+        falls = np.isfinite(values).all() and (np.diff(values) <= 0).all()
+        if values.shape != (n,) or not falls:
             raise ValueError(
-                f"discounts of {self.name} for {n} positions must be {n} numbers that do not rise,"
-                f" got {values!r}."
+                f"discounts of {self.name} for {n} positions must be {n} finite numbers that do"
+                f" not rise, got {values!r}."
             )
         return values
 

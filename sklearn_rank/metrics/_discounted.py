@@ -18,6 +18,7 @@ __all__ = [
     "Geometric",
     "Letor",
     "Logarithmic",
+    "check_gain",
     "discounted_sums",
     "gains_of",
     "ideal_sums",
@@ -28,6 +29,18 @@ MOST_POSITIONS = 10**8
 
 Gain: TypeAlias = Literal["exponential", "linear"] | Callable[[FloatArray], Any]
 Discount: TypeAlias = Literal["logarithmic", "linear"] | Callable[[FloatArray, FloatArray], Any]
+
+
+def check_gain(gain: Any) -> None:
+    """Refuse a gain that is none.
+
+    Parameters
+    ----------
+    gain : object
+        "exponential", "linear" or a callable.
+    """
+    if not callable(gain) and not (isinstance(gain, str) and gain in ("exponential", "linear")):
+        raise ValueError(f"gain={gain!r} must be 'exponential', 'linear' or a callable.")
 
 
 def gains_of(grade: FloatArray, gain: Gain) -> FloatArray:
@@ -46,7 +59,7 @@ def gains_of(grade: FloatArray, gain: Gain) -> FloatArray:
         Finite gains, at least 0.
     """
     if callable(gain):
-        gains = np.asarray(gain(grade), dtype=np.float64)
+        gains = np.asarray(gain(grade.copy()), dtype=np.float64)
         if gains.shape != grade.shape:
             raise ValueError(
                 f"gain returned shape {gains.shape} for {len(grade)} relevances: it must return"
@@ -55,10 +68,8 @@ def gains_of(grade: FloatArray, gain: Gain) -> FloatArray:
     elif gain == "exponential":
         with np.errstate(over="ignore"):
             gains = np.exp2(grade) - 1.0
-    elif gain == "linear":
-        return grade
     else:
-        raise ValueError(f"gain={gain!r} must be 'exponential', 'linear' or a callable.")
+        return grade
     if not gains.max() < np.inf or not gains.min() >= 0:
         wrong = int(np.argmax(~(np.isfinite(gains) & (gains >= 0))))
         raise ValueError(

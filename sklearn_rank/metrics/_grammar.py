@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from difflib import get_close_matches
 from math import inf
 from typing import Any, TypeAlias
@@ -202,10 +202,15 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
     if isinstance(measure, Measure):
         return _with(measure, parameters)
     if isinstance(measure, ScoreGeneratingFunction):
+        if "phi" in parameters:
+            raise TypeError(
+                f"phi={parameters['phi']!r} was passed with {measure!r}, which is one: leave out"
+                " one of the two."
+            )
         return _made(LinearRankMeasure, {**parameters, "phi": measure})
     if isinstance(measure, str):
         return _named(measure, parameters)
-    known = _OF_FUNCTION.get(measure) if callable(measure) else None
+    known = next((made for function, made in _OF_FUNCTION.items() if function is measure), None)
     if known is not None:
         return _made(known, parameters)
     if callable(measure) and not isinstance(measure, type):
@@ -238,9 +243,9 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
             return _made(entry.measure, {said: value, **parameters})
     names = get_measure_names()
     close = get_close_matches(name.lower(), names, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    hint = f"did you mean {close[0]!r}? Names" if close else "names"
     raise ValueError(
-        f"{name!r} is not the name of a measure: {hint}Names are {names},"
+        f"{name!r} is not the name of a measure: {hint} are {names},"
         " with another number of the same kind for the one shown: a position from 1 on, a share"
         " in (0, 1), for bedroc, negative_height_loss, pnorm and rie a positive number."
     )
@@ -248,22 +253,32 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
 
 def _made(measure: type[Measure], parameters: dict[str, Any]) -> Measure:
     _check_known(measure, parameters)
+    for one in fields(measure):
+        if one.default is MISSING and one.name not in parameters:
+            raise TypeError(
+                f"{measure.function} needs {one.name}: pass get_measure({measure.function},"
+                f" {one.name}=...)."
+            )
     return measure(**parameters)
 
 
 def _with(measure: Measure, parameters: dict[str, Any]) -> Measure:
     _check_known(type(measure), parameters)
+    usual = measure.undefined == measure._undefined_of(None)
+    if "convention" in parameters and "undefined" not in parameters and usual:
+        # What undefined lists count is then the system's.
+        parameters = {**parameters, "undefined": None}
     return replace(measure, **parameters) if parameters else measure
 
 
 def _check_known(measure: type[Measure], parameters: dict[str, Any]) -> None:
-    known = {one.name for one in fields(measure)}
+    known = measure.settable or tuple(sorted(one.name for one in fields(measure)))
     for name in parameters:
         if name not in known:
             raise TypeError(
-                f"{measure.function or measure.__name__} has no parameter {name!r}: it has"
-                f" {', '.join(sorted(known))}; weights, ids and pos_label are passed with the"
-                " labels and scores."
+                f"{measure.function or measure.__name__} has no parameter {name!r} to set: it has"
+                f" {', '.join(known)}; weights, ids and pos_label are passed with the labels and"
+                " scores."
             )
 
 

@@ -336,13 +336,9 @@ def _slopes(
     return whole, np.add.reduceat(slope * within, blocks.starts) / size
 
 
-def _has_derivative(phi: ScoreGeneratingFunction) -> bool:
-    return type(phi).derivative is not ScoreGeneratingFunction.derivative
-
-
 def _slope_at(phi: ScoreGeneratingFunction, rank: FloatArray, n: int) -> FloatArray:
     """Derivative of phi at descending ranks."""
-    if _has_derivative(phi):
+    if phi.has_derivative:
         return phi.derivative(rank / (n + 1.0))
     half = _window(n)
     upper, lower = np.minimum(rank + half, n), np.maximum(rank - half, 1.0)
@@ -358,7 +354,7 @@ def _window(n: int) -> int:
 
 def _jumps(phi: ScoreGeneratingFunction, n: int) -> list[tuple[int, float]]:
     """Number of ranks below each jump of phi that lies inside the list, and its height."""
-    if not _has_derivative(phi):
+    if not phi.has_derivative:
         return []
     found = []
     for u0, height in phi.jumps:

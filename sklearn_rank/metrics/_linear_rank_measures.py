@@ -114,6 +114,7 @@ class LinearRankMeasure(_RankStatistic):
     """
 
     function = "linear_rank_score"
+    has_name = False
     stem = "linear_rank"
 
     phi: Phi

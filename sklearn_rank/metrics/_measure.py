@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from math import inf, isfinite
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._arguments import is_number
+from .._arguments import is_number, is_whole
 from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists
 from .._typing import FloatArray
 from .._warn import warn
@@ -33,7 +33,8 @@ class Measure(ABC):
 
     Made by :func:`get_measure` from a name and by :func:`make_measure` from a function of one's
     own. It goes wherever a name of a measure goes. A subclass is a frozen dataclass of its
-    parameters; it sets ``kind`` and ``per_query`` and defines :meth:`values`.
+    parameters, which can be hashed; it sets ``kind`` and ``per_query``, defines ``range`` and
+    :meth:`values`, and ends its ``__post_init__``, if it has one, with that of this class.
 
     Parameters
     ----------
@@ -57,6 +58,8 @@ class Measure(ABC):
         What the measure is called, as in ``get_measure(name)``, its further parameters behind it.
     range : tuple of (float, float)
         Smallest and largest value that a list can have; infinite where there is none.
+    counted_range : tuple of (float, float)
+        The same, with the number that a list without a value counts.
     positional : PositionalForm or None
         Utilities of the items and discounts of the positions, where the measure has them.
     theorems : tuple of str
@@ -94,19 +97,39 @@ class Measure(ABC):
     function: ClassVar[str] = ""
     stem: ClassVar[str] = ""
     in_name: ClassVar[str | None] = None
+    # Whether get_measure reads the name; otherwise it takes the function.
+    has_name: ClassVar[bool] = True
+    # Parameters that get_measure may set on a measure that is made; None is all.
+    settable: ClassVar[tuple[str, ...] | None] = None
     conventions: ClassVar[Mapping[str, Rules]] = MappingProxyType({})
 
     undefined: Undefined | None = None
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if vars(cls).get("kind", "binary") not in ("binary", "graded"):
+            raise TypeError(f"kind={vars(cls)['kind']!r} must be 'binary' or 'graded'.")
+
     def __post_init__(self) -> None:
-        undefined = self.undefined
-        if undefined not in (None, "skip", "raise") and not is_number(undefined):
-            raise ValueError(
-                f"undefined={undefined!r} must be 'skip', 'raise' or the number that a list"
-                " without a value counts."
-            )
-        # Said once, so that measures that count alike are equal.
-        object.__setattr__(self, "undefined", self._undefined_of(undefined))
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, np.generic):
+                # Equal measures have equal fields, hashes and names.
+                object.__setattr__(self, one.name, value.item())
+        object.__setattr__(self, "undefined", self._checked_undefined())
+
+    def _checked_undefined(self) -> Undefined:
+        """What undefined lists count, said once, so that measures that count alike are equal."""
+        undefined = self._undefined_of(self.undefined)
+        if isinstance(undefined, str):
+            if undefined in ("skip", "raise"):
+                return undefined
+        elif is_number(undefined):
+            return float(undefined)
+        raise ValueError(
+            f"undefined={undefined!r} must be 'skip', 'raise' or the number that a list without a"
+            " value counts."
+        )
 
     def _undefined_of(self, given: Undefined | None) -> Undefined:
         return self.undefined_counts if given is None else given
@@ -117,27 +140,30 @@ class Measure(ABC):
     def name(self) -> str:
         """What the measure is called."""
         bare, parameters = self.in_grammar()
-        listed = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+        listed = ", ".join(f"{name}={_shown(value)}" for name, value in parameters.items())
         return f"{bare}({listed})" if listed else bare
 
     def in_grammar(self) -> tuple[str, dict[str, Any]]:
-        """Say by which name and which further parameters :func:`get_measure` makes the measure.
+        """Say what the measure is called and which further parameters it has.
 
         Returns
         -------
         name : str
-            The name.
+            The name that :func:`get_measure` reads; for a measure that has none there, what
+            messages call it.
         parameters : dict
             Parameters that differ from those of the name.
         """
         parameters = {}
         for one in fields(self):
             usual = None if one.default is MISSING else one.default
+            if one.default_factory is not MISSING:
+                usual = one.default_factory()
             if one.name == "undefined":
                 usual = self._undefined_of(None)
             if not _same(value := getattr(self, one.name), usual):
                 parameters[one.name] = value
-        stem = self.stem or self.function
+        stem = self.stem or self.function or type(self).__name__
         number = None if self.in_name is None else getattr(self, self.in_name)
         if number is None:
             return stem, parameters
@@ -146,13 +172,22 @@ class Measure(ABC):
 
     def __repr__(self) -> str:
         bare, parameters = self.in_grammar()
-        listed = "".join(f", {name}={value!r}" for name, value in parameters.items())
-        return f"get_measure({bare!r}{listed})"
+        listed = "".join(f", {name}={_shown(value)}" for name, value in parameters.items())
+        return f"get_measure({repr(bare) if self.has_name else self.function}{listed})"
 
     @property
     def range(self) -> tuple[float, float]:
         """Smallest and largest value that a list can have."""
         return (-inf, inf)
+
+    @property
+    def counted_range(self) -> tuple[float, float]:
+        """Smallest and largest value that a list can count, with or without a value of its own."""
+        low, high = self.range
+        counts = self._undefined_of(self.undefined)
+        if isinstance(counts, str) or counts != counts:
+            return (low, high)
+        return (min(low, counts), max(high, counts))
 
     @property
     def positional(self) -> PositionalForm | None:
@@ -162,7 +197,7 @@ class Measure(ABC):
     @property
     def theorems(self) -> tuple[str, ...]:
         """Inequalities that give lower limits for the expectation in finite samples."""
-        low, high = self.range
+        low, high = self.counted_range
         bounded = self.per_query and isfinite(low) and isfinite(high)
         return ("hoeffding", "kl", "bernstein") if bounded else ()
 
@@ -269,17 +304,15 @@ class Measure(ABC):
         if self.weights == "whole" and not lists.whole.all():
             raise ValueError(
                 f"sample_weight has a value that is not whole: {self._called} counts positions, so"
-                " that a weight is a number of repetitions; precision_at_top_score takes real"
-                " weights."
+                " that a weight is a number of repetitions."
             )
-        # Where the rows stood is of no use from here on, and their numbers take memory.
-        return lists if lists.rows is None else replace(lists, rows=None)
+        return lists
 
     def __call__(
         self,
         y_true: Any,
         y_score: Any,
-        *,
+        *misplaced: Any,
         qid: Any = None,
         sample_weight: Any = None,
         query_weight: Any = None,
@@ -295,6 +328,8 @@ class Measure(ABC):
             Labels; in two dimensions one list per row.
         y_score : array-like of the same shape
             Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        *misplaced : tuple
+            Refused: a search that was given the measure for a scorer passes estimator, X and y.
         qid : array-like of shape (n_samples,), default=None
             Id of the list of each item, the rows in any order; None is one list.
         sample_weight : array-like of the same shape, default=None
@@ -313,16 +348,12 @@ class Measure(ABC):
         float or ndarray of shape (n_lists,) or (ndarray, ndarray)
             As ``average`` and ``return_qid`` say.
         """
-        if average not in ("mean", None):
-            raise ValueError(
-                f"average={average!r} must be 'mean', the mean over the lists, or None, one value"
-                " per list."
+        if misplaced:
+            raise TypeError(
+                f"{self.name} takes labels and scores, and keywords for the rest: for scoring="
+                " pass get_scorer(measure)."
             )
-        if return_qid and average is not None:
-            raise ValueError(
-                "return_qid=True gives the ids of values per list, but average='mean' gives one"
-                " value: pass average=None."
-            )
+        _check_average(average, return_qid)
         lists = self.lists(
             y_true,
             y_score,
@@ -331,9 +362,37 @@ class Measure(ABC):
             query_weight=query_weight,
             pos_label=pos_label,
         )
+        if lists.rows is not None:
+            # Where the rows stood is of no use from here on, and their numbers take memory.
+            lists = replace(lists, rows=None)
+        return self.of_lists(lists, average=average, return_qid=return_qid)
+
+    def of_lists(
+        self, lists: ScoredLists, *, average: Average = "mean", return_qid: bool = False
+    ) -> Value:
+        """Evaluate lists that are made already.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            The lists, as :meth:`lists` makes them.
+        average : {"mean"} or None, default="mean"
+            Mean over the lists, or None: one value for each, by ascending id.
+        return_qid : bool, default=False
+            Whether to return the ids of the lists too; with ``average=None``.
+
+        Returns
+        -------
+        float or ndarray of shape (n_lists,) or (ndarray, ndarray)
+            As ``average`` and ``return_qid`` say.
+        """
+        _check_average(average, return_qid)
         if return_qid and lists.ids is None:
             raise ValueError("return_qid=True needs qid or one list per row: pass qid.")
-        values = self._defined(self.values(lists), lists, average)
+        values = self.values(lists)
+        if not self.function:
+            values = _checked_values(values, lists, self)
+        values = self._defined(values, lists, average)
         if average is not None:
             return _mean(values, lists.query_weight)
         if lists.query_weight is not None:
@@ -355,7 +414,7 @@ class Measure(ABC):
         n_missing = int(np.count_nonzero(missing))
         if n_missing == 0:
             return values
-        counts = self.undefined
+        counts = self._undefined_of(self.undefined)
         if counts == "raise":
             raise ValueError(
                 f"{self._called} is undefined: {lists.name_of(int(np.argmax(missing)))} has"
@@ -374,7 +433,7 @@ class Measure(ABC):
                 f" {became}."
             )
         warn(f"{self._called} is undefined {told}", UndefinedMetricWarning)
-        return np.where(missing, np.nan if skipped else float(counts), values)  # type: ignore[arg-type]
+        return np.where(missing, np.nan if skipped else float(counts), values)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -391,7 +450,12 @@ class ConventionalMeasure(Measure):
 
     def __post_init__(self) -> None:
         if self.convention is not None:
-            check_convention(self, self.convention)
+            given = {
+                one.name: value
+                for one in fields(self)
+                if not _same(value := getattr(self, one.name), one.default)
+            }
+            check_convention(self.function, self.conventions, given, self.convention)
         super().__post_init__()
 
     def _undefined_of(self, given: Undefined | None) -> Undefined:
@@ -431,14 +495,55 @@ class ConventionalMeasure(Measure):
         return super().lists(y_true, y_score, **arguments)
 
 
+def _checked_values(values: Any, lists: Lists, measure: Measure) -> FloatArray:
+    """Check what a measure of the user made of lists."""
+    array = np.asarray(values)
+    if array.shape != (lists.n_lists,) or array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{measure.name} gave values of shape {array.shape} and dtype {array.dtype} for"
+            f" {lists.n_lists} lists: values must be one number for each."
+        )
+    low, high = measure.range
+    beyond = (array < low) | (array > high)
+    if beyond.any():
+        first = int(np.argmax(beyond))
+        raise ValueError(
+            f"{measure.name} is {array[first]:g} for {lists.name_of(first)}, beyond its range"
+            f" [{low:g}, {high:g}]: say the range that it has."
+        )
+    return array.astype(np.float64, copy=False)
+
+
+def _check_average(average: Any, return_qid: Any) -> None:
+    if average not in ("mean", None):
+        raise ValueError(
+            f"average={average!r} must be 'mean', the mean over the lists, or None, one value per"
+            " list."
+        )
+    if return_qid and average is not None:
+        raise ValueError(
+            "return_qid=True gives the ids of values per list, but average='mean' gives one value:"
+            " pass average=None."
+        )
+
+
 def _short(number: Any) -> str:
     """The shortest text that reads as this number."""
+    if is_whole(number):
+        return str(int(number))
     text = f"{number:g}"
     return text if float(text) == number else repr(float(number))
 
 
+def _shown(value: Any) -> str:
+    """A parameter as a name shows it: a function by its name, not by where it lies in memory."""
+    if callable(value) and not is_dataclass(value):
+        return str(getattr(value, "__qualname__", repr(value)))
+    return repr(value)
+
+
 def _same(first: Any, second: Any) -> bool:
-    return first is second or (type(first) is type(second) and bool(first == second))
+    return first is second or (type(first) is type(second) and bool(np.all(first == second)))
 
 
 def _mean(values: FloatArray, weight: FloatArray | None) -> float:

@@ -39,6 +39,7 @@ class PartialAUCMeasure(Measure):
 
     lacking = "items of one class only"
     function = "partial_auc_score"
+    has_name = False
     stem = "partial_auc"
 
     max_fpr: float = 1.0

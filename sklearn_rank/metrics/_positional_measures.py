@@ -18,6 +18,7 @@ from ._discounted import (
     Gain,
     Letor,
     Logarithmic,
+    check_gain,
     discounted_sums,
     gains_of,
     ideal_sums,
@@ -45,6 +46,7 @@ class PositionalMeasure(Measure):
     kind = "graded"
     per_query = True
     function = "positional_score"
+    has_name = False
     stem = "positional"
     in_name = "k"
 
@@ -55,6 +57,7 @@ class PositionalMeasure(Measure):
     def __post_init__(self) -> None:
         if self.k is not None:
             check_whole("k", self.k, optional=True)
+        check_gain(self.gain)
         if not callable(self.discount) and self.discount not in ("logarithmic", "linear"):
             raise ValueError(
                 f"discount={self.discount!r} must be 'logarithmic', 'linear' or a function of"
@@ -112,6 +115,8 @@ class DCGMeasure(ConventionalMeasure):
     def __post_init__(self) -> None:
         if self.k is not None:
             check_whole("k", self.k, optional=True)
+        if self.gain is not None:
+            check_gain(self.gain)
         check_number("log_base", self.log_base, 1.0, inf, closed="neither")
         super().__post_init__()
 

@@ -71,6 +71,11 @@ class ScoreGeneratingFunction(ABC):
     def __call__(self, u: Any) -> FloatArray:
         """Value at ``u``."""
 
+    @property
+    def has_derivative(self) -> bool:
+        """Whether :meth:`derivative` is known: whether the class defines it."""
+        return type(self).derivative is not ScoreGeneratingFunction.derivative
+
     def derivative(self, u: Any) -> FloatArray:
         """Derivative at ``u``, that of the continuous part where phi jumps.
 

@@ -69,6 +69,7 @@ class EnrichmentFactorMeasure(Measure):
 
     lacking = "no positive"
     function = "enrichment_factor_score"
+    has_name = False
     stem = "enrichment_factor"
 
     fraction: float

@@ -79,7 +79,7 @@ def lower_limits(
         return Limits(theorem, delta, deltas, lower, lower)
     deltas = delta * weights
     unclipped = evidence.means - evidence.widths(theorem, deltas)
-    lower = np.maximum(unclipped, evidence.measure.range[0])
+    lower = np.maximum(unclipped, evidence.measure.counted_range[0])
     return Limits(theorem, delta, deltas, lower, unclipped)
 
 

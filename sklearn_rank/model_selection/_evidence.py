@@ -157,7 +157,7 @@ class Evidence(ABC):
     @property
     def length(self) -> float:
         """Length of the range of the measure; may be infinite."""
-        low, high = self.measure.range
+        low, high = self.measure.counted_range
         return high - low
 
     def lower(self, theorem: str, deltas: FloatArray) -> FloatArray:
@@ -177,7 +177,7 @@ class Evidence(ABC):
         """
         if theorem == ASYMPTOTIC:
             return self.asymptotic_limits(deltas)[0]
-        return np.maximum(self.means - self.widths(theorem, deltas), self.measure.range[0])
+        return np.maximum(self.means - self.widths(theorem, deltas), self.measure.counted_range[0])
 
 
 def with_prior_shares(stated: Bound, value: float, shares: FloatArray) -> Bound:

@@ -87,7 +87,7 @@ class QueryEvidence(Evidence):
         elif theorem == "bernstein":
             shares = self._bernstein(logs)
         else:
-            means = np.clip((self.means - self.measure.range[0]) / self.length, 0.0, 1.0)
+            means = np.clip((self.means - self.measure.counted_range[0]) / self.length, 0.0, 1.0)
             if self.n_parts > 1:
                 shares = fold_widths(means, min(self._query_counts), deltas)
             else:
@@ -127,7 +127,7 @@ class QueryEvidence(Evidence):
         variance = np.where(variance > rounding, variance, np.diag(self.regularized_covariance))
         degrees = sum(self._query_counts) - self.n_parts
         reach = -stdtrit(degrees, tails) * np.sqrt(variance)
-        low, high = self.measure.range
+        low, high = self.measure.counted_range
         return np.maximum(self.means - reach, low), np.minimum(self.means + reach, high)
 
     def bound(

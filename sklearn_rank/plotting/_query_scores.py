@@ -229,7 +229,7 @@ class QueryScoresDisplay(Display):
         intervals = {key: sample_interval(one, options, rng) for key, one in samples.items()}
         values = {key: sample.values for key, sample in samples.items()}
         found = get_measure(measure)
-        return cls(values, intervals, found.name, limits=found.range).plot(ax=ax, **kwargs)
+        return cls(values, intervals, found.name, limits=found.counted_range).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> QueryScoresDisplay:
         """Draw the rows.

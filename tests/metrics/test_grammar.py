@@ -317,5 +317,5 @@ def test_utilities_and_discounts_of_ones_own():
     with pytest.raises(ValueError, match="do not rise"):
         rising.positional.discounts(3)
     negative = make_measure(share_on_top, utilities=lambda y: -y, discounts=np.ones)
-    with pytest.raises(ValueError, match="one number of at least 0 for each"):
+    with pytest.raises(ValueError, match="one finite number of at least 0 for each"):
         negative.positional.utilities(lists)
