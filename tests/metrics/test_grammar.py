@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank import metrics
 from sklearn_rank.metrics import (
@@ -13,7 +14,6 @@ from sklearn_rank.metrics import (
     Measure,
     get_measure,
     get_measure_names,
-    make_measure,
     ndcg_score,
 )
 from tests.catalogue import METRICS
@@ -183,7 +183,6 @@ def test_names_say_what_differs_from_the_usual():
     assert get_measure(metrics.partial_auc_score, max_fpr=0.1).name == "partial_auc(max_fpr=0.1)"
     assert get_measure("precision@top0.123456789").name == "precision@top0.123456789"
     assert repr(get_measure("ndcg@10", gain="linear")) == "get_measure('ndcg@10', gain='linear')"
-    assert repr(make_measure(share_on_top)) == "<measure 'share_on_top'>"
 
 
 @pytest.mark.parametrize(
@@ -239,83 +238,30 @@ def test_measures_without_an_influence_function_say_so():
         assert get_measure(name).influence(lists) is None
 
 
-# ------------------------------------------------------------------------- measures of one's own
+# ------------------------------------------------------------------------------ what is misplaced
 
 
-def share_on_top(y_true, y_score):
-    """Mean label of the two items on top."""
-    return float(np.mean(y_true[np.argsort(-y_score)[:2]]))
+@pytest.mark.parametrize("k", [1, 10**6, 10**12, 3])
+def test_names_of_any_position_are_read_back(k):
+    measure = get_measure("ndcg", k=k)
+    assert measure.name == f"ndcg@{k}"
+    assert get_measure(measure.name) == measure
 
 
-def test_a_measure_of_ones_own_is_evaluated_list_by_list():
-    measure = make_measure(share_on_top, range=(0.0, 1.0))
-    y = ["no", "yes", "yes", "no", "yes", "no"]
-    score, qid = [1.0, 2.0, 3.0, 3.0, 2.0, 1.0], [7, 7, 7, 3, 3, 3]
-    values, ids = measure(y, score, qid=qid, pos_label="yes", average=None, return_qid=True)
-    assert ids.tolist() == [3, 7]
-    assert values.tolist() == [0.5, 1.0]
-    assert measure.name == "share_on_top"
-    assert measure.theorems == ("hoeffding", "kl", "bernstein")
-    assert make_measure(share_on_top).theorems == ()
-    assert pickle.loads(pickle.dumps(measure)) == measure
-    assert measure != make_measure(share_on_top)
+def test_a_convention_can_be_set_and_changed_on_a_measure():
+    measure = get_measure("ndcg@5", convention="letor")
+    assert measure.undefined == 0.0
+    changed = get_measure(measure, convention="lightgbm")
+    assert changed == get_measure("ndcg@5", convention="lightgbm")
+    assert changed.undefined == 1.0
 
 
-def test_a_measure_of_ones_own_may_be_undefined():
-    def relative(y_true, y_score):
-        return y_true[np.argmax(y_score)] / max(y_true) if max(y_true) else np.nan
-
-    y, score, qid = [0, 0, 2, 1], [1.0, 2.0, 1.0, 2.0], [1, 1, 2, 2]
-    skipped = make_measure(relative, kind="graded", lacking="no relevant item")
-    with pytest.warns(UserWarning, match="undefined for 1 of 2 lists, with no relevant"):
-        assert skipped(y, score, qid=qid) == 0.5
-    zero = make_measure(relative, kind="graded", undefined=0.0)
-    with pytest.warns(UserWarning, match="counted as 0"):
-        assert zero(y, score, qid=qid) == 0.25
-    with pytest.raises(ValueError, match="the list with qid 1 has no value"):
-        make_measure(relative, kind="graded", undefined="raise")(y, score, qid=qid)
+def test_a_measure_that_is_passed_for_a_scorer_says_what_to_pass():
+    model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(TypeError, match=r"pass get_scorer\(measure\)"):
+        get_measure("auc")(model, [[0.0], [1.0]], [0, 1])
 
 
-def test_what_a_function_returns_is_checked():
-    y, score = [1, 0], [2.0, 1.0]
-    for wrong in ("0.5", np.zeros(2), 1j):
-        with pytest.raises(ValueError, match="must return one number"):
-            make_measure(lambda t, s, wrong=wrong: wrong)(y, score)
-    with pytest.raises(ValueError, match=r"is 2 for the list, beyond its range \[0, 1\]"):
-        make_measure(lambda t, s: 2.0, range=(0, 1))(y, score)
-    assert make_measure(lambda t, s: 1.0 + 1e-12, range=(0, 1))(y, score) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"func": 3}, TypeError, "func=3 must be a function"),
-        ({"range": (1, 0)}, ValueError, r"range=\(1, 0\) must be two numbers"),
-        ({"range": 1.0}, ValueError, "must be two numbers"),
-        ({"kind": "ternary"}, ValueError, "kind='ternary' must be one of 'binary', 'graded'"),
-        ({"per_query": "yes"}, TypeError, "per_query='yes' must be True or False"),
-        ({"utilities": np.sqrt}, ValueError, "pass both or none"),
-        ({"utilities": 1, "discounts": 2}, TypeError, "utilities=1 must be a function"),
-        ({"undefined": "zero"}, ValueError, "undefined='zero'"),
-        ({"name": ""}, ValueError, "name=''"),
-    ],
-)
-def test_arguments_of_make_measure_are_checked(arguments, error, message):
-    with pytest.raises(error, match=message):
-        make_measure(**{"func": share_on_top, **arguments})
-
-
-def test_utilities_and_discounts_of_ones_own():
-    measure = make_measure(
-        share_on_top, utilities=lambda y: y / 2.0, discounts=lambda n: np.arange(n) < 2
-    )
-    form = measure.positional
-    lists = measure.lists([1, 0, 1], [1.0, 2.0, 3.0])
-    assert form.utilities(lists).tolist() == [0.5, 0.0, 0.5]
-    assert form.discounts(3).tolist() == [1.0, 1.0, 0.0]
-    rising = make_measure(share_on_top, utilities=np.sqrt, discounts=np.arange)
-    with pytest.raises(ValueError, match="do not rise"):
-        rising.positional.discounts(3)
-    negative = make_measure(share_on_top, utilities=lambda y: -y, discounts=np.ones)
-    with pytest.raises(ValueError, match="one finite number of at least 0 for each"):
-        negative.positional.utilities(lists)
+def test_a_parameter_that_is_needed_is_named():
+    with pytest.raises(TypeError, match=r"needs phi: pass get_measure\(linear_rank_score, phi"):
+        get_measure(metrics.linear_rank_score)
