@@ -312,9 +312,14 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
             rows, lists = self._utility_lists(X, y, qid, weights, reset=first)
             loss = self._loss(lists) if first else self.loss_
             choose_method(loss, self.solver, also="partial_fit")
+            size = rows.shape[1] + self._has_intercept(loss)
+            if not first and len(self.slope_) != size:
+                raise ValueError(
+                    f"fit_intercept={self.fit_intercept!r} differs from that of the earlier"
+                    " batches: set it back, or start anew by fit."
+                )
             start = None if first else self._parameters(loss)
             if first:
-                size = rows.shape[1] + self._has_intercept(loss)
                 self.curvature_, self.slope_ = np.zeros((size, size)), np.zeros(size)
                 self.total_query_weight_, self.n_queries_ = 0.0, 0
             total = self.total_query_weight_ + weights_of(lists).sum()

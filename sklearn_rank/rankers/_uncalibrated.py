@@ -29,6 +29,7 @@ from .._solvers import (
 from .._typing import FloatArray
 from ..losses import ComparisonHinge, ComparisonSquaredHinge
 from ..losses._shared import ThreadedLoss
+from ..metrics import get_measure
 from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists, weights_of, with_query_weight
 from ._score_function import LinearScores
@@ -203,6 +204,8 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
             If the certificate misses ``tol``.
         """
         with restored_on_error(self):
+            # A wrong measure fails here rather than after the fit, in score.
+            get_measure(self.measure)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             rows, lists = self._lists(
                 X, y, qid, weights, labels=LabelType("graded", lowest=-np.inf, name="y")
