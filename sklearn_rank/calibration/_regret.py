@@ -31,7 +31,7 @@ def discount_norm(measure: MeasureLike, n_items: int, p: float = 2.0) -> float:
 
     Parameters
     ----------
-    measure : str, Measure or callable
+    measure : str, Measure, ScoreGeneratingFunction or callable
         Name of a positional measure, as "ndcg@10" or "auc".
     n_items : int
         Length of the list, at least 1.
@@ -85,7 +85,7 @@ def regret_bound(
     ----------
     loss : TemplateLoss or str
         An order-preserving loss, or its name.
-    measure : str, Measure or callable
+    measure : str, Measure, ScoreGeneratingFunction or callable
         Name of a positional measure, whose utilities the loss is given: "dcg", "ndcg@10",
         "precision@5", "recall@20", "auc", "spearman", "rbp@0.8".
     surrogate_regret : float
@@ -207,7 +207,7 @@ def list_regret_bound(
     ----------
     loss : TemplateLoss or str
         An order-preserving loss, or its name.
-    measure : str, Measure or callable
+    measure : str, Measure, ScoreGeneratingFunction or callable
         Name of a positional measure, whose utilities the loss is given.
     surrogate_regret : float
         Expected loss of the scores of this list less its infimum over all scores, at least 0.

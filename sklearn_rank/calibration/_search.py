@@ -135,7 +135,7 @@ def check_calibration(
     ----------
     loss : TemplateLoss or str
         A convex loss, or its name. It is given the utilities of the measure.
-    measure : str, Measure or callable
+    measure : str, Measure, ScoreGeneratingFunction or callable
         A measure that gives utilities: "ndcg@10", "auc", also "ap" and "err"; see
         :func:`utility`.
     n_items : int, default=3

@@ -57,7 +57,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
     ----------
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Hinge or its square.
-    measure : str, Measure or callable, default="ndcg"
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
         The measure of which :meth:`score` is the value; of no effect on the fit.
     C : float, default=1.0
         Factor of the loss, greater than 0; less is smaller coefficients.
