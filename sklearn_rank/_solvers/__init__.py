@@ -2,22 +2,19 @@
 
 from ._accuracy_at_top import AccuracyAtTopSolution, PivotSolver, solve_accuracy_at_top
 from ._contracts import choose_method
-from ._design import Design, InMemoryDesign, as_design
+from ._design import Design, as_design
 from ._hinge import HingeProblem, solve_linear_hinge
-from ._kernel import KernelFactor, check_definite, factorise_kernel
+from ._kernel import check_definite, factorise_kernel
 from ._linear import LinearProblem, Quadratic, quadratic_expansion, solve_linear
 from ._newton import solve_pivots_newton
 from ._pivot_problem import PivotProblem
 from ._refine import best_scales, refine_top
-from ._result import Certificate, SolverResult
+from ._result import SolverResult
 
 __all__ = [
     "AccuracyAtTopSolution",
-    "Certificate",
     "Design",
     "HingeProblem",
-    "InMemoryDesign",
-    "KernelFactor",
     "LinearProblem",
     "PivotProblem",
     "PivotSolver",

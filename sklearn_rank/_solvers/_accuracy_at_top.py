@@ -324,9 +324,9 @@ def _in_span_of_rows(problem: PivotProblem) -> tuple[PivotProblem, FloatArray | 
     Weights off the span only add to the norm, so that none of the problems has any.
     """
     rows = problem.rows
-    if not isinstance(rows, DenseDesign) or problem.n_features <= len(problem.y):
+    if not rows.is_dense or problem.n_features <= len(problem.y):
         return problem, None
-    basis, coordinates = np.linalg.qr(rows.matrix.T)
+    basis, coordinates = np.linalg.qr(rows.to_array().T)
     return replace(problem, rows=DenseDesign(np.ascontiguousarray(coordinates.T))), basis
 
 

@@ -44,14 +44,14 @@ class LossOfScores(LossProperties, Protocol):
 PROPERTIES = ("is_convex", "has_hessian_product", "has_curvature")
 
 
-def choose_method(loss: LossProperties, solver: str = "auto", *, also: str = "") -> LinearMethod:
+def choose_method(loss: LossProperties, method: str = "auto", *, also: str = "") -> LinearMethod:
     """Choose a method of :func:`solve_linear` that a loss permits, or refuse the loss.
 
     Parameters
     ----------
     loss : LossProperties
         The loss.
-    solver : {"auto", "newton-cg", "lbfgs"}, default="auto"
+    method : {"auto", "newton-cg", "lbfgs"}, default="auto"
         What was asked for; "auto" is Newton's method where there are Hessian products.
     also : str, default=""
         What else needs Hessian products, as messages call it; nothing if empty.
@@ -77,20 +77,21 @@ def choose_method(loss: LossProperties, solver: str = "auto", *, also: str = "")
     >>> choose_method(PairwiseConvex(lambda d: -d, lambda d: 0 * d - 1))
     'lbfgs'
     """
-    check_choice("solver", solver, ("auto", "newton-cg", "lbfgs"))
+    check_choice("method", method, ("auto", "newton-cg", "lbfgs"))
     _check_said(loss)
     if not loss.is_convex:
         raise ValueError(
             f"loss={loss!r} is not convex in the scores, so that a minimum could not be certified:"
             " use a convex one; a divergence is, if its link is the inverse of psi_gradient."
         )
-    needing = also or ("solver='newton-cg'" if solver == "newton-cg" else "")
+    # Rankers have the method as their parameter ``solver``.
+    needing = also or ("solver='newton-cg'" if method == "newton-cg" else "")
     if needing and not loss.has_hessian_product:
         raise ValueError(
             f"{needing} needs Hessian products, which {loss!r} does not have: use fit with"
             " solver='lbfgs', or give the loss its second derivative."
         )
-    if solver == "lbfgs" or not loss.has_hessian_product:
+    if method == "lbfgs" or not loss.has_hessian_product:
         return "lbfgs"
     return "newton-cg"
 

@@ -150,6 +150,11 @@ class InMemoryDesign(Design):
 
     @property
     @abstractmethod
+    def is_dense(self) -> bool:
+        """Whether all entries are stored, so that :meth:`to_array` copies nothing."""
+
+    @property
+    @abstractmethod
     def matrix(self) -> Any:
         """The rows: an ndarray or CSR array, not to be written to."""
 
@@ -221,6 +226,10 @@ class DenseDesign(InMemoryDesign):
         self._matrix = matrix
 
     @property
+    def is_dense(self) -> bool:
+        return True
+
+    @property
     def matrix(self) -> FloatArray:
         return self._matrix
 
@@ -280,6 +289,10 @@ class SparseDesign(InMemoryDesign):
 
     def __init__(self, matrix: Any) -> None:
         self._matrix = matrix
+
+    @property
+    def is_dense(self) -> bool:
+        return False
 
     @property
     def matrix(self) -> Any:

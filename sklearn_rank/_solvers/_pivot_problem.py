@@ -153,8 +153,7 @@ class PivotProblem:
     def products(self) -> FloatArray:
         """Inner products of all rows where there are many dense features, else empty."""
         few = self.n_features < max(MIN_FEATURES_FOR_PRODUCTS, len(self.y) / ROWS_PER_FEATURE)
-        dense = isinstance(self.rows, DenseDesign)
-        if few or not dense or len(self.y) > MOST_ROWS_FOR_PRODUCTS:
+        if few or not self.rows.is_dense or len(self.y) > MOST_ROWS_FOR_PRODUCTS:
             return np.empty((0, 0))
         return np.ascontiguousarray(self.rows.scores(self.rows.to_array().T))
 

@@ -60,8 +60,6 @@ class RefinedSolution(SolverResult):
     history : ndarray of shape (n_values,)
         Falling values of Problem (1) on the way from that start: of the weight vector given, at
         its best scale if that is better, and of every step that was kept.
-    start_objectives : ndarray of shape (n_starts,)
-        Value reached from each weight vector given; at its best scale where no more was done.
 
     See Also
     --------
@@ -83,7 +81,6 @@ class RefinedSolution(SolverResult):
     pivot: int
     start: int
     history: FloatArray
-    start_objectives: FloatArray
 
 
 def best_scales(
@@ -231,17 +228,13 @@ def refine_top(
         ]
         scales, scaled = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         search = _Search(problem, top_mass, tol, max_steps)
-        reached = scaled.copy()
         zero = np.zeros(problem.n_features)
         best = _Walk(-1, search.best_of(zero), [search.value(zero)])
         for start in np.argsort(scaled, kind="stable")[: max(n_starts, 1)]:
             walk = search.descend(int(start), coefs[start], float(scales[start]))
-            reached[start] = walk.point.value
             if walk.point.value < best.point.value:
                 best = walk
         search.exchange(best)
-        if best.start >= 0:
-            reached[best.start] = best.point.value
         scores = problem.scores(best.point.coef)
     quantile = float(quantile_at_mass(scores, problem.mass, top_mass))
     return RefinedSolution(
@@ -253,7 +246,6 @@ def refine_top(
         pivot=int(np.flatnonzero(scores == quantile)[0]),
         start=best.start,
         history=np.array(best.history),
-        start_objectives=reached,
     )
 
 

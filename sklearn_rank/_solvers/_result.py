@@ -62,7 +62,7 @@ class Certificate:
 
     Examples
     --------
-    >>> from sklearn_rank._solvers import Certificate
+    >>> from sklearn_rank._solvers._result import Certificate
     >>> certificate = Certificate(2.0, lower_bound=1.5, n_iter=7, converged=False)
     >>> certificate.relative_gap, certificate.gradient_norm
     (0.25, nan)

@@ -7,7 +7,10 @@ from numpy.typing import ArrayLike
 
 from .._typing import FloatArray
 
-__all__ = ["score_limits"]
+__all__ = ["score_limits", "wilson_score_limits"]
+
+# Of fewer draws than these nothing is known; they keep the quotient finite.
+LEAST_DRAWS = 1e-300
 
 
 def score_limits(estimate: ArrayLike, factor: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -35,3 +38,27 @@ def score_limits(estimate: ArrayLike, factor: ArrayLike) -> tuple[FloatArray, Fl
     # Exact at the ends, where the difference would be rounded.
     low = np.where(value <= 0.0, 0.0, np.maximum(centre - reach, 0.0))
     return low, np.where(value >= 1.0, 1.0, np.minimum(centre + reach, 1.0))
+
+
+def wilson_score_limits(
+    estimate: ArrayLike, z: float | FloatArray, n_draws: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
+    """Solve ``n_draws (estimate - A)^2 = z^2 A (1 - A)`` for A.
+
+    Parameters
+    ----------
+    estimate : array-like
+        Estimates of A, in [0, 1].
+    z : float or ndarray
+        Quantiles of the normal distribution.
+    n_draws : array-like
+        Numbers of independent draws of 0 and 1 whose mean is as certain, at least 0.
+
+    Returns
+    -------
+    low : ndarray
+        Lower limits, as by :func:`score_limits`.
+    high : ndarray
+        Upper limits.
+    """
+    return score_limits(estimate, z**2 / np.maximum(n_draws, LEAST_DRAWS))

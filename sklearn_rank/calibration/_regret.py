@@ -11,21 +11,8 @@ import numpy as np
 from .._arguments import check_number, is_whole
 from .._typing import AnyArray, FloatArray
 from ..bounds import Bound
-from ..losses import (
-    ListwiseBregman,
-    ListwiseSoftmax,
-    PairwiseConvex,
-    PairwiseExponential,
-    PairwiseLogistic,
-    PairwiseSquared,
-    PointwiseDifferentiableHinge,
-    PointwiseExponential,
-    PointwiseLogistic,
-    PointwiseSquared,
-    PointwiseSquaredHinge,
-    TemplateLoss,
-    get_loss,
-)
+from ..losses import TemplateLoss
+from ..losses._shared import check_loss
 from ..metrics import Measure
 from ..metrics._shared import MeasureLike, PositionalForm
 from ._pairs import check_finite, misordered_pairs
@@ -34,26 +21,6 @@ from ._positional import positional_form
 __all__ = ["discount_norm", "list_regret_bound", "regret_bound"]
 
 PAPER = "Calauzènes et al. (2013)"
-# Losses whose constant grows with the largest expected utility.
-GROWING = (ListwiseSoftmax, PairwiseExponential, PairwiseLogistic)
-# Where the proof for a loss is, and where its constant.
-TABLE = "the constant of Table 2"
-THEOREMS = (
-    (
-        (PointwiseSquared, PointwiseLogistic, PointwiseExponential, PointwiseSquaredHinge),
-        "Theorem 5.2",
-        TABLE,
-    ),
-    (
-        PointwiseDifferentiableHinge,
-        "Theorem 5.2",
-        "a constant of ours, as that of Table 2 fails for a width above 2",
-    ),
-    (ListwiseBregman, "Theorem 5.3", TABLE),
-    ((PairwiseSquared, PairwiseLogistic, PairwiseExponential), "Theorem 5.4", TABLE),
-    (PairwiseConvex, "Theorem 5.4", "the constant given with the loss"),
-    (ListwiseSoftmax, "Lemma 5.1", "a constant of ours"),
-)
 
 
 def discount_norm(measure: MeasureLike, n_items: int, p: float = 2.0) -> float:
@@ -64,7 +31,7 @@ def discount_norm(measure: MeasureLike, n_items: int, p: float = 2.0) -> float:
 
     Parameters
     ----------
-    measure : str, Measure or callable
+    measure : str, Measure, ScoreGeneratingFunction or callable
         Name of a positional measure, as "ndcg@10" or "auc".
     n_items : int
         Length of the list, at least 1.
@@ -118,7 +85,7 @@ def regret_bound(
     ----------
     loss : TemplateLoss or str
         An order-preserving loss, or its name.
-    measure : str, Measure or callable
+    measure : str, Measure, ScoreGeneratingFunction or callable
         Name of a positional measure, whose utilities the loss is given: "dcg", "ndcg@10",
         "precision@5", "recall@20", "auc", "spearman", "rbp@0.8".
     surrogate_regret : float
@@ -232,14 +199,15 @@ def list_regret_bound(
 ) -> Bound:
     """Bound the regret of the scores of one list by its regret in a loss.
 
-    ``c (sum over pairs (phi(r_i) - phi(r_j))**2)**(1/2) sqrt(surrogate regret)`` over the pairs
-    of :func:`misordered_pairs`, in place of all positions: 0 for scores in the best order.
+    ``c (sum over pairs (phi(r_i) - phi(r_j))**2)**(1/2) sqrt(surrogate regret)`` over disjoint
+    pairs of items out of order (Lemma 4.1), in place of all positions: 0 for scores in the best
+    order.
 
     Parameters
     ----------
     loss : TemplateLoss or str
         An order-preserving loss, or its name.
-    measure : str, Measure or callable
+    measure : str, Measure, ScoreGeneratingFunction or callable
         Name of a positional measure, whose utilities the loss is given.
     surrogate_regret : float
         Expected loss of the scores of this list less its infimum over all scores, at least 0.
@@ -311,7 +279,7 @@ def list_regret_bound(
 
 
 def _order_preserving(loss: TemplateLoss | str) -> TemplateLoss:
-    made = get_loss(loss) if isinstance(loss, str) else loss
+    made = check_loss(loss)
     if not made.is_order_preserving:
         raise ValueError(
             f"{made!r} is not order-preserving: no bound of a regret follows from it; use a loss"
@@ -414,7 +382,7 @@ def _constant(loss: TemplateLoss, largest: float | None, p: float, given: float 
             f"p={p:g} needs a constant of the loss for an exponent q < 2, and those of Table 2 are"
             " for q = 2: pass constant=."
         )
-    if largest is None and (p < 2 or isinstance(loss, GROWING)):
+    if largest is None and (p < 2 or loss.constant_grows):
         raise ValueError(
             "max_utility=None: the bound depends on the largest expected utility, and the measure"
             " has none; pass its supremum over all lists, as 2**y - 1 of the highest grade."
@@ -431,18 +399,14 @@ def _interpolated(by_two: float, largest: float | None, p: float) -> float:
 def _on_utilities(
     loss: TemplateLoss, max_utility: float | None, p: float, constant: float | None
 ) -> tuple[str, ...]:
-    if max_utility is None or constant is not None or (p == 2 and not isinstance(loss, GROWING)):
+    if max_utility is None or constant is not None or (p == 2 and not loss.constant_grows):
         return ()
     return (f"no expected utility exceeds {max_utility:g}",)
 
 
 def _theorem(statement: str, loss: TemplateLoss, p: float, constant: float | None) -> str:
     """Name the statement, where the proof for the loss is, and where its constant."""
-    by_family, source = "Lemma 5.1", "the constant given with the loss"
-    for families, theorem, of_constant in THEOREMS:
-        if isinstance(loss, families):
-            by_family, source = theorem, of_constant
-            break
+    by_family, source = loss.regret_theorem, loss.regret_source
     if constant is not None:
         source = "the constant given"
     if p != 2 and by_family != "Lemma 5.1":

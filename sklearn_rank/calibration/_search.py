@@ -14,7 +14,8 @@ from sklearn.utils import check_random_state
 from .._arguments import check_choice, check_number, check_whole, is_whole
 from .._lists import Lists
 from .._typing import FloatArray, IntArray
-from ..losses import TemplateLoss, get_loss
+from ..losses import TemplateLoss
+from ..losses._shared import check_loss
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._inner_risk import InnerRisk
@@ -134,7 +135,7 @@ def check_calibration(
     ----------
     loss : TemplateLoss or str
         A convex loss, or its name. It is given the utilities of the measure.
-    measure : str, Measure or callable
+    measure : str, Measure, ScoreGeneratingFunction or callable
         A measure that gives utilities: "ndcg@10", "auc", also "ap" and "err"; see
         :func:`utility`.
     n_items : int, default=3
@@ -190,7 +191,7 @@ def check_calibration(
     >>> check.found
     True
     """
-    made = get_loss(loss) if isinstance(loss, str) else loss
+    made = check_loss(loss)
     if not made.is_convex:
         raise ValueError(f"{made!r} is not convex, so that its infimum cannot be found.")
     _check(n_items, n_trials, labels, margin)

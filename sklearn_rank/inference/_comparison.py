@@ -14,7 +14,13 @@ from .._typing import BoolArray, FloatArray
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._contrasts import read_contrasts
-from ._joint import JointEstimate, joint_influence, joint_query_means, least_variance
+from ._joint import (
+    JointEstimate,
+    joint_influence,
+    joint_query_means,
+    least_variance,
+    never_certain_covariance,
+)
 from ._max_t import largest_statistics
 from ._measure_influence import measure_influence
 from ._normal_test import normal_pvalue
@@ -277,8 +283,7 @@ def _covariance(
     certain = unknown & none & ~np.isnan(variances)
     if np.array_equal(unknown, certain):
         return joint.covariance, certain
-    apart = joint.estimates - joint.estimates.mean()
-    covariance = joint.regularized + np.outer(apart, apart) / joint.n_effective
+    covariance = never_certain_covariance(joint.estimates, joint.regularized, joint.n_effective)
     return covariance, np.zeros(len(matrix), dtype=bool)
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "joint_influence",
     "joint_query_means",
     "least_variance",
+    "never_certain_covariance",
     "nonzero_variance",
 ]
 
@@ -145,6 +146,30 @@ def least_variance(difference: Any, length: float, n_effective: float) -> Any:
     """
     rounding = ROUNDING_VARIANCE * length**2 if isfinite(length) else 0.0
     return np.maximum(rounding, (difference / LARGEST_MEAN) ** 2) / n_effective
+
+
+def never_certain_covariance(
+    estimates: FloatArray, regularized: FloatArray, n_effective: float
+) -> FloatArray:
+    """Covariance by which no difference is certain.
+
+    Parameters
+    ----------
+    estimates : ndarray of shape (n_scorers,)
+        The statistics.
+    regularized : ndarray of shape (n_scorers, n_scorers)
+        Their covariance with the added items.
+    n_effective : float
+        Number of items that the statistics are worth.
+
+    Returns
+    -------
+    ndarray of shape (n_scorers, n_scorers)
+        For differences as :func:`nonzero_variance`: with the added items and the square of the
+        mean.
+    """
+    apart = estimates - estimates.mean()
+    return np.asarray(regularized + np.outer(apart, apart) / n_effective)
 
 
 def nonzero_variance(

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import FloatArray
 
-__all__ = ["covariance_root", "largest_statistics", "normal_draws"]
+__all__ = ["correlation_root", "covariance_root", "largest_statistics", "normal_draws"]
 
 # Draws that are held at a time.
 CHUNK = 2**12
@@ -33,6 +33,23 @@ def covariance_root(covariance: FloatArray) -> FloatArray:
     values, vectors = np.linalg.eigh(covariance)
     kept = values > RANK_TOLERANCE * values[-1]
     return vectors[:, kept] * np.sqrt(values[kept])
+
+
+def correlation_root(covariance: FloatArray) -> FloatArray:
+    """Find a matrix R with ``R R'`` the correlations.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (n, n)
+        Covariance, of positive variances; it may be singular.
+
+    Returns
+    -------
+    ndarray of shape (n, rank)
+        The matrix.
+    """
+    errors = np.sqrt(np.diag(covariance))
+    return covariance_root(covariance / np.outer(errors, errors))
 
 
 def normal_draws(root: FloatArray, n_draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
@@ -76,7 +93,6 @@ def largest_statistics(
     ndarray of shape (n_draws,)
         The draws, ascending.
     """
-    errors = np.sqrt(np.diag(covariance))
-    root = covariance_root(covariance / np.outer(errors, errors))
+    root = correlation_root(covariance)
     drawn = [np.abs(some).max(axis=1) for some in normal_draws(root, n_draws, rng)]
     return np.sort(np.concatenate(drawn))

@@ -2,8 +2,14 @@
 
 from ._auc_limits import design_effect
 from ._auc_moments import sample_moments
-from ._joint import JointEstimate, joint_influence, joint_query_means, least_variance
-from ._max_t import covariance_root, normal_draws
+from ._joint import (
+    JointEstimate,
+    joint_influence,
+    joint_query_means,
+    least_variance,
+    never_certain_covariance,
+)
+from ._max_t import correlation_root, covariance_root, normal_draws
 from ._query_samples import ComparisonOptions, IntervalOptions, sample_interval, sample_test
 from ._query_values import query_differences, query_values_of
 from ._two_classes import check_two_classes
@@ -13,11 +19,13 @@ __all__ = [
     "IntervalOptions",
     "JointEstimate",
     "check_two_classes",
+    "correlation_root",
     "covariance_root",
     "design_effect",
     "joint_influence",
     "joint_query_means",
     "least_variance",
+    "never_certain_covariance",
     "normal_draws",
     "query_differences",
     "query_values_of",

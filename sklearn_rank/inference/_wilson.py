@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from scipy.special import ndtri
 
-from ..bounds._shared import score_limits
+from ..bounds._shared import wilson_score_limits
 
 __all__ = ["wilson_limits"]
-
-# Of fewer draws than these nothing is known.
-LEAST = 1e-300
 
 
 def wilson_limits(estimate: float, n_effective: float, level: float) -> tuple[float, float]:
@@ -34,5 +31,5 @@ def wilson_limits(estimate: float, n_effective: float, level: float) -> tuple[fl
         Upper limit; 1 only if ``estimate`` is 1.
     """
     z = float(ndtri((1.0 + level) / 2.0))
-    low, high = score_limits(estimate, z**2 / max(n_effective, LEAST))
+    low, high = wilson_score_limits(estimate, z, n_effective)
     return float(low), float(high)

@@ -6,7 +6,7 @@ In this room the labels of lists are utilities, and items may weigh nothing.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from .._lists import Lists
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_vector
 
-__all__ = ["LossOnLists", "TemplateLoss", "product_or_zero"]
+__all__ = ["CONSTANT_OF_TABLE", "LossOnLists", "TemplateLoss", "product_or_zero"]
+
+# Where the constants of many losses are from, in the words of their bounds.
+CONSTANT_OF_TABLE = "the constant of Table 2"
 
 
 class LossOnLists:
@@ -151,6 +154,12 @@ class TemplateLoss(ABC):
         Whether the minimiser of the expected loss orders items by their expected utilities.
     is_translation_invariant : bool
         Whether adding a constant to all scores of a list changes nothing.
+    constant_grows : bool
+        Whether the constant of the regret bound grows with the largest expected utility.
+    regret_theorem : str
+        Where the proof of the regret bound is, in Calauzènes et al. (2013).
+    regret_source : str
+        Where the constant of the regret bound is from, in the words of the bound.
 
     Notes
     -----
@@ -177,6 +186,9 @@ class TemplateLoss(ABC):
 
     is_order_preserving: bool = True
     is_translation_invariant: bool = False
+    constant_grows: ClassVar[bool] = False
+    regret_theorem: ClassVar[str] = "Lemma 5.1"
+    regret_source: ClassVar[str] = "the constant given with the loss"
 
     @property
     def is_convex(self) -> bool:

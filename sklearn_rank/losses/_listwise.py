@@ -10,7 +10,7 @@ import numpy as np
 from .._arguments import check_number
 from .._lists import Lists
 from .._typing import FloatArray
-from ._base import TemplateLoss
+from ._base import CONSTANT_OF_TABLE, TemplateLoss
 
 __all__ = ["ListwiseBregman", "ListwiseSoftmax"]
 
@@ -42,6 +42,8 @@ class ListwiseSoftmax(TemplateLoss):
     """
 
     is_translation_invariant = True
+    constant_grows = True
+    regret_source = "a constant of ours"
 
     def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Parts:
         share, log_total = _softmax(prepared, score)
@@ -133,6 +135,9 @@ class ListwiseBregman(TemplateLoss):
     >>> loss.on([0.0, 1.0, 3.0]).value([0.0, 0.0, 0.0]).round(4)
     array([2.2958])
     """
+
+    regret_theorem = "Theorem 5.3"
+    regret_source = CONSTANT_OF_TABLE
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ from ._uncalibrated import (
     ListwiseNormalizedSoftmax,
 )
 
-__all__ = ["get_loss", "get_loss_names"]
+__all__ = ["check_loss", "get_loss", "get_loss_names"]
 
 _LOSSES: dict[str, Callable[..., TemplateLoss]] = {
     "comparison_hinge": ComparisonHinge,
@@ -110,6 +110,25 @@ def get_loss(name: str, **parameters: float) -> TemplateLoss:
     if canonical not in _LOSSES:
         known = get_loss_names(aliases=True)
         close = get_close_matches(str(name), known, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise ValueError(f"{name!r} is not the name of a loss: {hint}Names are {known}.")
+        names = f"did you mean {close[0]!r}? Names are" if close else "names are"
+        raise ValueError(f"{name!r} is not the name of a loss: {names} {known}.")
     return _LOSSES[canonical](**parameters)
+
+
+def check_loss(loss: TemplateLoss | str) -> TemplateLoss:
+    """Make a loss of its name, or check that it is one.
+
+    Parameters
+    ----------
+    loss : TemplateLoss or str
+        The loss, or its name.
+
+    Returns
+    -------
+    TemplateLoss
+        The loss.
+    """
+    made = get_loss(loss) if isinstance(loss, str) else loss
+    if not isinstance(made, TemplateLoss):
+        raise TypeError(f"loss={loss!r} is not a loss: pass a TemplateLoss or the name of one.")
+    return made

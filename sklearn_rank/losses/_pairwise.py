@@ -11,7 +11,7 @@ import numpy as np
 
 from .._lists import Lists
 from .._typing import FloatArray, IntArray
-from ._base import TemplateLoss, product_or_zero
+from ._base import CONSTANT_OF_TABLE, TemplateLoss, product_or_zero
 
 __all__ = ["PairwiseConvex", "PairwiseExponential", "PairwiseLogistic", "PairwiseSquared"]
 
@@ -44,6 +44,8 @@ class PairwiseSquared(TemplateLoss):
     """
 
     is_translation_invariant = True
+    regret_theorem = "Theorem 5.4"
+    regret_source = CONSTANT_OF_TABLE
 
     def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Pair:
         weight = prepared.counts
@@ -215,6 +217,10 @@ class PairwiseLogistic(LogisticPairs):
     array([5.5452])
     """
 
+    constant_grows = True
+    regret_theorem = "Theorem 5.4"
+    regret_source = CONSTANT_OF_TABLE
+
     def _prepare(self, lists: Lists) -> _ByUtility:
         return by_utility(lists, comparison=False)
 
@@ -249,6 +255,9 @@ class PairwiseExponential(TemplateLoss):
     """
 
     is_translation_invariant = True
+    constant_grows = True
+    regret_theorem = "Theorem 5.4"
+    regret_source = CONSTANT_OF_TABLE
 
     def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Pair:
         log_falling, log_rising = self._sides(prepared, score)
@@ -365,6 +374,7 @@ class PairwiseConvex(TemplateLoss):
     """
 
     is_translation_invariant = True
+    regret_theorem = "Theorem 5.4"
 
     def __init__(
         self,

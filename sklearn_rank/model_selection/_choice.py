@@ -12,7 +12,6 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..inference import Interval
 from ._candidates import DIGITS, Fitted, Grid, candidate_table, rank_descending
 from ._evidence import ASYMPTOTIC, Evidence
-from ._list_evidence import AUCEvidence
 from ._noise import may_be_best, simultaneous_tails
 from ._report import SelectionReport
 
@@ -20,9 +19,6 @@ __all__ = ["RULES", "WITHIN_NOISE", "Choice", "Limits", "choose", "lower_limits"
 
 WITHIN_NOISE = "within_noise"
 RULES = ("max_bound", WITHIN_NOISE)
-
-# AUC of an order at random.
-CHANCE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +205,7 @@ class Choice:
             may_be_best=tuple(self.scored[self.stays].tolist()),
             covers_best_estimator=one_part and not refit,
             remark=remark,
-            chance=CHANCE if isinstance(evidence, AUCEvidence) else None,
+            chance=evidence.chance,
         )
 
     def _bound(self) -> Any:

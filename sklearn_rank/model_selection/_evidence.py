@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -52,9 +53,18 @@ def measure_with_limits(measure: MeasureLike) -> Measure:
 
 
 class Evidence(ABC):
-    """What held-out parts show of several candidates."""
+    """What held-out parts show of several candidates.
+
+    Attributes
+    ----------
+    measure : Measure
+        The measure.
+    chance : float or None
+        What an order at random is worth; None where that is not one number.
+    """
 
     measure: Measure
+    chance: ClassVar[float | None] = None
 
     @cached_property
     @abstractmethod

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
 from .._typing import BoolArray, FloatArray
 from ..bounds import Bound, auc_bound, auc_fold_mean_bound
-from ..bounds._shared import score_limits
+from ..bounds._shared import score_limits, wilson_score_limits
 from ..inference._shared import JointEstimate, design_effect, joint_influence, sample_moments
 from ..metrics import Measure, get_measure
 from ..metrics._shared import ClassInfluence
@@ -25,9 +25,6 @@ __all__ = ["AUCEvidence", "ListEvidence", "influence_of", "is_auc", "list_eviden
 AUC = get_measure("auc")
 LABELS = "the labels"
 ITEMS = "items are independent given their labels"
-
-# Of fewer draws of 0 and 1 than these nothing is known.
-LEAST_DRAWS = 1e-300
 
 
 def is_auc(measure: Measure) -> bool:
@@ -177,7 +174,7 @@ class ListEvidence(Evidence):
         share = np.clip((self.means - origin) / self.length, 0.0, 1.0)
         shrunken = np.clip(share + shift / self.length, 0.0, 1.0)
         draws = shrunken * (1.0 - shrunken) * self.length**2 / variance
-        low, high = score_limits(share, z**2 / np.maximum(draws, LEAST_DRAWS))
+        low, high = wilson_score_limits(share, z, draws)
         return origin + self.length * low, origin + self.length * high
 
 
@@ -196,6 +193,7 @@ class AUCEvidence(ListEvidence):
     """
 
     measure: Measure = AUC
+    chance: ClassVar[float | None] = 0.5
 
     @cached_property
     def _moments(self) -> list[list[Any]]:

@@ -6,7 +6,13 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..inference._shared import covariance_root, least_variance, normal_draws
+from ..inference._shared import (
+    correlation_root,
+    covariance_root,
+    least_variance,
+    never_certain_covariance,
+    normal_draws,
+)
 from ._evidence import Evidence
 
 __all__ = ["may_be_best", "simultaneous_tails"]
@@ -41,9 +47,7 @@ def simultaneous_tails(
     """
     if len(weights) == 1:
         return np.array([delta])
-    covariance = evidence.regularized_covariance
-    errors = np.sqrt(np.diag(covariance))
-    root = covariance_root(covariance / np.outer(errors, errors))
+    root = correlation_root(evidence.regularized_covariance)
     smallest = [(ndtr(drawn) / weights).min(axis=1) for drawn in normal_draws(root, N_DRAWS, rng)]
     # A share of Bonferroni's is always enough, and delta / max(weights) never exceeded.
     quantile = np.quantile(np.concatenate(smallest), delta, method="lower")
@@ -98,9 +102,10 @@ def _covariance_and_ties(evidence: Evidence, ahead: FloatArray) -> tuple[FloatAr
     equal = certain & (ahead == 0.0) & ~np.isnan(covariance).any()
     if np.array_equal(certain, equal):
         return covariance, equal
-    centred = evidence.means - evidence.means.mean()
-    added = np.outer(centred, centred) / evidence.n_effective
-    return evidence.regularized_covariance + added, np.eye(len(ahead), dtype=bool)
+    covariance = never_certain_covariance(
+        evidence.means, evidence.regularized_covariance, evidence.n_effective
+    )
+    return covariance, np.eye(len(ahead), dtype=bool)
 
 
 def _largest_differences(

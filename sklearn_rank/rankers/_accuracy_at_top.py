@@ -129,6 +129,8 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         Value of the convex problem of each candidate.
     candidate_distances_ : ndarray of shape (n_candidates,)
         Distance of each candidate's pivot score from the quantile of its scores.
+    converged_ : bool
+        Whether the convex problems of all candidates reached ``tol``.
     n_iter_ : int
         Largest number of iterations over all candidates.
     n_features_in_ : int
@@ -421,6 +423,7 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         self.candidate_indices_ = taken[solution.candidate_indices]
         self.candidate_objectives_ = candidates.objective
         self.candidate_distances_ = candidates.distance
+        self.converged_ = certificate.converged
         self.n_iter_ = certificate.n_iter
 
     def decision_function(self, X: Any) -> Any:

@@ -52,7 +52,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         Loss, by a name that :func:`sklearn_rank.losses.get_loss` takes or made with parameters of
         its own. Losses that are not order-preserving are taken with a warning, as "ranknet",
         "listnet" and "ranksvm".
-    measure : str, Measure or callable, default="ndcg"
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
         The measure that gives the utilities, and of which :meth:`score` is the value: "ndcg@10",
         "dcg", "precision@5", "recall@20", "auc", "spearman", "rbp@0.8", one of your own that says
         its utilities (:func:`sklearn_rank.metrics.make_measure`); "ap" and "err" with a warning.
@@ -312,11 +312,16 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
             rows, lists = self._utility_lists(X, y, qid, weights, reset=first)
             loss = self._loss(lists) if first else self.loss_
             choose_method(loss, self.solver, also="partial_fit")
+            size = rows.shape[1] + self._has_intercept(loss)
             start = None if first else self._parameters(loss)
             if first:
-                size = rows.shape[1] + self._has_intercept(loss)
                 self.curvature_, self.slope_ = np.zeros((size, size)), np.zeros(size)
                 self.total_query_weight_, self.n_queries_ = 0.0, 0
+            elif len(self.slope_) != size:
+                raise ValueError(
+                    f"fit_intercept={self.fit_intercept!r} differs from that of the earlier"
+                    " batches: set it back, or start anew by fit."
+                )
             total = self.total_query_weight_ + weights_of(lists).sum()
             remembered = Quadratic(self.curvature_ / total, self.slope_ / total)
             problem = self._problem(rows, lists, loss, total_weight=total, quadratic=remembered)

@@ -29,6 +29,7 @@ from .._solvers import (
 from .._typing import FloatArray
 from ..losses import ComparisonHinge, ComparisonSquaredHinge
 from ..losses._shared import ThreadedLoss
+from ..metrics import get_measure
 from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists, weights_of, with_query_weight
 from ._score_function import LinearScores
@@ -56,7 +57,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
     ----------
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Hinge or its square.
-    measure : str, Measure or callable, default="ndcg"
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
         The measure of which :meth:`score` is the value; of no effect on the fit.
     C : float, default=1.0
         Factor of the loss, greater than 0; less is smaller coefficients.
@@ -203,6 +204,8 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
             If the certificate misses ``tol``.
         """
         with restored_on_error(self):
+            # A wrong measure fails here rather than after the fit, in score.
+            get_measure(self.measure)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             rows, lists = self._lists(
                 X, y, qid, weights, labels=LabelType("graded", lowest=-np.inf, name="y")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank.calibration import (
+    check_calibration,
     discount_norm,
     list_regret_bound,
     regret_bound,
@@ -254,6 +255,16 @@ def test_the_bound_names_its_theorem(loss, words):
 def test_refusals(arguments, message):
     with pytest.raises(ValueError, match=message):
         regret_bound(*arguments)
+
+
+@pytest.mark.parametrize("not_a_loss", [3, None, PairwiseLogistic])
+def test_what_is_no_loss_is_refused(not_a_loss):
+    with pytest.raises(TypeError, match="is not a loss: pass a TemplateLoss or the name of one"):
+        regret_bound(not_a_loss, "ndcg", 0.1, 9)
+    with pytest.raises(TypeError, match="is not a loss: pass a TemplateLoss or the name of one"):
+        list_regret_bound(not_a_loss, "ndcg", 0.1, [1.0, 2.0], [1, 2])
+    with pytest.raises(TypeError, match="is not a loss: pass a TemplateLoss or the name of one"):
+        check_calibration(not_a_loss, "ndcg")
 
 
 def test_eta_has_to_cover_the_measure_at_its_length_only():

@@ -207,8 +207,12 @@ def test_names(name):
 
 
 def test_an_unknown_name_suggests_one():
-    with pytest.raises(ValueError, match="did you mean 'pairwise_logistic'"):
+    with pytest.raises(
+        ValueError, match=r"a loss: did you mean 'pairwise_logistic'\? Names are \["
+    ):
         losses.get_loss("pairwise_logistics")
+    with pytest.raises(ValueError, match=r"a loss: names are \["):
+        losses.get_loss("?")
 
 
 @pytest.mark.parametrize(

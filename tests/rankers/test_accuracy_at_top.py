@@ -327,8 +327,12 @@ def test_too_few_iterations_warn_with_the_gap(solver):
     assert f"relative duality gap is {ranker.dual_gap_:.1e} after 1 iterations; raise" in text
     assert caught[0].filename == __file__
     assert ranker.dual_gap_ > 1e-6
+    assert ranker.converged_ is False
     assert ranker.n_iter_ == 1
     assert ranker.lower_bound_ <= ranker.objective_top_
+    ranker.set_params(max_iter=500).fit(X, y)
+    assert ranker.converged_ is True
+    assert ranker.dual_gap_ <= 1e-6
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,27 @@ def test_partial_fit_refuses_what_does_not_go_on():
         OrderPreservingRanker(no_hessian).partial_fit(X, y, qid=qid)
 
 
+def test_partial_fit_refuses_another_intercept():
+    X, y, qid = data()
+    ranker = OrderPreservingRanker("pointwise_squared", measure="dcg", fit_intercept=False)
+    ranker.partial_fit(X, y, qid=qid)
+    before = ranker.coef_.copy()
+    message = "fit_intercept=True differs from that of the earlier batches: set it back"
+    with pytest.raises(ValueError, match=message):
+        ranker.set_params(fit_intercept=True).partial_fit(X, y, qid=qid)
+    np.testing.assert_array_equal(ranker.coef_, before)
+    ranker.set_params(fit_intercept=False).partial_fit(X, y, qid=qid)
+    assert ranker.n_queries_ == 16
+
+
+def test_an_unknown_measure_is_refused_before_the_fit():
+    X, y, qid = data()
+    ranker = RankSVM(measure="nope")
+    with pytest.raises(ValueError, match="'nope'"):
+        ranker.fit(X, y, qid=qid)
+    assert not hasattr(ranker, "coef_")
+
+
 def test_a_divergence_without_second_derivatives_is_minimised_by_lbfgs():
     X, y, qid = data()
     half = losses.ListwiseBregman(lambda u: u @ u / 2, lambda u: u, lambda s: s, mu=1.0)

@@ -70,6 +70,7 @@ def test_a_design_is_taken_as_it_is(form):
     assert type(design) is (
         DenseDesign if isinstance(form(rows()[0]), np.ndarray) else SparseDesign
     )
+    assert design.is_dense == isinstance(design, DenseDesign)
 
 
 def test_float_data_are_not_copied():

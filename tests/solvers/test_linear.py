@@ -318,7 +318,7 @@ def test_losses_that_are_refused_say_what_they_lack():
     ):
         minimise(X, object(), alpha=1.0)
     with pytest.raises(
-        ValueError, match="solver='newton' must be one of 'auto', 'newton-cg', 'lbfgs'"
+        ValueError, match="method='newton' must be one of 'auto', 'newton-cg', 'lbfgs'"
     ):
         choose_method(no_hessian, "newton")
 
