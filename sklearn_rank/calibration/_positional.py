@@ -19,7 +19,7 @@ def positional_form(measure: MeasureLike) -> tuple[Measure, PositionalForm]:
 
     Parameters
     ----------
-    measure : str, Measure or callable
+    measure : str, Measure, ScoreGeneratingFunction or callable
         The measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
 
     Returns
@@ -47,7 +47,7 @@ def utilities_of(measure: MeasureLike, lists: Lists) -> FloatArray:
 
     Parameters
     ----------
-    measure : str, Measure or callable
+    measure : str, Measure, ScoreGeneratingFunction or callable
         The measure.
     lists : Lists
         Labelled lists of the kind of the measure.
@@ -75,7 +75,7 @@ def warn_if_not_positional(measure: MeasureLike) -> None:
 
     Parameters
     ----------
-    measure : str, Measure or callable
+    measure : str, Measure, ScoreGeneratingFunction or callable
         The measure.
     """
     found, form = positional_form(measure)

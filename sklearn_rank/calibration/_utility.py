@@ -31,7 +31,7 @@ def utility(
 
     Parameters
     ----------
-    measure : str, Measure or callable
+    measure : str, Measure, ScoreGeneratingFunction or callable
         "dcg" and "ndcg" (``2**y - 1``, divided by the ideal DCG for the latter), with or
         without a last position as in "ndcg@10"; "precision@5" (y / 5), "recall@20" (y by the
         number of positives), "auc" (y by the number of pairs of two classes), "spearman"

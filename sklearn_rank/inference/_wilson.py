@@ -8,7 +8,7 @@ from ..bounds._shared import score_limits
 
 __all__ = ["wilson_limits"]
 
-# Of fewer draws than these nothing is known.
+# Keeps the quotient finite.
 LEAST = 1e-300
 
 

@@ -26,7 +26,7 @@ AUC = get_measure("auc")
 LABELS = "the labels"
 ITEMS = "items are independent given their labels"
 
-# Of fewer draws of 0 and 1 than these nothing is known.
+# Keeps the quotient finite.
 LEAST_DRAWS = 1e-300
 
 

@@ -52,7 +52,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         Loss, by a name that :func:`sklearn_rank.losses.get_loss` takes or made with parameters of
         its own. Losses that are not order-preserving are taken with a warning, as "ranknet",
         "listnet" and "ranksvm".
-    measure : str, Measure or callable, default="ndcg"
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
         The measure that gives the utilities, and of which :meth:`score` is the value: "ndcg@10",
         "dcg", "precision@5", "recall@20", "auc", "spearman", "rbp@0.8", one of your own that says
         its utilities (:func:`sklearn_rank.metrics.make_measure`); "ap" and "err" with a warning.

@@ -56,7 +56,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
     ----------
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Hinge or its square.
-    measure : str, Measure or callable, default="ndcg"
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
         The measure of which :meth:`score` is the value; of no effect on the fit.
     C : float, default=1.0
         Factor of the loss, greater than 0; less is smaller coefficients.
@@ -64,7 +64,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
         For the hinge the largest duality gap relative to the objective, for its square the largest
         norm of the gradient relative to that at 0; greater than 0.
     max_iter : int, default=1000
-        Largest number of Newton steps.
+        Largest number of iterations.
     warm_start : bool, default=False
         Whether ``fit`` starts from the coefficients of the last fit.
     n_jobs : int or None, default=None
@@ -90,7 +90,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
     converged_ : bool
         Whether the one or the other is at most ``tol``.
     n_iter_ : int
-        Number of Newton steps.
+        Number of iterations.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
