@@ -52,7 +52,7 @@ def check_number(
         Name of the argument, for messages.
     value : object
         Its value.
-    low, high : float
+    low, high : float, default=-inf and inf
         Ends of the interval.
     closed : {"both", "left", "right", "neither"}, default="both"
         Which ends belong to it. Infinite ends belong to it where they are closed.
@@ -124,7 +124,7 @@ def check_whole(
         Name of the argument, for messages.
     value : object
         Its value.
-    low, high : int
+    low, high : int, default=1 and inf
         Least and largest number that is allowed.
     optional : bool, default=False
         Whether the argument could be None too, for messages; the caller looks for None.

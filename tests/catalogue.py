@@ -1,6 +1,6 @@
 """What the package offers, listed once: the conformance tests run over these lists.
 
-To give a new metric its tests, list it in METRICS with its oracle. Estimators need no listing
+To give a new measure its tests, list it in METRICS with its oracle. Estimators need no listing
 to be checked by scikit-learn's own checks; list them in BIPARTITE_RANKERS for the tests that all
 rankers of two classes share.
 """
@@ -19,7 +19,7 @@ from tests.oracles import linear_rank, orders, partial_auc
 
 @dataclass(frozen=True)
 class MetricCase:
-    """A metric at one setting of its parameters, and what is true of it.
+    """A measure at one setting of its parameters, and what is true of it.
 
     ``oracle(y_true, y_score)`` takes lists; ``grades`` are the labels that it is tried on;
     ``undefined(y_true)`` says for which labels there is no value to compare; ``weights`` are
@@ -46,7 +46,7 @@ class MetricCase:
         return 0.0 if self.function in as_scikit_learn else np.nan
 
     def weighted(self, weight: Any) -> dict[str, Any]:
-        """Weights of items as an argument, where the metric takes them."""
+        """Weights of items as an argument, where the measure takes them."""
         return {} if self.weights == "none" else {"sample_weight": weight}
 
     def __call__(self, y_true, y_score, **arguments):

@@ -98,8 +98,8 @@ class AllOrNothing:
 
     def moments(self, parameter, n_pos, n_neg, n_samples, rng):
         auc = rng.binomial(n_pos, parameter, n_samples) / n_pos
-        spread = auc * (1 - auc) * n_pos / (n_pos - 1)
-        return AUCMoments.of_independent(auc, spread, 0.0 * auc, 0.0 * auc, n_pos, n_neg)
+        variance = auc * (1 - auc) * n_pos / (n_pos - 1)
+        return AUCMoments.of_independent(auc, variance, 0.0 * auc, 0.0 * auc, n_pos, n_neg)
 
 
 def normal(p):
@@ -136,14 +136,14 @@ def of_scores(pos, neg):
     """Moments of many samples of continuous scores, one a row."""
     n_pos, n_neg = pos.shape[1], neg.shape[1]
     order = np.argsort(np.concatenate([pos, neg], axis=1), axis=1)
-    held = order < n_pos
-    below = np.where(held, np.cumsum(~held, axis=1), 0) / n_neg
-    above = np.where(held, 0, n_pos - np.cumsum(held, axis=1)) / n_pos
+    is_positive = order < n_pos
+    below = np.where(is_positive, np.cumsum(~is_positive, axis=1), 0) / n_neg
+    above = np.where(is_positive, 0, n_pos - np.cumsum(is_positive, axis=1)) / n_pos
     auc = below.sum(axis=1) / n_pos
     var_pos = ((below * below).sum(axis=1) - n_pos * auc**2) / (n_pos - 1)
     var_neg = ((above * above).sum(axis=1) - n_neg * auc**2) / (n_neg - 1)
-    spreads = (np.maximum(spread, 0.0) for spread in (var_pos, var_neg))
-    return AUCMoments.of_independent(auc, *spreads, 0.0 * auc, n_pos, n_neg)
+    variances = (np.maximum(variance, 0.0) for variance in (var_pos, var_neg))
+    return AUCMoments.of_independent(auc, *variances, 0.0 * auc, n_pos, n_neg)
 
 
 def of_counts(pos, neg):

@@ -46,7 +46,7 @@ sys.path.insert(0, str(HERE / "surrogate_rankers"))
 import numpy as np
 from benchmark_utils import judge_check
 from benchmark_utils.data import data_file, read
-from benchmark_utils.features import Features, by_query, unit_spread
+from benchmark_utils.features import Features, by_query, unit_variance
 from benchmark_utils.letor import METRICS, PARTS, fold_parts, of_queries, read_baselines
 from benchmark_utils.peer import list_lengths
 from sklearn.exceptions import ConvergenceWarning
@@ -121,7 +121,7 @@ class Study:
                         for part in excluded
                     },
                 )
-            Z, held = scaled[scale]
+            Z, left_out = scaled[scale]
             ranker, power = ranker_of(loss, measure)
             for alpha in self.alphas:
                 with warnings.catch_warnings():
@@ -132,15 +132,15 @@ class Study:
                     ranker.fit(Z, y, qid=qid, query_weight=lengths**-power)
                 self.fits += 1
                 self.unfinished += not ranker.converged_
-                for part, rows in held.items():
+                for part, rows in left_out.items():
                     key = (loss, scale, measure, alpha), excluded, part
                     self.scores[key] = ranker.predict(rows).astype(np.float32)
                     _, grade, ids = self.parts[part]
                     self.values[key] = of_queries(grade, self.scores[key], ids)[:, CHOSEN]
 
-    def value(self, candidate, fold, held):
-        """NDCG@10 of a candidate over the queries of held parts, by fits without the fold."""
-        values = [self.values[candidate, tuple(sorted((fold, part))), part] for part in held]
+    def value(self, candidate, fold, parts):
+        """NDCG@10 of a candidate over the queries of some parts, by fits without the fold."""
+        values = [self.values[candidate, tuple(sorted((fold, part))), part] for part in parts]
         return float(np.concatenate(values).mean())
 
     def candidates(self, losses, scale=None):
@@ -152,15 +152,15 @@ class Study:
             if family[0] in losses and scale in (None, family[1])
         ]
 
-    def best(self, losses, fold, held):
+    def best(self, losses, fold, parts):
         """Rule: the most valuable candidate."""
-        return [max(self.candidates(losses), key=lambda c: self.value(c, fold, held))]
+        return [max(self.candidates(losses), key=lambda c: self.value(c, fold, parts))]
 
-    def average(self, losses, fold, held):
+    def average(self, losses, fold, parts):
         """Rule: all candidates of the scale that is the most valuable in the mean."""
         return max(
             (self.candidates(losses, scale) for scale in SCALES),
-            key=lambda group: np.mean([self.value(c, fold, held) for c in group]),
+            key=lambda group: np.mean([self.value(c, fold, parts) for c in group]),
         )
 
     def nested(self, rule, losses):
@@ -183,10 +183,11 @@ class Study:
         each = [self.scores[c, excluded, part][:, None] for c in candidates]
         if len(each) == 1:
             return each[0].ravel()
-        return np.mean([by_query(unit_spread, s.astype(float), qid) for s in each], axis=0).ravel()
+        scaled = [by_query(unit_variance, scores.astype(float), qid) for scores in each]
+        return np.mean(scaled, axis=0).ravel()
 
     def tested(self, chosen, refitted=False):
-        """Means of all metrics over the five test parts.
+        """Means of all measures over the five test parts.
 
         ``chosen`` are the candidates of each fold; refitted ones train on the validation part too.
         """
@@ -203,7 +204,7 @@ class Study:
         return np.mean(means, axis=0)
 
 
-def held_parts(fold, by):
+def valuing_parts(fold, by):
     """Parts that value the candidates of a fold."""
     return fold_parts(fold)[1] if by == "vali" else [part for part in PARTS if part != fold]
 
@@ -220,7 +221,7 @@ def run(quick=False):
     rows, chosen = [], []
 
     def add(ranker, by, rule, group, refitted=False):
-        found = {fold: rule(group, fold, held_parts(fold, by)) for fold in PARTS}
+        found = {fold: rule(group, fold, valuing_parts(fold, by)) for fold in PARTS}
         row = {"ranker": ranker, "chosen_by": by}
         row["fitted_to"] = "train + vali" if refitted else "train"
         if by == "inner":
@@ -231,7 +232,7 @@ def run(quick=False):
             loss, scale, measure, alpha = candidates[0]
             choice = {"fold": fold, "scale": scale, "candidates": len(candidates)}
             if len(candidates) == 1:
-                value = study.value(candidates[0], fold, held_parts(fold, by))
+                value = study.value(candidates[0], fold, valuing_parts(fold, by))
                 choice |= {"loss": loss, "measure": measure, "alpha": alpha, "value": value}
             chosen.append({k: row[k] for k in ("ranker", "chosen_by", "fitted_to")} | choice)
 

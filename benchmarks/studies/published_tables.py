@@ -123,11 +123,11 @@ def one_fold(X, y, train, test, kernel, standardise, taus, nested):
     if not nested:
         return table
     inner = np.zeros((len(COSTS), len(taus)))
-    for fit, held in StratifiedKFold(3, shuffle=True, random_state=0).split(Z, y[train]):
+    for fit, validation in StratifiedKFold(3, shuffle=True, random_state=0).split(Z, y[train]):
         for i, C in enumerate(COSTS):
-            scores = fit_all(Z[fit], y[train][fit], Z[held], kernel, C, taus)
+            scores = fit_all(Z[fit], y[train][fit], Z[validation], kernel, C, taus)
             for j, (tau, score) in enumerate(zip(taus, scores, strict=True)):
-                inner[i, j] += precision_at_top_score(y[train][held], score, tau=tau)
+                inner[i, j] += precision_at_top_score(y[train][validation], score, tau=tau)
     return table[inner.argmax(axis=0), np.arange(len(taus))]
 
 
@@ -158,11 +158,11 @@ def run(name, X, y, partitions, taus, kernel, standardise, nested, jobs, publish
         else:
             of_folds = [table[:, table[:, :, j, 0].mean(axis=0).argmax(), j] for table in tables]
         means = np.array([folds.mean(axis=0) for folds in of_folds])
-        spread = np.mean([folds.std(axis=0, ddof=1) for folds in of_folds], axis=0)
+        deviation = np.mean([folds.std(axis=0, ddof=1) for folds in of_folds], axis=0)
         row = {"data": name, "kernel": kernel, "features": "scaled" if standardise else "raw"}
         row |= {"C": "nested" if nested else "by mean", "tau_percent": 100 * tau}
         for i, key in enumerate(MEASURES):
-            row[key], row[f"{key}_sd"] = means[:, i].mean(), spread[i]
+            row[key], row[f"{key}_sd"] = means[:, i].mean(), deviation[i]
         # Over partitions where there are several; folds of one partition share training rows.
         count = len(means)
         row["half_width"] = (

@@ -81,9 +81,9 @@ def covered(make, target, replications):
     high = np.mean([target > interval.high for interval in found])
     width = np.mean([interval.width for interval in found])
     bias = [getattr(interval, "bias", None) for interval in found]
-    spread = np.std([interval.estimate for interval in found])
-    offset = (np.mean([interval.estimate for interval in found]) - target) / spread
-    estimated = "" if None in bias else f"{np.mean(bias) / spread:+.2f}"
+    deviation = np.std([interval.estimate for interval in found])
+    offset = (np.mean([interval.estimate for interval in found]) - target) / deviation
+    estimated = "" if None in bias else f"{np.mean(bias) / deviation:+.2f}"
     return {
         "covers": f"{1 - low - high:.3f}",
         "low > target": f"{low:.3f}",

@@ -1,7 +1,7 @@
 """Selection by bounds beside the largest mean, on small imbalanced data: as good, and simpler?
 
 Positives and negatives are normal in five dimensions. In "linear" their means differ, in
-"quadratic" the spread of two features differs too. Candidates are logistic regressions in
+"quadratic" the deviations of two features differ too. Candidates are logistic regressions in
 polynomials of degree 1 to 3 with four values of C each, in this order of simplicity. Each rule
 chooses one, which is fitted to all rows and measured on 20,000 new ones. A choice is *good* if its
 AUC there is within .01 of the best of the twelve.
@@ -36,8 +36,8 @@ N_NEW = 10_000
 STORED = RESULTS / "selection_by_bound.csv"
 
 
-def place(params):
-    """Order of simplicity: the degree, then C."""
+def complexity_of(params):
+    """Position in the order from simple to complex: by the degree, then by C."""
     return GRID["degree"].index(params["degree"]) * 4 + GRID["C"].index(params["C"])
 
 
@@ -86,17 +86,17 @@ def searches(estimator, seed):
 
     def search(**arguments):
         return BoundSearchCV(
-            estimator, GRID, complexity=place, random_state=seed, refit=False, **arguments
+            estimator, GRID, complexity=complexity_of, random_state=seed, refit=False, **arguments
         )
 
     def occam(params):
-        return 2.0 ** -place(params)
+        return 2.0 ** -complexity_of(params)
 
     return {
         "largest mean, 5 folds": search(cv=folds),
         "largest mean, a third": search(cv=half),
-        "bound with prior 2^-place, 5 folds": search(cv=folds, prior=occam),
-        "KL bound with prior 2^-place, a third": search(cv=half, prior=occam),
+        "bound with prior 2^-complexity, 5 folds": search(cv=folds, prior=occam),
+        "KL bound with prior 2^-complexity, a third": search(cv=half, prior=occam),
         "max-t limit, 5 folds": search(cv=folds, theorem="max-t"),
         "max-t limit, a third": search(cv=half, theorem="max-t"),
         "within noise, 5 folds": search(cv=folds, rule="within_noise"),
@@ -112,11 +112,11 @@ def one_standard_error(table):
     n_folds = sum(name.startswith("split") for name in table)
     # The column is the population's; a standard error is of the sample's.
     close = mean >= mean[best] - table["std_test_score"][best] / np.sqrt(n_folds - 1)
-    return min(np.flatnonzero(close), key=lambda c: place(table["params"][c]))
+    return min(np.flatnonzero(close), key=lambda c: complexity_of(table["params"][c]))
 
 
 def replicate(truth, n_pos, n_neg, seed):
-    """For each rule: loss against the best candidate, place, and lower limit if there is one."""
+    """For each rule: loss against the best candidate, complexity, and lower limit if any."""
     rng = np.random.default_rng(seed)
     X, y = draw(truth, n_pos, n_neg, rng)
     X_new, y_new = draw(truth, N_NEW, N_NEW, rng)
@@ -133,7 +133,7 @@ def replicate(truth, n_pos, n_neg, seed):
 
     everything = tuple(range(len(y)))
     truth_of = {
-        place({"C": C, "degree": degree}): roc_auc_score(
+        complexity_of({"C": C, "degree": degree}): roc_auc_score(
             y_new, fitted(degree, C, everything).decision_function(X_new)
         )
         for C, degree in product(*GRID.values())
@@ -142,10 +142,11 @@ def replicate(truth, n_pos, n_neg, seed):
     found = {}
     for name, search in searches(Remembered(fitted, X), seed).items():
         search.fit(numbers, y)
-        chosen = place(search.best_params_)
+        chosen = complexity_of(search.best_params_)
         found[name] = (best - truth_of[chosen], chosen, search.best_bound_)
         if name == "largest mean, 5 folds":
-            chosen = place(search.cv_results_["params"][one_standard_error(search.cv_results_)])
+            simplest = one_standard_error(search.cv_results_)
+            chosen = complexity_of(search.cv_results_["params"][simplest])
             found["one standard error, 5 folds"] = (best - truth_of[chosen], chosen, np.nan)
     return found
 
@@ -168,7 +169,7 @@ def summary(truth, n_pos, n_neg, n_replicates):
                 "good": np.mean(loss <= CLOSE),
                 "simpler": np.mean(chosen < plain_chosen),
                 "good_and_simpler": np.mean((loss <= CLOSE) & (chosen < plain_chosen)),
-                "place": chosen.mean(),
+                "complexity": chosen.mean(),
                 "limit": limit.mean(),
             }
         )
@@ -190,7 +191,7 @@ def main():
         ("good", "good", ".2f"),
         ("simpler", "simpler", ".2f"),
         ("good_and_simpler", "both", ".2f"),
-        ("place", "place", ".1f"),
+        ("complexity", "complexity", ".1f"),
         ("limit", "limit", ".3f"),
     ]
     rows = []

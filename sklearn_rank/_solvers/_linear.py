@@ -278,8 +278,8 @@ def solve_linear(
     Notes
     -----
     An iteration of either method costs an evaluation of the loss and two products with X, one of
-    Newton's as many again for each conjugate gradient. Where Newton's method cannot go on, as at
-    second derivatives that are none, L-BFGS takes over.
+    Newton's as many again for each conjugate gradient. Where Newton's method cannot go on, as
+    where Hessian products are not finite or not those of the gradient, L-BFGS takes over.
 
     Examples
     --------

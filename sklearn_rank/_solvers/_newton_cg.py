@@ -50,7 +50,7 @@ class NewtonResult(NamedTuple):
     n_iter : int
         Number of steps.
     stalled : bool
-        Whether no step from there made progress though more was to be had than rounding hides.
+        Whether no step decreased the objective although a decrease beyond rounding was possible.
     """
 
     parameters: FloatArray

@@ -48,15 +48,15 @@ class Certificate:
     ----------
     objective : float
         Value of the objective at the solution.
-    lower_bound : float
+    lower_bound : float, default=nan
         Certified: no coefficients bring the objective below it; the value of a feasible point of
         the dual problem, or a consequence of strong convexity. NaN where none is known.
-    gradient_norm : float
+    gradient_norm : float, default=nan
         Norm of the gradient at the solution relative to that at 0; NaN where the objective has
         none or the solver does not look at it.
-    n_iter : int
+    n_iter : int, default=0
         Number of iterations.
-    converged : bool
+    converged : bool, default=True
         Whether the certificate that the solver goes by, the relative gap or the gradient norm, is
         at most the tolerance that was asked for.
 

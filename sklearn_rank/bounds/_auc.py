@@ -314,10 +314,10 @@ def auc_deviation_bound(
         function_class, method, FINITE_METHODS if function_class is None else WITHOUT_AUC
     )
     expected_auc = _check_auc("expected_auc", expected_auc, needed=method == "kl")
-    _check_of_one("expected_auc", expected_auc, function_class)
+    _check_single_function("expected_auc", expected_auc, function_class)
     if variance is not None:
         check_number("variance", variance, 0.0, 0.25, what="that of an AUC")
-    _check_of_one("variance", variance, function_class)
+    _check_single_function("variance", variance, function_class)
     check_choice("side", side, SIDES)
     chosen: str
     if isinstance(function_class, FunctionClass):
@@ -553,7 +553,7 @@ def _check_auc(name: str, auc: float | None, *, needed: bool) -> float | None:
     return None
 
 
-def _check_of_one(
+def _check_single_function(
     name: str, value: float | None, function_class: int | FunctionClass | None
 ) -> None:
     """Refuse what is known of one function where there are several."""

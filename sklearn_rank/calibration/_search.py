@@ -53,21 +53,21 @@ class CalibrationCheck:
         Number of distributions that were tried, the counterexample the last of them.
     margin : float
         Regret that was looked for, as a share of the largest under the distribution.
-    labels : ndarray of shape (n_cases, n_items) or None
+    labels : ndarray of shape (n_cases, n_items) or None, default=None
         Labels of the list in each case.
-    probabilities : ndarray of shape (n_cases,) or None
+    probabilities : ndarray of shape (n_cases,) or None, default=None
         Probabilities of the cases.
-    expected_utility : ndarray of shape (n_items,) or None
+    expected_utility : ndarray of shape (n_items,) or None, default=None
         Expected utilities of the items.
-    score : ndarray of shape (n_items,) or None
+    score : ndarray of shape (n_items,) or None, default=None
         Scores of least expected loss, or near it where the infimum is not reached.
-    order : ndarray of shape (n_items,) or None
+    order : ndarray of shape (n_items,) or None, default=None
         An order of the items, the top first, that agrees with the scores.
-    best_order : ndarray of shape (n_items,) or None
+    best_order : ndarray of shape (n_items,) or None, default=None
         An order of greatest expected measure.
-    regret : float or None
+    regret : float or None, default=None
         How much the expected measure of ``order`` falls short of the greatest.
-    surrogate_regret : float or None
+    surrogate_regret : float or None, default=None
         How far the expected loss of ``score`` is above its infimum at most.
 
     Examples

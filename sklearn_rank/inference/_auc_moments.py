@@ -47,7 +47,7 @@ class AUCMoments:
         Number of negatives.
     variance : ndarray
         Estimated variance of the AUC: DeLong's, or with groups Obuchowski's.
-    n_groups : ndarray or None
+    n_groups : ndarray or None, default=None
         Number of groups that hold positives, or that hold negatives, whichever is less; None is
         independent items.
     """

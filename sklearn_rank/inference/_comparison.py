@@ -120,9 +120,8 @@ def compare_rankers(
     """Compare a measure of several scorers on the same items.
 
     The covariance is that of the influence values, item by item, or with ``qid`` of the values of
-    the queries. The hypothesis that all
-    contrasts are 0 has the statistic ``d' (C S C')^+ d`` with a chi-square distribution; each
-    contrast has an interval, all of which hold together.
+    the queries. The hypothesis that all contrasts are 0 has the statistic ``d' (C S C')^+ d`` with
+    a chi-square distribution; each contrast has an interval, all of which hold together.
 
     Parameters
     ----------

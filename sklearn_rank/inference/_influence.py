@@ -86,9 +86,8 @@ def linear_rank_influence(
     Raises
     ------
     ValueError
-        If an argument is not valid, one class is absent, the worst and the best order
-        have the same mean with "minmax", or phi
-        depends on the length of the list.
+        If an argument is not valid, one class is absent, the worst and the best order have the
+        same mean with "minmax", or phi depends on the length of the list.
 
     See Also
     --------

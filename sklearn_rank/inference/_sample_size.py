@@ -55,7 +55,7 @@ class AUCPlan:
     method : str
         What the relation of these rests on.
     auc : float or None, default=None
-        Expected AUC that was supposed; None is none.
+        Expected AUC that was supposed; None if none was supposed.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from ._measure import Measure
 
 __all__ = ["RankingScorer", "get_scorer", "get_scorer_names", "ranking_scores"]
 
-METHODS: tuple[str, ...] = ("decision_function", "predict_proba", "predict")
+RESPONSE_METHODS: tuple[str, ...] = ("decision_function", "predict_proba", "predict")
 
 # What the name of the scorer of a loss begins with, as in scikit-learn.
 NEGATED = "neg_"
@@ -43,7 +43,7 @@ def metadata_of(measure: Measure) -> list[str]:
     return [name for name in METADATA if name != "sample_weight" or measure.weights != "none"]
 
 
-class _OfScores:
+class _MeasureOfOrder:
     """A measure for the scorer alone: others who call it, as a search for thresholds, pass labels.
 
     Parameters
@@ -94,7 +94,7 @@ class RankingScorer(BaseScorer):
         self, measure: Measure, kwargs: dict[str, Any], qid: str | bool | None, single_list: bool
     ) -> None:
         sign = 1 if measure.greater_is_better else -1
-        super().__init__(_OfScores(measure), sign, kwargs, response_method=METHODS)
+        super().__init__(_MeasureOfOrder(measure), sign, kwargs, response_method=RESPONSE_METHODS)
         self.measure = measure
         self._qid = qid
         self._single_list = single_list
@@ -165,21 +165,21 @@ class RankingScorer(BaseScorer):
         query_weight : array-like of shape (n_samples,), default=None
             Weight of the query of each row.
         **metadata : dict
-            What else the metric takes. What the scorer asks for under another name, as it does
+            What else the measure takes. What the scorer asks for under another name, as it does
             for ``qid`` under ``groups``, can be passed under that name too. ``groups`` that it
             does not ask for are those of a splitter, and not looked at.
 
         Returns
         -------
         float
-            The value of the metric, negated for a loss.
+            The value of the measure, negated for a loss.
         """
         metadata |= {"sample_weight": sample_weight, "qid": qid, "query_weight": query_weight}
         given = {name: value for name, value in metadata.items() if value is not None}
         return self._score(partial(cached_call, None), estimator, X, y_true, **self._named(given))
 
     def _named(self, metadata: dict[str, Any]) -> dict[str, Any]:
-        """Metadata under the names of the metric's arguments.
+        """Metadata under the names of the measure's arguments.
 
         A search over many measures hands the scorer that it refits by what any of them asked for,
         under the names of the caller.
@@ -227,7 +227,7 @@ class RankingScorer(BaseScorer):
             y_true = (y_true == positive).astype(int)
         else:
             y_score = _one_score_a_row(method_caller(estimator, method, X), estimator, method)
-        # Of many queries the metric itself knows which ones have no value.
+        # Of many queries the measure itself knows which ones have no value.
         if not has_queries and len(counted) and np.all(counted == counted[0]):
             raise ValueError(
                 f"All labels are {counted[:1].tolist()[0]!r}, so that no order is better than"
@@ -283,7 +283,7 @@ def _check_taken(measure: Measure, names: Any) -> None:
 
 
 def _counted_labels(y_true: np.ndarray[Any, Any], sample_weight: Any) -> np.ndarray[Any, Any]:
-    """Labels of the rows that count; all of them where the metric will refuse the weights."""
+    """Labels of the rows that count; all of them where the measure will refuse the weights."""
     weight = None if sample_weight is None else np.asarray(sample_weight)
     if weight is None or weight.shape != y_true.shape or weight.dtype.kind not in "biuf":
         return y_true
@@ -331,7 +331,7 @@ def _one_score_a_row(values: Any, estimator: Any, method: str) -> Any:
 
 
 def _response_method(estimator: Any) -> str:
-    methods = METHODS[:2] if is_classifier(estimator) else METHODS
+    methods = RESPONSE_METHODS[:2] if is_classifier(estimator) else RESPONSE_METHODS
     if is_classifier(estimator) and len(estimator.classes_) != 2:
         raise ValueError(
             f"{type(estimator).__name__} was fitted on {len(estimator.classes_)} classes, but a"
@@ -409,7 +409,7 @@ def get_scorer(
         If neither this package nor scikit-learn knows the name, ``qid`` is no name, or is given
         for a single list.
     TypeError
-        If the measure does not take a parameter, or is none.
+        If the measure does not take a parameter, or `measure` is not a measure.
 
     See Also
     --------

@@ -38,7 +38,7 @@ __all__ = [
 
 Split = tuple[IntArray, IntArray]
 
-# Means over folds that differ beyond these decimals differ by rounding.
+# Decimals to which means are compared: beyond them they differ by rounding.
 DIGITS = 12
 
 

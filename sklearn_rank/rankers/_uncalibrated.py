@@ -65,7 +65,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
         For the hinge the largest duality gap relative to the objective, for its square the largest
         norm of the gradient relative to that at 0; greater than 0.
     max_iter : int, default=1000
-        Largest number of Newton steps.
+        Largest number of iterations.
     warm_start : bool, default=False
         Whether ``fit`` starts from the coefficients of the last fit.
     n_jobs : int or None, default=None
@@ -91,7 +91,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
     converged_ : bool
         Whether the one or the other is at most ``tol``.
     n_iter_ : int
-        Number of Newton steps.
+        Number of iterations.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)

@@ -163,7 +163,7 @@ def test_what_a_bound_says():
 
 
 def test_values_of_each_method():
-    """As computed by earlier code, with a function for each class."""
+    """Recorded values, by class."""
     linear = FunctionClass("linear", n_features=4)
     quadratic = FunctionClass("polynomial", n_features=4, degree=2)
     for method, width, needed in (

@@ -1,4 +1,4 @@
-"""Properties that hold for every metric of the catalogue."""
+"""Properties that hold for every measure of the catalogue."""
 
 import re
 import warnings
@@ -18,7 +18,7 @@ from tests.oracles.orders import orders
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 
-every_metric = pytest.mark.parametrize("case", METRICS, ids=str)
+every_measure = pytest.mark.parametrize("case", METRICS, ids=str)
 # What hardly depends on the parameters: each function, and every fourth of the settings.
 OFTEN = [case for i, case in enumerate(METRICS) if case in FUNCTIONS or i % 4 == 0]
 WEIGHABLE = [case for case in OFTEN if case.weights != "none"]
@@ -45,10 +45,10 @@ def random_lists(grades, n_lists, n_max, seed):
 
 
 def lists(case, n_lists=25, n_max=6, seed=0):
-    """Short lists with many ties for which the metric is defined."""
+    """Short lists with many ties for which the measure is defined."""
     candidates = random_lists(case.grades, 2 * n_lists, n_max, seed)
     defined = [pair for pair in candidates if not case.undefined(pair[0])][:n_lists]
-    assert len(defined) >= n_lists / 4, "the metric is hardly ever defined for lists so short"
+    assert len(defined) >= n_lists / 4, "the measure is hardly ever defined for lists so short"
     return defined
 
 
@@ -67,13 +67,13 @@ def per_list(case, data, **arguments):
 
 
 def undefined_list(case):
-    """Labels for which the metric has no value, or None if it always has one."""
+    """Labels for which the measure has no value, or None if it always has one."""
     candidates = ([0, 0, 0], [1, 1, 1], [1], [0])
     return next((labels for labels in candidates if case.undefined(labels)), None)
 
 
 def real_weights(case, n, seed=0):
-    """Weights that are no repetitions, where the metric takes them."""
+    """Weights that are no repetitions, where the measure takes them."""
     rng = np.random.default_rng(seed)
     if case.weights == "whole":
         return rng.integers(1, 4, n).astype(float)
@@ -92,7 +92,7 @@ def test_every_public_metric_is_listed():
 # ------------------------------------------------------------------------------ the definition
 
 
-@every_metric
+@every_measure
 def test_is_the_mean_over_all_orders_of_ties(case):
     pairs = lists(case, n_lists=40, n_max=7)
     expected = [case.oracle(*pair) for pair in pairs]
@@ -328,7 +328,7 @@ def test_queries_are_the_mean_of_their_values(case):
         assert shown.tolist() == ids_of(kind, np.unique(qid)).tolist()
 
 
-@every_metric
+@every_measure
 def test_many_short_and_long_queries(case):
     # Lengths that repeat, lengths that do not, and rows that stand together or not.
     rng = np.random.default_rng(4)
@@ -371,7 +371,7 @@ def equally_long(case, n_lists=12, n=4):
     rng = np.random.default_rng(5)
     candidates = rng.choice(case.grades, (4 * n_lists, n))
     rows = [y_true for y_true in candidates if not case.undefined(y_true.tolist())][:n_lists]
-    assert len(rows) > 1, "the metric is hardly ever defined for lists so short"
+    assert len(rows) > 1, "the measure is hardly ever defined for lists so short"
     return np.array(rows), rng.integers(0, 4, (len(rows), n))
 
 
@@ -458,7 +458,7 @@ def test_undefined_lists(case):
 
     skipped, warning = one_warning(mean(undefined="skip"), 2)
     assert skipped == close(np.mean(values))
-    # The line that called the metric.
+    # The line that called the measure.
     assert warning.filename.endswith("catalogue.py")
     filled, _ = one_warning(mean(undefined=-3), 2)
     assert filled == close((a + b + c - 6) / 5)

@@ -127,7 +127,7 @@ def test_chebyshev_takes_the_auc_for_the_expected_one():
 
 VALUES = [
     # Method; size for .07 and .03, epsilon and delta of 500 items, with 30 % positives and an AUC
-    # of .8; as three functions of an earlier version gave them.
+    # of .8; recorded values.
     ("mcdiarmid", 2042, 0.1414163908779744, 1.0),
     ("hoeffding", 1429, 0.11831744134431924, 0.9447331054820293),
     ("kl", 1059, 0.10467053746005961, 0.6150153869010502),

@@ -52,7 +52,7 @@ class QueryRanker(BaseEstimator):
 NDCG = partial(ndcg_score, k=3)
 
 
-def by_hand(model, X, y, groups, cv, metric=NDCG, fit=("qid",), **by_row):
+def by_hand(model, X, y, groups, cv, measure=NDCG, fit=("qid",), **by_row):
     """Value of each fold: fitted with the ids in ``fit``, scored with those in ``by_row``."""
     values = []
     folds = cv.split(X, y) if isinstance(cv, KFold) else cv.split(X, y, groups)
@@ -60,7 +60,7 @@ def by_hand(model, X, y, groups, cv, metric=NDCG, fit=("qid",), **by_row):
         given = dict.fromkeys(fit, groups[train])
         score = clone(model).fit(X[train], y[train], **given).predict(X[test])
         values.append(
-            metric(y[test], score, **{name: value[test] for name, value in by_row.items()})
+            measure(y[test], score, **{name: value[test] for name, value in by_row.items()})
         )
     return np.array(values)
 

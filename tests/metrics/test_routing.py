@@ -1,6 +1,6 @@
 """How the ids of queries reach a scorer: with metadata routing on and off, as groups and as qid.
 
-Every value is compared with the metric called by hand, fold by fold.
+Every value is compared with the measure called by hand, fold by fold.
 """
 
 import copy
@@ -211,10 +211,10 @@ def test_off_qid(data):
             error_score="raise",
             **arguments,
         )
-    # The ids reach fit, so that predictions are right, and the metric can be called on them.
+    # The ids reach fit, so that predictions are right, and the measure can be called on them.
     score = cross_val_predict(QueryRanker(), X, y, **arguments)
     expected = by_hand(
-        QueryRanker(), X, y, qid, CV, metric=partial(ndcg_score, average=None), qid=qid
+        QueryRanker(), X, y, qid, CV, measure=partial(ndcg_score, average=None), qid=qid
     )
     values = ndcg_score(y, score, qid=qid, average=None)
     assert sorted(values) == pytest.approx(sorted(np.concatenate(expected)))

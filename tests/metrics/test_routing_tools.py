@@ -57,12 +57,12 @@ def test_many_measures_in_one_search(data, routing):
         error_score="raise",
     ).fit(X, y, groups=qid)
     for i, power in enumerate(powers):
-        metrics = {
+        measures = {
             "ndcg": (partial(ndcg_score, k=3), {"qid": qid}),
             "p": (partial(precision_at_k_score, k=2), {"qid": qid}),
             "auc": (roc_auc_score, {}),
         }
-        for name, (metric, given) in metrics.items():
+        for name, (measure, given) in measures.items():
             values = []
             for train, test in CV.split(X, y, qid):
                 scale = StandardScaler().fit(X[train])
@@ -70,7 +70,7 @@ def test_many_measures_in_one_search(data, routing):
                     scale.transform(X[train]), y[train], qid=qid[train]
                 )
                 by_row = {key: value[test] for key, value in given.items()}
-                values.append(metric(y[test], ranker.predict(scale.transform(X[test])), **by_row))
+                values.append(measure(y[test], ranker.predict(scale.transform(X[test])), **by_row))
             assert search.cv_results_[f"mean_test_{name}"][i] == pytest.approx(np.mean(values))
     np.testing.assert_allclose(
         search.cv_results_["mean_test_auc"], search.cv_results_["mean_test_theirs"]
@@ -284,8 +284,8 @@ def test_regressors_over_queries(data, routing):
             params={"groups": qid},
             error_score="raise",
         )
-        metric = partial(ndcg_score, k=3, gain="linear")
-        expected = by_hand(model, X, y, qid, CV, metric, fit=(), qid=qid)
+        measure = partial(ndcg_score, k=3, gain="linear")
+        expected = by_hand(model, X, y, qid, CV, measure, fit=(), qid=qid)
         np.testing.assert_array_equal(values, expected)
 
 

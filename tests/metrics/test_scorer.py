@@ -51,7 +51,7 @@ def named():
 
 
 @pytest.mark.parametrize("case", named(), ids=str)
-def test_names_give_the_metric(case, data):
+def test_names_give_the_measure(case, data):
     X, y = data
     model = RidgeClassifier().fit(X, y)
     value = case(y, model.decision_function(X))
@@ -60,7 +60,7 @@ def test_names_give_the_metric(case, data):
 
 
 @pytest.mark.parametrize("case", named(), ids=str)
-def test_names_give_the_metric_of_queries(case, data):
+def test_names_give_the_measure_of_queries(case, data):
     X, y = data
     model = RidgeClassifier().fit(X, y)
     qid = np.arange(80) % 3
@@ -113,15 +113,15 @@ def test_classifiers_that_only_label_are_refused(data):
 
 
 @pytest.mark.parametrize(
-    ("metric", "name"),
+    ("measure", "name"),
     [
         (average_precision_score, "ap"),
         ("ndcg@3", "ndcg@3"),
     ],
 )
-def test_thresholds_are_not_chosen_by_an_order(metric, name, data):
+def test_thresholds_are_not_chosen_by_an_order(measure, name, data):
     X, y = data
-    scorer = get_scorer(metric, single_list=True)
+    scorer = get_scorer(measure, single_list=True)
     tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, cv=2)
     with pytest.raises(TypeError, match=f"{name} is a measure of an order"):
         tuned.fit(X, y)
@@ -182,7 +182,7 @@ def test_more_than_two_classes_are_refused(data):
 
 
 @pytest.mark.parametrize("routing", [False, True])
-def test_searches_pipelines_and_many_metrics(routing, data):
+def test_searches_pipelines_and_many_measures(routing, data):
     X, y = data
     scoring = {
         "top": get_scorer("precision@top0.1"),
@@ -203,7 +203,7 @@ def test_searches_pipelines_and_many_metrics(routing, data):
         assert np.all(values > 0.5)
 
 
-def test_many_metrics_share_one_call_of_the_estimator(data):
+def test_many_measures_share_one_call_of_the_estimator(data):
     X, y = data
 
     class Counting(RidgeClassifier):
@@ -398,7 +398,7 @@ def test_a_measure_of_ones_own(data):
         one(model, X, labels, sample_weight=np.ones(80))
 
 
-def test_queries_of_one_label_are_for_the_metric_to_judge(data):
+def test_queries_of_one_label_are_for_the_measure_to_judge(data):
     X, y = data
     model = RidgeClassifier().fit(X, y)
     qid = np.arange(80) % 5

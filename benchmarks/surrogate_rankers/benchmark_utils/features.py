@@ -20,10 +20,10 @@ def unit_range(X):
     return (X - low) / np.where(high > low, high - low, 1.0)
 
 
-def unit_spread(X):
+def unit_variance(X):
     """Mean 0 and standard deviation 1; constant features are 0."""
-    spread = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(spread > 1e-12, spread, 1.0)
+    deviation = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(deviation > 1e-12, deviation, 1.0)
 
 
 def logarithms(X):
@@ -34,7 +34,7 @@ def logarithms(X):
 BLOCKS = {
     "as is": lambda X, qid: X,
     "log": lambda X, qid: logarithms(X),
-    "by query": lambda X, qid: by_query(unit_spread, X, qid),
+    "by query": lambda X, qid: by_query(unit_variance, X, qid),
     "query range": lambda X, qid: by_query(unit_range, X, qid),
 }
 

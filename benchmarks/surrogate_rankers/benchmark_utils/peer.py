@@ -58,10 +58,12 @@ class Peer(BaseSolver):
         candidates = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
         totals = np.zeros(len(candidates))
         n_queries = len(first_rows(qid)) - 1
-        for fit, held in GroupKFold(min(FOLDS, n_queries)).split(X, y, qid):
+        for fit, validation in GroupKFold(min(FOLDS, n_queries)).split(X, y, qid):
             for i, candidate in enumerate(candidates):
-                score = self.fitted_score(X[fit], y[fit], qid[fit], X[held], qid[held], candidate)
-                totals[i] += ndcg10(y[held], score, qid[held]).sum()
+                score = self.fitted_score(
+                    X[fit], y[fit], qid[fit], X[validation], qid[validation], candidate
+                )
+                totals[i] += ndcg10(y[validation], score, qid[validation]).sum()
         best = int(totals.argmax())
         return float(totals[best]) / n_queries, candidates[best]
 
