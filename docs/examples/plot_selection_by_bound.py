@@ -72,7 +72,7 @@ print(search.report_)
 # Filled circles could be the best by the simultaneous test, and the simplest of these is chosen.
 results = search.cv_results_
 asymptotic = BoundSearchCV(
-    model, grid, cv=search.cv, theorem="max-t", complexity=complexity, random_state=0
+    model, grid, cv=search.cv, method="max-t", complexity=complexity, random_state=0
 ).fit(X, y)
 order = sorted(range(12), key=lambda c: complexity(results["params"][c]))
 row = np.arange(12)

@@ -167,8 +167,8 @@ fitted to (bernstein)'
         else:
             lists = check_two_classes(y_true, y_score, None)
             evidence = list_evidence(self.measure, [lists.positive], [[lists.score]])
-        theorem = ASYMPTOTIC if self.method in ASYMPTOTIC_METHODS else self.method
-        return float(evidence.lower(theorem, np.array([self.delta / self.n_candidates]))[0])
+        method = ASYMPTOTIC if self.method in ASYMPTOTIC_METHODS else self.method
+        return float(evidence.lower(method, np.array([self.delta / self.n_candidates]))[0])
 
     @property
     def statement(self) -> str:

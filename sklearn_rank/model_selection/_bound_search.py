@@ -47,7 +47,7 @@ class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
         :func:`sklearn_rank.metrics.get_measure` takes it; of more of it being better.
     delta : float, default=0.05
         Probability with which the limit of any candidate may fail, in (0, 1).
-    theorem : {"auto", "kl", "hoeffding", "mcdiarmid", "bernstein", "max-t"}, default="auto"
+    method : {"auto", "kl", "hoeffding", "mcdiarmid", "bernstein", "max-t"}, default="auto"
         Where the limits come from. "kl", "hoeffding" and "mcdiarmid" (that of Agarwal et al., for
         the AUC) hold for every distribution, and so does "bernstein", for means over queries of
         bounded range. "max-t" is asymptotic, from the joint covariance of the candidates, and much
@@ -177,7 +177,7 @@ part, 95 %, max-t)
         *,
         measure: MeasureLike = "auc",
         delta: float = 0.05,
-        theorem: str = "auto",
+        method: str = "auto",
         cv: Any = None,
         prior: Any = None,
         refit: bool = True,
@@ -192,7 +192,7 @@ part, 95 %, max-t)
         self.param_grid = param_grid
         self.measure = measure
         self.delta = delta
-        self.theorem = theorem
+        self.method = method
         self.cv = cv
         self.prior = prior
         self.refit = refit
@@ -293,7 +293,7 @@ part, 95 %, max-t)
         measure = measure_with_limits(self.measure)
         check_share("delta", self.delta, what="the probability of failure")
         choices = ("auto", *measure.theorems, ASYMPTOTIC)
-        check_choice("theorem", self.theorem, choices, hint=f" for the measure {measure.name!r}")
+        check_choice("method", self.method, choices, hint=f" for the measure {measure.name!r}")
         check_choice("rule", self.rule, RULES)
         if measure.per_query:
             self._check_has_theorem(measure)
@@ -303,13 +303,13 @@ part, 95 %, max-t)
         return measure
 
     def _check_has_theorem(self, measure: Measure) -> None:
-        if self.theorem == "auto" and not measure.theorems:
+        if self.method == "auto" and not measure.theorems:
             lacking = (
                 "whose values have no known range" if measure.per_query else "which is not the AUC"
             )
             raise ValueError(
-                f"theorem='auto' has no theorem for {measure.name!r}, {lacking}: pass"
-                f" theorem={ASYMPTOTIC!r} for asymptotic limits."
+                f"method='auto' has no theorem for {measure.name!r}, {lacking}: pass"
+                f" method={ASYMPTOTIC!r} for asymptotic limits."
             )
 
     def _check_influence(self, measure: Measure, positive: BoolArray) -> None:
@@ -318,9 +318,9 @@ part, 95 %, max-t)
             influence_of(measure, positive, np.arange(len(positive), dtype=np.float64))
             self._check_has_theorem(measure)
 
-    def _theorem(self, n_parts: int) -> str:
-        if self.theorem != "auto":
-            return self.theorem
+    def _chosen_method(self, n_parts: int) -> str:
+        if self.method != "auto":
+            return self.method
         return "kl" if n_parts == 1 else "hoeffding"
 
     def _splitter(self, y: AnyArray | None, measure: Measure, seed: int) -> Any:
@@ -341,8 +341,8 @@ part, 95 %, max-t)
         rng: np.random.Generator,
     ) -> None:
         """Store limits for each candidate, the choice, and what is said of it."""
-        theorem = self._theorem(evidence.n_parts)
-        limits = lower_limits(evidence, theorem, self.delta, grid.weights[scored], rng)
+        method = self._chosen_method(evidence.n_parts)
+        limits = lower_limits(evidence, method, self.delta, grid.weights[scored], rng)
         choice = choose(grid, scored, evidence, limits, self.rule, rng)
         self.cv_results_ = choice.results(fits)
         self.best_index_ = choice.index

@@ -27,7 +27,7 @@ class Limits:
 
     Parameters
     ----------
-    theorem : str
+    method : str
         Where they come from.
     delta : float
         Probability that any of them fails.
@@ -39,7 +39,7 @@ class Limits:
         The same, not cut off at the end of the range, where limits would tie that differ.
     """
 
-    theorem: str
+    method: str
     delta: float
     deltas: FloatArray
     lower: FloatArray
@@ -47,7 +47,7 @@ class Limits:
 
 
 def lower_limits(
-    evidence: Evidence, theorem: str, delta: float, weights: FloatArray, rng: np.random.Generator
+    evidence: Evidence, method: str, delta: float, weights: FloatArray, rng: np.random.Generator
 ) -> Limits:
     """Find a lower limit for each candidate.
 
@@ -55,7 +55,7 @@ def lower_limits(
     ----------
     evidence : Evidence
         What the held-out parts showed.
-    theorem : str
+    method : str
         One of the theorems of the measure, or the asymptotic one.
     delta : float
         Probability that any limit fails.
@@ -69,14 +69,14 @@ def lower_limits(
     Limits
         The limits.
     """
-    if theorem == ASYMPTOTIC:
+    if method == ASYMPTOTIC:
         deltas = simultaneous_tails(evidence, delta, weights / weights.sum(), rng)
-        lower = evidence.lower(theorem, deltas)
-        return Limits(theorem, delta, deltas, lower, lower)
+        lower = evidence.lower(method, deltas)
+        return Limits(method, delta, deltas, lower, lower)
     deltas = delta * weights
-    unclipped = evidence.means - evidence.widths(theorem, deltas)
+    unclipped = evidence.means - evidence.widths(method, deltas)
     lower = np.maximum(unclipped, evidence.measure.counted_range[0])
-    return Limits(theorem, delta, deltas, lower, unclipped)
+    return Limits(method, delta, deltas, lower, unclipped)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,10 +211,10 @@ class Choice:
     def _bound(self) -> Any:
         """The theorem behind the limit; None if it is asymptotic."""
         limits = self.limits
-        if limits.theorem == ASYMPTOTIC:
+        if limits.method == ASYMPTOTIC:
             return None
         return self.evidence.bound(
-            limits.theorem,
+            limits.method,
             self.best,
             limits.delta,
             self.grid.weights[self.scored],

@@ -92,12 +92,12 @@ class Evidence(ABC):
             Upper limits.
         """
 
-    def widths(self, theorem: str, deltas: FloatArray) -> FloatArray:
+    def widths(self, method: str, deltas: FloatArray) -> FloatArray:
         """Distances of the lower limits from the means, each failing with its own delta.
 
         Parameters
         ----------
-        theorem : str
+        method : str
             One of the theorems of the measure.
         deltas : ndarray of shape (n_candidates,)
             Probabilities of failure.
@@ -107,16 +107,16 @@ class Evidence(ABC):
         ndarray of shape (n_candidates,)
             Non-negative widths.
         """
-        raise ValueError(f"{self.measure.name} has no limits by {theorem!r} here.")
+        raise ValueError(f"{self.measure.name} has no limits by {method!r} here.")
 
     def bound(
-        self, theorem: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
+        self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
         """Say what holds of a candidate that was chosen by looking.
 
         Parameters
         ----------
-        theorem : str
+        method : str
             One of the theorems of the measure.
         candidate : int
             The candidate.
@@ -132,7 +132,7 @@ class Evidence(ABC):
         Bound
             Of the mean less its expectation.
         """
-        raise ValueError(f"{self.measure.name} has no limits by {theorem!r} here.")
+        raise ValueError(f"{self.measure.name} has no limits by {method!r} here.")
 
     @cached_property
     def values(self) -> FloatArray:
@@ -170,12 +170,12 @@ class Evidence(ABC):
         low, high = self.measure.counted_range
         return high - low
 
-    def lower(self, theorem: str, deltas: FloatArray) -> FloatArray:
+    def lower(self, method: str, deltas: FloatArray) -> FloatArray:
         """Lower limits for the expected means, each failing with its own delta.
 
         Parameters
         ----------
-        theorem : str
+        method : str
             One of the theorems of the measure, or the asymptotic one.
         deltas : ndarray of shape (n_candidates,)
             Probabilities of failure.
@@ -185,9 +185,9 @@ class Evidence(ABC):
         ndarray of shape (n_candidates,)
             The limits.
         """
-        if theorem == ASYMPTOTIC:
+        if method == ASYMPTOTIC:
             return self.asymptotic_limits(deltas)[0]
-        return np.maximum(self.means - self.widths(theorem, deltas), self.measure.counted_range[0])
+        return np.maximum(self.means - self.widths(method, deltas), self.measure.counted_range[0])
 
 
 def with_prior_shares(stated: Bound, value: float, shares: FloatArray) -> Bound:

@@ -207,12 +207,12 @@ class AUCEvidence(ListEvidence):
         """AUC of each candidate on each part."""
         return np.array([[float(one.auc) for one in part] for part in self._moments]).T
 
-    def widths(self, theorem: Any, deltas: FloatArray) -> FloatArray:
+    def widths(self, method: Any, deltas: FloatArray) -> FloatArray:
         """Distances of the lower limits from the means, each failing with its own delta.
 
         Parameters
         ----------
-        theorem : {"mcdiarmid", "hoeffding", "kl"}
+        method : {"mcdiarmid", "hoeffding", "kl"}
             Inequality.
         deltas : ndarray of shape (n_candidates,)
             Probabilities of failure.
@@ -223,17 +223,17 @@ class AUCEvidence(ListEvidence):
             The widths.
         """
         n_pos, n_neg = self._class_counts
-        if theorem == "kl" and self.n_parts > 1:
+        if method == "kl" and self.n_parts > 1:
             return fold_widths(self.means, min(*n_pos, *n_neg), deltas)
         if self.n_parts > 1:
             found = [
-                auc_fold_mean_bound(n_pos, n_neg, float(delta), method=theorem, side="lower")
+                auc_fold_mean_bound(n_pos, n_neg, float(delta), method=method, side="lower")
                 for delta in deltas
             ]
         else:
             found = [
                 auc_bound(
-                    n_pos[0], n_neg[0], float(delta), method=theorem, auc=float(auc), side="lower"
+                    n_pos[0], n_neg[0], float(delta), method=method, auc=float(auc), side="lower"
                 )
                 for auc, delta in zip(self.means, deltas, strict=True)
             ]
@@ -261,13 +261,13 @@ class AUCEvidence(ListEvidence):
         return score_limits(self.means, ndtri(tails) ** 2 * effect)
 
     def bound(
-        self, theorem: Any, candidate: int, delta: float, weights: FloatArray, n_candidates: int
+        self, method: Any, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
         """Say what holds of a candidate that was chosen by looking.
 
         Parameters
         ----------
-        theorem : {"mcdiarmid", "hoeffding", "kl"}
+        method : {"mcdiarmid", "hoeffding", "kl"}
             Inequality.
         candidate : int
             The candidate.
@@ -284,12 +284,12 @@ class AUCEvidence(ListEvidence):
             Of the AUC less its expectation, given the labels.
         """
         n_pos, n_neg = self._class_counts
-        value = float(self.widths(theorem, delta * weights)[candidate])
-        if theorem == "kl" and self.n_parts > 1:
+        value = float(self.widths(method, delta * weights)[candidate])
+        if method == "kl" and self.n_parts > 1:
             return chernoff_fold_bound(value, delta, "AUC", conditioned_on=LABELS, items=ITEMS)
         if self.n_parts > 1:
             stated = auc_fold_mean_bound(
-                n_pos, n_neg, delta, n_functions=n_candidates, method=theorem, side="lower"
+                n_pos, n_neg, delta, n_functions=n_candidates, method=method, side="lower"
             )
         else:
             stated = auc_bound(
@@ -297,7 +297,7 @@ class AUCEvidence(ListEvidence):
                 n_neg[0],
                 delta,
                 function_class=n_candidates,
-                method=theorem,
+                method=method,
                 auc=float(self.means[candidate]),
                 side="lower",
             )

@@ -66,12 +66,12 @@ class QueryEvidence(Evidence):
         """
         return ", ".join(map(str, self._query_counts)) + " queries"
 
-    def widths(self, theorem: str, deltas: FloatArray) -> FloatArray:
+    def widths(self, method: str, deltas: FloatArray) -> FloatArray:
         """Distances of the lower limits from the means, each failing with its own delta.
 
         Parameters
         ----------
-        theorem : {"hoeffding", "kl", "bernstein"}
+        method : {"hoeffding", "kl", "bernstein"}
             Inequality.
         deltas : ndarray of shape (n_candidates,)
             Probabilities of failure.
@@ -82,9 +82,9 @@ class QueryEvidence(Evidence):
             The widths.
         """
         logs = -np.log(deltas)
-        if theorem == "hoeffding":
+        if method == "hoeffding":
             shares = self._hoeffding(logs)
-        elif theorem == "bernstein":
+        elif method == "bernstein":
             shares = self._bernstein(logs)
         else:
             means = np.clip((self.means - self.measure.counted_range[0]) / self.length, 0.0, 1.0)
@@ -131,13 +131,13 @@ class QueryEvidence(Evidence):
         return np.maximum(self.means - reach, low), np.minimum(self.means + reach, high)
 
     def bound(
-        self, theorem: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
+        self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
         """Say what holds of a candidate that was chosen by looking.
 
         Parameters
         ----------
-        theorem : {"hoeffding", "kl", "bernstein"}
+        method : {"hoeffding", "kl", "bernstein"}
             Inequality.
         candidate : int
             The candidate.
@@ -154,14 +154,14 @@ class QueryEvidence(Evidence):
             Of the mean over queries less its expectation.
         """
         name = self.measure.name
-        value = float(self.widths(theorem, delta * weights)[candidate])
+        value = float(self.widths(method, delta * weights)[candidate])
         folds = self.n_parts > 1
-        if theorem == "kl" and folds:
+        if method == "kl" and folds:
             return chernoff_fold_bound(value, delta, name, conditioned_on="", items=QUERIES)
         chosen = f"mean {name} - expected {name} of the chosen model"
         stated = Bound(
             value=value,
-            theorem=f"{THEOREMS[theorem]}{', for folds' if folds else ''}, for all candidates",
+            theorem=f"{THEOREMS[method]}{', for folds' if folds else ''}, for all candidates",
             target=fold_target(name) if folds else chosen,
             delta=delta,
             assumptions=(FITTED_APART, QUERIES),

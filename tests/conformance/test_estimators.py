@@ -40,7 +40,7 @@ SELECTIONS = [
     BoundSearchCV(
         LogisticRegression(),
         {"C": [0.1, 1.0]},
-        theorem="max-t",
+        method="max-t",
         cv=3,
         rule="within_noise",
         error_score="raise",

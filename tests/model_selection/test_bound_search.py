@@ -51,14 +51,14 @@ def columns(**arguments):
 # ---------------------------------------------------------------------------------- the choice
 
 
-@pytest.mark.parametrize("theorem", ["mcdiarmid", "hoeffding", "kl"])
+@pytest.mark.parametrize("method", ["mcdiarmid", "hoeffding", "kl"])
 @pytest.mark.parametrize("cv", [ONE, StratifiedKFold(3)])
-def test_equal_widths_choose_as_grid_search_does(theorem, cv):
+def test_equal_widths_choose_as_grid_search_does(method, cv):
     grid = {"C": [1e-4, 1e-2, 1.0], "fit_intercept": [False, True]}
     for seed in range(3):
         X, y = rows(seed)
         plain = GridSearchCV(LogisticRegression(), grid, scoring="roc_auc", cv=cv).fit(X, y)
-        found = BoundSearchCV(LogisticRegression(), grid, theorem=theorem, cv=cv).fit(X, y)
+        found = BoundSearchCV(LogisticRegression(), grid, method=method, cv=cv).fit(X, y)
         assert found.best_params_ == plain.best_params_
         assert found.best_score_ == pytest.approx(plain.best_score_)
         assert found.cv_results_["params"] == plain.cv_results_["params"]
@@ -75,26 +75,26 @@ def test_equal_widths_choose_as_grid_search_does(theorem, cv):
 def test_limits_against_the_definition():
     X, y = rows()
     prior = np.array([5.0, 3.0, 2.0])
-    for theorem in ("kl", "hoeffding", "mcdiarmid"):
-        found = columns(theorem=theorem, prior=prior, cv=ONE, delta=0.1).fit(X, y)
+    for method in ("kl", "hoeffding", "mcdiarmid"):
+        found = columns(method=method, prior=prior, cv=ONE, delta=0.1).fit(X, y)
         test = next(ONE.split(X, y))[1]
         sizes = int(y[test].sum()), int((1 - y[test]).sum())
         for j in range(3):
             auc = oracle.auc(y[test] == 1, X[test, j])
-            expected = oracle.lower_limit(auc, sizes, 0.01 * prior[j], theorem)
+            expected = oracle.lower_limit(auc, sizes, 0.01 * prior[j], method)
             assert found.cv_results_["lower_bound"][j] == pytest.approx(expected, abs=1e-9)
         np.testing.assert_allclose(found.cv_results_["delta"], 0.01 * prior)
 
 
 def test_folds_have_the_mean_of_their_widths():
     X, y = rows()
-    found = columns(cv=5, theorem="mcdiarmid").fit(X, y)
+    found = columns(cv=5, method="mcdiarmid").fit(X, y)
     width = sqrt(log(3 / 0.05) * 18 / (2 * 6 * 12))
     np.testing.assert_allclose(
         found.cv_results_["lower_bound"],
         np.maximum(found.cv_results_["mean_test_score"] - width, 0.0),
     )
-    found = columns(cv=5, theorem="kl").fit(X, y)
+    found = columns(cv=5, method="kl").fit(X, y)
     most = log(oracle.xi(6) * 3 / 0.05) / 6
     for mean, low in zip(
         found.cv_results_["mean_test_score"], found.cv_results_["lower_bound"], strict=True
@@ -126,7 +126,7 @@ def test_widths_that_depend_on_the_data_move_the_choice():
     X[y == 1, 1] = 0.7
     search = BoundSearchCV(Column(), {"j": [0, 1]}, cv=PredefinedSplit(np.where(rank < 30, -1, 0)))
     by_mean = clone(search).fit(X, y)
-    by_width = clone(search).set_params(theorem="max-t", random_state=0).fit(X, y)
+    by_width = clone(search).set_params(method="max-t", random_state=0).fit(X, y)
     assert by_mean.best_index_ == 0
     assert by_width.best_index_ == 1
     assert by_width.report_.bound is None
@@ -156,7 +156,7 @@ def test_ties_go_to_the_simplest():
 
 def test_limits_that_are_cut_off_do_not_tie():
     X, y = rows(n_pos=6, n_neg=6)
-    found = columns(cv=3, theorem="mcdiarmid").fit(X, y)
+    found = columns(cv=3, method="mcdiarmid").fit(X, y)
     assert (found.cv_results_["lower_bound"] == 0).all()
     assert found.best_index_ == np.argmax(found.cv_results_["mean_test_score"])
 
@@ -166,7 +166,7 @@ def test_limits_that_are_cut_off_do_not_tie():
 
 def test_one_part_without_refit_has_theorem_10_for_the_model_itself():
     X, y = rows()
-    found = columns(cv=ONE, refit=False, theorem="mcdiarmid", delta=0.1).fit(X, y)
+    found = columns(cv=ONE, refit=False, method="mcdiarmid", delta=0.1).fit(X, y)
     train, test = next(ONE.split(X, y))
     n_pos = int(y[test].sum())
     expected = auc_bound(
@@ -221,8 +221,8 @@ def test_a_limit_of_one_half_says_so():
 
 def test_the_same_whatever_n_jobs():
     X, y = rows()
-    one = columns(theorem="max-t", rule="within_noise").fit(X, y)
-    two = columns(theorem="max-t", rule="within_noise", n_jobs=2).fit(X, y)
+    one = columns(method="max-t", rule="within_noise").fit(X, y)
+    two = columns(method="max-t", rule="within_noise", n_jobs=2).fit(X, y)
     for name, column in one.cv_results_.items():
         if not name.endswith("_time"):
             np.testing.assert_array_equal(column, two.cv_results_[name])
@@ -399,8 +399,8 @@ def test_groups_of_an_auc():
     [
         ({"delta": 1.0}, r"delta=1.0 must be a number in \(0, 1\): the probability of failure"),
         ({"measure": "pos@top"}, "has no lower limits"),
-        ({"theorem": "bernstein"}, "theorem='bernstein' must be one of 'auto', 'mcdiarmid'"),
-        ({"measure": "dcg"}, "theorem='auto' has no theorem for 'dcg'"),
+        ({"method": "bernstein"}, "method='bernstein' must be one of 'auto', 'mcdiarmid'"),
+        ({"measure": "dcg"}, "method='auto' has no theorem for 'dcg'"),
         ({"rule": "best"}, "rule='best' must be one of"),
         ({"prior": [1.0, 2.0]}, r"prior has shape \(2,\), but there are 3 candidates"),
         ({"prior": [1.0, 0.0, 2.0]}, r"prior is 0 for the candidate \{'j': 1\}"),
@@ -425,12 +425,12 @@ def of_queries(**arguments):
     )
 
 
-@pytest.mark.parametrize("theorem", ["auto", "hoeffding", "kl", "bernstein", "max-t"])
+@pytest.mark.parametrize("method", ["auto", "hoeffding", "kl", "bernstein", "max-t"])
 @pytest.mark.parametrize("cv", [None, 3])
-def test_routing_on_one_array_reaches_everything(theorem, cv):
+def test_routing_on_one_array_reaches_everything(method, cv):
     X, y, qid = queries()
     with config_context(enable_metadata_routing=True):
-        found = of_queries(theorem=theorem, cv=cv).fit(X, y, groups=qid)
+        found = of_queries(method=method, cv=cv).fit(X, y, groups=qid)
         assert found.best_estimator_.n_queries_ == 24
         value = ndcg_score(y, found.predict(X), qid=qid, k=3)
         assert found.score(X, y, groups=qid) == pytest.approx(value)
@@ -460,7 +460,7 @@ def test_routing_off():
 def test_the_measure_is_that_of_the_queries_held_out():
     X, y, qid = queries(seed=1)
     cv = GroupShuffleSplit(1, test_size=0.5, random_state=1)
-    found = of_queries(cv=cv, refit=False, theorem="hoeffding").fit(X, y, qid=qid)
+    found = of_queries(cv=cv, refit=False, method="hoeffding").fit(X, y, qid=qid)
     test = next(cv.split(X, y, groups=qid))[1]
     value = ndcg_score(y[test], found.predict(X[test]), qid=qid[test], k=3)
     assert found.best_score_ == pytest.approx(value)
@@ -471,7 +471,7 @@ def test_the_measure_is_that_of_the_queries_held_out():
 
 def test_a_measure_without_a_range_has_asymptotic_limits():
     X, y, qid = queries()
-    found = of_queries(measure="dcg", theorem="max-t", refit=False).fit(X, y, qid=qid)
+    found = of_queries(measure="dcg", method="max-t", refit=False).fit(X, y, qid=qid)
     assert found.report_.bound is None
     assert 0 < found.best_bound_ < found.best_score_
     test = next(GroupShuffleSplit(1, test_size=1 / 3, random_state=SEED).split(X, y, qid))[1]

@@ -30,8 +30,8 @@ def one_part(rng, shifts, n_pos=15, n_neg=30):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theorem", ["mcdiarmid", "hoeffding", "kl", "max-t"])
-def test_one_part_without_refit(theorem):
+@pytest.mark.parametrize("method", ["mcdiarmid", "hoeffding", "kl", "max-t"])
+def test_one_part_without_refit(method):
     # Target: the expected AUC of best_estimator_. All equal, which is the hardest choice.
     violations = []
     for seed in range(600):
@@ -40,7 +40,7 @@ def test_one_part_without_refit(theorem):
         found = BoundSearchCV(
             Column(),
             {"j": range(8)},
-            theorem=theorem,
+            method=method,
             delta=DELTA,
             cv=cv,
             refit=False,
@@ -48,7 +48,7 @@ def test_one_part_without_refit(theorem):
         ).fit(X, y)
         violations.append(aucs[found.best_index_] < found.best_bound_)
     assert at_most(violations)
-    if theorem == "max-t":
+    if method == "max-t":
         assert np.mean(violations) > DELTA / 4
 
 
@@ -69,8 +69,8 @@ def test_limits_that_forget_the_candidates_fail():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theorem", ["hoeffding", "mcdiarmid", "kl"])
-def test_the_mean_over_fold_models(theorem):
+@pytest.mark.parametrize("method", ["hoeffding", "mcdiarmid", "kl"])
+def test_the_mean_over_fold_models(method):
     # Target: the mean of the expected AUCs of the fold models, which are turned round or not.
     violations = []
     for seed in range(300):
@@ -79,7 +79,7 @@ def test_the_mean_over_fold_models(theorem):
         found = BoundSearchCV(
             Column(turn=True),
             {"j": range(4)},
-            theorem=theorem,
+            method=method,
             delta=DELTA,
             cv=StratifiedKFold(3, shuffle=True, random_state=seed),
             refit=False,
@@ -108,16 +108,16 @@ def test_a_bound_for_all_rows_of_folds_is_false():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theorem", ["hoeffding", "kl", "bernstein"])
+@pytest.mark.parametrize("method", ["hoeffding", "kl", "bernstein"])
 @pytest.mark.parametrize("n_parts", [1, 3])
-def test_means_over_queries(theorem, n_parts):
+def test_means_over_queries(method, n_parts):
     # Eight systems, values 0 or 1 with probability .2: the hardest for a given mean.
     rng = np.random.default_rng(0)
     violations = []
     for _ in range(800):
         samples = [rng.binomial(1, 0.2, (8, 20)).astype(float) for _ in range(n_parts)]
         evidence = QueryEvidence(get_measure("ndcg"), samples)
-        violations.append((evidence.lower(theorem, np.full(8, DELTA / 8)) > 0.2).any())
+        violations.append((evidence.lower(method, np.full(8, DELTA / 8)) > 0.2).any())
     assert at_most(violations)
 
 

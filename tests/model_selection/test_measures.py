@@ -63,11 +63,11 @@ def of_queries(measure, **arguments):
 # ---------------------------------------------------------------------------- means over queries
 
 
-@pytest.mark.parametrize("theorem", ["auto", "kl", "hoeffding", "bernstein", "max-t"])
-def test_a_search_by_a_measure_of_ones_own(theorem):
+@pytest.mark.parametrize("method", ["auto", "kl", "hoeffding", "bernstein", "max-t"])
+def test_a_search_by_a_measure_of_ones_own(method):
     X, y, qid = queries(40)
     cv = GroupShuffleSplit(1, test_size=0.5, random_state=1)
-    found = of_queries(OWN, theorem=theorem, cv=cv, refit=False).fit(X, y, groups=qid)
+    found = of_queries(OWN, method=method, cv=cv, refit=False).fit(X, y, groups=qid)
     test = next(cv.split(X, y, groups=qid))[1]
     values = OWN(y[test], found.predict(X[test]), qid=qid[test], average=None)
     assert found.best_score_ == pytest.approx(values.mean())
@@ -78,8 +78,8 @@ def test_a_search_by_a_measure_of_ones_own(theorem):
         "hoeffding": lambda: values.mean() - sqrt(log(3 / 0.05) / (2 * n)),
         "bernstein": lambda: max(0.0, oracle.bernstein_lower(values, 0.05 / 3)),
     }
-    if theorem in expected:
-        assert found.best_bound_ == pytest.approx(expected[theorem](), abs=1e-9)
+    if method in expected:
+        assert found.best_bound_ == pytest.approx(expected[method](), abs=1e-9)
         assert found.report_.bound.target == (
             "mean gain_of_first - expected gain_of_first of the chosen model"
         )
@@ -96,10 +96,10 @@ def test_a_measure_without_a_range_has_asymptotic_limits_alone():
     X, y, qid = queries(40)
     with pytest.raises(ValueError, match="no theorem for 'gain_of_first', whose values have no"):
         of_queries(WITHOUT_RANGE).fit(X, y, groups=qid)
-    with pytest.raises(ValueError, match="theorem='kl' must be one of 'auto', 'max-t' for"):
-        of_queries(WITHOUT_RANGE, theorem="kl").fit(X, y, groups=qid)
-    found = of_queries(WITHOUT_RANGE, theorem="max-t").fit(X, y, groups=qid)
-    ranged = of_queries(OWN, theorem="max-t").fit(X, y, groups=qid)
+    with pytest.raises(ValueError, match="method='kl' must be one of 'auto', 'max-t' for"):
+        of_queries(WITHOUT_RANGE, method="kl").fit(X, y, groups=qid)
+    found = of_queries(WITHOUT_RANGE, method="max-t").fit(X, y, groups=qid)
+    ranged = of_queries(OWN, method="max-t").fit(X, y, groups=qid)
     assert found.best_score_ == ranged.best_score_
     np.testing.assert_array_equal(
         found.cv_results_["mean_test_score"], ranged.cv_results_["mean_test_score"]
@@ -188,7 +188,7 @@ def rows(seed=0, n_pos=30, n_neg=60):
 @pytest.mark.parametrize("cv", [ONE, StratifiedKFold(3)])
 def test_a_measure_of_one_list_has_asymptotic_limits(measure, cv):
     X, y = rows()
-    found = columns(measure, theorem="max-t", cv=cv, refit=False).fit(X, y)
+    found = columns(measure, method="max-t", cv=cv, refit=False).fit(X, y)
     value = get_measure(measure)
     for j in range(3):
         expected = [value(y[test], X[test, j]) for _, test in cv.split(X, y)]
@@ -249,7 +249,7 @@ def test_a_scorer_of_one_list():
 def test_measures_of_one_list_without_an_influence():
     X, y = rows()
     with pytest.raises(ValueError, match="measure='pos@top' has no lower limits here"):
-        columns("pos@top", theorem="max-t").fit(X, y)
+        columns("pos@top", method="max-t").fit(X, y)
     with pytest.raises(ValueError, match="measure='pos@top' has no lower limits here"):
         make_bound_scorer("pos@top", method="influence")(Column().fit(X, y), X, y)
     with pytest.raises(ValueError, match=r"no theorem for 'local_auc@0.5', which is not the AUC"):
