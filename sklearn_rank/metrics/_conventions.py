@@ -107,7 +107,7 @@ class Rules:
             score = _in_rows(score, lists)
         elif self.ties == "refused":
             _refuse_ties(replace(lists, score=score), relevance)
-        return replace(lists, score=score)
+        return lists if score is lists.score else replace(lists, score=score)
 
 
 LETOR = Rules(ties="rows", undefined=0.0, relevant=1.0)

@@ -26,6 +26,9 @@ Average: TypeAlias = Literal["mean"] | None
 Undefined: TypeAlias = Literal["skip", "raise"] | float
 Value: TypeAlias = Any  # a float, or with average=None an array, or that and the ids
 
+# Rules without a convention: those of the definition.
+NO_SYSTEM = Rules()
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Measure(ABC):
@@ -111,11 +114,10 @@ class Measure(ABC):
             raise TypeError(f"kind={vars(cls)['kind']!r} must be 'binary' or 'graded'.")
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
+        # Equal measures have equal fields, hashes and names.
+        for name, value in list(vars(self).items()):
             if isinstance(value, np.generic):
-                # Equal measures have equal fields, hashes and names.
-                object.__setattr__(self, one.name, value.item())
+                object.__setattr__(self, name, value.item())
         object.__setattr__(self, "undefined", self._checked_undefined())
 
     def _checked_undefined(self) -> Undefined:
@@ -466,7 +468,7 @@ class ConventionalMeasure(Measure):
     @property
     def rules(self) -> Rules:
         """How the measure is computed where its definition leaves a choice."""
-        return Rules() if self.convention is None else self.conventions[self.convention]
+        return NO_SYSTEM if self.convention is None else self.conventions[self.convention]
 
     def lists(self, y_true: Any, y_score: Any, **arguments: Any) -> ScoredLists:
         """Make the lists that the measure is of, as the system reads them.

@@ -202,11 +202,11 @@ class NDCGMeasure(DCGMeasure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Share of each list."""
-        gains = self._gains(lists)
+        gains, discount = self._gains(lists), self._discount
         ordered = self.rules.ordered(lists, lists.grade)
-        sums = discounted_sums(ordered, gains, self._discount, self.k)
+        sums = discounted_sums(ordered, gains, discount, self.k)
         with np.errstate(invalid="ignore"):
-            return np.minimum(sums / ideal_sums(lists, gains, self._discount, self.k), 1.0)
+            return np.minimum(sums / ideal_sums(lists, gains, discount, self.k), 1.0)
 
     @property
     def _discount(self) -> Logarithmic | Letor:
