@@ -242,7 +242,8 @@ def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
     ndarray of shape (n,)
         Finite grades.
     """
-    grade = _as_float(checked.labels, checked.name)
+    remedy = "pass grades, of two classes for example (labels == 'yes').astype(int)"
+    grade = _as_float(checked.labels, checked.name, remedy)
     # NaN fails each comparison.
     if not (grade.min() >= lowest and grade.max() < np.inf and grade.min() > -np.inf):
         first = int(np.argmax(~(np.isfinite(grade) & (grade >= lowest))))
@@ -418,7 +419,7 @@ def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
     return array
 
 
-def _as_float(array: AnyArray, name: str) -> FloatArray:
+def _as_float(array: AnyArray, name: str, remedy: str = "pass numbers") -> FloatArray:
     if (
         array.dtype.kind in "iu"
         and array.dtype.itemsize == 8
@@ -440,7 +441,7 @@ def _as_float(array: AnyArray, name: str) -> FloatArray:
             return array.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         pass
-    raise ValueError(f"{name} must be numeric, got dtype {array.dtype}.")
+    raise ValueError(f"{name} must be numeric, got dtype {array.dtype}: {remedy}.")
 
 
 def _refuse_nan(score: FloatArray, where: Any, name: str = "y_score") -> None:
