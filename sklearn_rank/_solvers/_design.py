@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -146,21 +146,42 @@ class Design(ABC):
 
 
 class InMemoryDesign(Design):
-    """Rows of which single entries can be had at once."""
+    """Rows of which single entries can be had at once.
+
+    Parameters
+    ----------
+    matrix : ndarray or CSR array of shape (n_rows, n_features)
+        The rows, float64.
+
+    Attributes
+    ----------
+    is_dense : bool
+        Whether all entries are stored, so that :meth:`to_array` copies nothing.
+    """
+
+    is_dense: ClassVar[bool]
+
+    def __init__(self, matrix: Any) -> None:
+        self._matrix = matrix
 
     @property
-    @abstractmethod
-    def is_dense(self) -> bool:
-        """Whether all entries are stored, so that :meth:`to_array` copies nothing."""
-
-    @property
-    @abstractmethod
     def matrix(self) -> Any:
         """The rows: an ndarray or CSR array, not to be written to."""
+        return self._matrix
 
-    @abstractmethod
-    def rows(self, index: Any) -> InMemoryDesign:
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._matrix.shape[0], self._matrix.shape[1]
+
+    def scores(self, coef: FloatArray) -> FloatArray:
+        return np.asarray(self._matrix @ coef)
+
+    def pull_back(self, by_row: FloatArray) -> FloatArray:
+        return np.asarray(self._matrix.T @ by_row)
+
+    def rows(self, index: Any) -> Self:
         """Take some rows; see :meth:`Design.rows`."""
+        return type(self)(self._matrix[index])
 
     @abstractmethod
     def to_array(self) -> FloatArray:
@@ -222,29 +243,7 @@ class DenseDesign(InMemoryDesign):
         The rows, float64.
     """
 
-    def __init__(self, matrix: FloatArray) -> None:
-        self._matrix = matrix
-
-    @property
-    def is_dense(self) -> bool:
-        return True
-
-    @property
-    def matrix(self) -> FloatArray:
-        return self._matrix
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self._matrix.shape[0], self._matrix.shape[1]
-
-    def scores(self, coef: FloatArray) -> FloatArray:
-        return np.asarray(self._matrix @ coef)
-
-    def pull_back(self, by_row: FloatArray) -> FloatArray:
-        return np.asarray(self._matrix.T @ by_row)
-
-    def rows(self, index: Any) -> DenseDesign:
-        return DenseDesign(self._matrix[index])
+    is_dense = True
 
     def gram(self, weight: FloatArray | None = None) -> FloatArray:
         X = self._matrix
@@ -287,29 +286,7 @@ class SparseDesign(InMemoryDesign):
         The rows, float64.
     """
 
-    def __init__(self, matrix: Any) -> None:
-        self._matrix = matrix
-
-    @property
-    def is_dense(self) -> bool:
-        return False
-
-    @property
-    def matrix(self) -> Any:
-        return self._matrix
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self._matrix.shape[0], self._matrix.shape[1]
-
-    def scores(self, coef: FloatArray) -> FloatArray:
-        return np.asarray(self._matrix @ coef)
-
-    def pull_back(self, by_row: FloatArray) -> FloatArray:
-        return np.asarray(self._matrix.T @ by_row)
-
-    def rows(self, index: Any) -> SparseDesign:
-        return SparseDesign(self._matrix[index])
+    is_dense = False
 
     def gram(self, weight: FloatArray | None = None) -> FloatArray:
         X = self._matrix
