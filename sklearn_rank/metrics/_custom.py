@@ -227,6 +227,11 @@ class CustomMeasure(Measure):
                 )
         return np.clip(values, low, high)
 
+    @property
+    def has_influence(self) -> bool:
+        """Whether a function for it was given."""
+        return self.item_influence is not None
+
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
         """Find how much each item of one list moves the measure.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
@@ -244,11 +245,12 @@ def _discounts(discount: Discount, lengths: Any, counted: IntArray) -> FloatArra
     return table[ragged_ranges(np.zeros(len(counted), dtype=np.intp), counted)]
 
 
-class OfPosition:
+class OfPosition(ABC):
     """A discount that is the same for lists of all lengths."""
 
+    @abstractmethod
     def __call__(self, position: FloatArray, length: FloatArray | None = None) -> FloatArray:
-        raise NotImplementedError
+        """Discounts of positions from 1."""
 
 
 class Logarithmic(OfPosition):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from math import inf
 from typing import Literal, TypeAlias
@@ -61,9 +62,9 @@ class _RankStatistic(Measure):
         super().__post_init__()
 
     @property
+    @abstractmethod
     def _phi(self) -> ScoreGeneratingFunction:
         """The score-generating function."""
-        raise NotImplementedError
 
     @property
     def _ties(self) -> Ties:
@@ -79,6 +80,12 @@ class _RankStatistic(Measure):
         """Statistic of each list."""
         return statistic_of(lists.blocks(), self._phi, self._ties, self.normalize)
 
+    @property
+    def has_influence(self) -> bool:
+        """Not of sums, of ties that are not averaged, of a phi that depends on the length."""
+        limit = self.normalize is not None and self._phi.is_limit_functional
+        return limit and self._ties == "average"
+
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
         """Find how much each item of one list moves the statistic.
 
@@ -93,12 +100,11 @@ class _RankStatistic(Measure):
             None for sums, for ties that are not averaged, and where phi depends on the length of
             the list.
         """
-        phi = self._phi
-        if self.normalize is None or self._ties != "average" or not phi.is_limit_functional:
+        if not self.has_influence:
             return None
         if self.normalize == "mean":
-            return linear_rank_influence_of(lists.positive, lists.score, phi)
-        return _minmax_influence(lists, phi)
+            return linear_rank_influence_of(lists.positive, lists.score, self._phi)
+        return _minmax_influence(lists, self._phi)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

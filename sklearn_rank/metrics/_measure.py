@@ -65,6 +65,8 @@ class Measure(ABC):
         The same, with the number that a list without a value counts.
     positional : PositionalForm or None
         Utilities of the items and discounts of the positions, where the measure has them.
+    has_influence : bool
+        Whether it is known how much single items of one list move the measure.
     theorems : tuple of str
         Inequalities that give lower limits in finite samples.
     conventions : mapping of str to Rules
@@ -195,6 +197,11 @@ class Measure(ABC):
     def positional(self) -> PositionalForm | None:
         """Utilities of the items and discounts of the positions; None where there are none."""
         return None
+
+    @property
+    def has_influence(self) -> bool:
+        """Whether :meth:`influence` knows how much single items move the measure."""
+        return type(self).influence is not Measure.influence
 
     @property
     def theorems(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from sklearn.utils import column_or_1d, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter
 
 from .._arguments import check_choice, check_generator, check_share, is_number, is_whole
-from .._typing import AnyArray, BoolArray
+from .._typing import AnyArray
 from ..metrics import Measure, get_scorer
 from ..metrics._shared import MeasureLike
 from ..rankers._shared import Ranker, restored_on_error
@@ -20,7 +20,7 @@ from ._best_estimator import BestEstimatorMixin
 from ._candidates import FitTask, Fitted, Grid, Split, fit_candidates
 from ._choice import RULES, choose, lower_limits
 from ._evidence import ASYMPTOTIC, Evidence, measure_with_limits
-from ._list_evidence import influence_of, list_evidence
+from ._list_evidence import list_evidence
 from ._metadata import metadata_of, router_of
 from ._query_evidence import query_evidence
 from ._splits import check_splits, positive_rows, splitter_of
@@ -262,8 +262,6 @@ part, 95 %, max-t)
             for train, test in splitter.split(X, y, groups=metadata.groups)
         ]
         check_splits(splits, None if measure.per_query else positive, metadata.qid)
-        if not measure.per_query and positive is not None:
-            self._check_influence(measure, positive[splits[0][1]])
         task = FitTask(
             estimator=self.estimator,
             X=X,
@@ -295,8 +293,7 @@ part, 95 %, max-t)
         choices = ("auto", *measure.theorems, ASYMPTOTIC)
         check_choice("method", self.method, choices, hint=f" for the measure {measure.name!r}")
         check_choice("rule", self.rule, RULES)
-        if measure.per_query:
-            self._check_has_theorem(measure)
+        self._check_has_theorem(measure)
         score = self.error_score
         if score != "raise" and not (is_number(score) and math.isnan(score)):
             raise ValueError(f"error_score={score!r} must be 'raise' or nan.")
@@ -311,12 +308,6 @@ part, 95 %, max-t)
                 f"method='auto' has no theorem for {measure.name!r}, {lacking}: pass"
                 f" method={ASYMPTOTIC!r} for asymptotic limits."
             )
-
-    def _check_influence(self, measure: Measure, positive: BoolArray) -> None:
-        """Refuse a measure of one list without limits before anything is fitted."""
-        if not measure.theorems:
-            influence_of(measure, positive, np.arange(len(positive), dtype=np.float64))
-            self._check_has_theorem(measure)
 
     def _chosen_method(self, n_parts: int) -> str:
         if self.method != "auto":

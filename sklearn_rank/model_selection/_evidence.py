@@ -49,6 +49,12 @@ def measure_with_limits(measure: MeasureLike) -> Measure:
             f"measure={found.name!r} has no lower limits here, being of one list of grades: take"
             " 'auc' or a mean over queries, as 'ndcg@10'."
         )
+    if not found.per_query and not found.theorems and not found.has_influence:
+        raise ValueError(
+            f"measure={found.name!r} has no lower limits here, for how much single items move it"
+            " is not known: take 'auc', a mean over queries, as 'ndcg@10', or a measure with an"
+            " influence; sklearn_rank.inference has intervals for other measures of one list."
+        )
     return found
 
 

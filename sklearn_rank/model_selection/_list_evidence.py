@@ -20,7 +20,7 @@ from ..metrics._shared import ClassInfluence
 from ._evidence import Evidence, with_prior_shares
 from ._fold_theorems import chernoff_fold_bound, fold_widths
 
-__all__ = ["AUCEvidence", "ListEvidence", "influence_of", "is_auc", "list_evidence"]
+__all__ = ["AUCEvidence", "ListEvidence", "is_auc", "list_evidence"]
 
 AUC = get_measure("auc")
 LABELS = "the labels"
@@ -66,7 +66,7 @@ def list_evidence(
     return kind(positive, scores, measure)
 
 
-def influence_of(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
+def _influence_of(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
     """Find how much each item of one list moves a measure.
 
     Parameters
@@ -84,13 +84,7 @@ def influence_of(measure: Measure, positive: BoolArray, score: FloatArray) -> Cl
         The influence.
     """
     found = measure.influence(measure.lists(positive.astype(np.int64), score))
-    if found is None:
-        raise ValueError(
-            f"measure={measure.name!r} has no lower limits here, for how much single items move it"
-            " is not known: take 'auc', a mean over queries, as 'ndcg@10', or a measure with an"
-            " influence; sklearn_rank.inference has intervals for other measures of one list."
-        )
-    if not isfinite(found.estimate):
+    if found is None or not isfinite(found.estimate):
         raise ValueError(
             f"{measure.name} has no value for a held-out part of {np.count_nonzero(positive)}"
             f" positives and {np.count_nonzero(~positive)} negatives: pass larger parts."
@@ -119,7 +113,7 @@ class ListEvidence(Evidence):
     @cached_property
     def _influences(self) -> list[list[ClassInfluence]]:
         return [
-            [influence_of(self.measure, positive, score) for score in scores]
+            [_influence_of(self.measure, positive, score) for score in scores]
             for positive, scores in zip(self.positive, self.scores, strict=True)
         ]
 

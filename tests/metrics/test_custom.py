@@ -149,6 +149,7 @@ def test_what_undefined_lists_count_is_in_the_range_of_what_lists_count():
     below = make_measure(first, range=(0.0, 1.0), undefined=-1.0)
     assert below.range == (0.0, 1.0)
     assert below.counted_range == (-1.0, 1.0)
+    assert not below.has_influence
     with pytest.warns(UserWarning, match="counted as -1"):
         mean = below(y, score, qid=qid)
     with pytest.warns(UserWarning, match="counted as -1"):
