@@ -167,7 +167,7 @@ def _scores_of(y_score: Any, shape: tuple[int, ...], name: str) -> AnyArray:
         if score.shape != shape:
             raise ValueError(
                 f"{name} has shape {shape} and y_score {score.shape}: pass one score for each"
-                " label."
+                " label, and ravel() columns."
             )
         return score.ravel()
     if len(score) != shape[0]:

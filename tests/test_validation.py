@@ -172,3 +172,9 @@ def test_vectors_are_floats_without_a_copy_where_they_are():
     values = np.array([0.5, -3.0])
     assert check_vector("v", values, 2) is values
     assert check_vector("v", [True, 2]).dtype == np.float64
+
+
+@every_check
+def test_a_column_beside_a_vector_is_refused(check):
+    with pytest.raises(ValueError, match=r"pass one score for each label, and ravel\(\) columns"):
+        check(np.array([[1], [0]]), [1.0, 2.0])
