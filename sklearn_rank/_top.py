@@ -23,6 +23,25 @@ __all__ = [
 MASS_SLACK = 1e-12
 
 
+def near_whole(mass: FloatArray) -> FloatArray:
+    """Round sums of weights that are whole numbers but for the rounding of the sum.
+
+    Whether a place exists or counts then does not depend on the order in which weights are added.
+
+    Parameters
+    ----------
+    mass : ndarray of shape (n,)
+        Sums of positive weights.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The same where they are further from a whole number than a share of 1e-12.
+    """
+    whole = np.rint(mass)
+    return np.where(np.abs(mass - whole) <= MASS_SLACK * mass, whole, mass)
+
+
 def top_mass(weight: FloatArray, tau: float) -> tuple[float, bool]:
     """Mass of the top ``tau``, and whether it is less than one item.
 

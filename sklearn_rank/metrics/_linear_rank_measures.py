@@ -12,6 +12,7 @@ import numpy as np
 from .._arguments import check_choice
 from .._blocks import ClassBlocks
 from .._lists import Lists, ScoredLists
+from .._top import near_whole
 from .._typing import FloatArray
 from ._influence import ClassInfluence, linear_rank_influence_of
 from ._measure import Measure
@@ -265,7 +266,7 @@ class RIEMeasure(_EarlyRecognition):
     def values(self, lists: ScoredLists) -> FloatArray:
         """Ratio of each list."""
         phi, blocks = Screening(self.alpha), lists.blocks()
-        n = blocks.total
+        n = near_whole(blocks.total)
         at_random = phi._sums(np.zeros_like(n), n, n) / n
         return statistic_of(blocks, phi, "average", "mean") / at_random
 
@@ -359,7 +360,7 @@ def statistic_of(
     ndarray of shape (n_lists,)
         The statistics; NaN where it is undefined.
     """
-    n, k = blocks.total, blocks.n_class
+    n, k = near_whole(blocks.total), blocks.n_class
     of_block = blocks.by_block(n)
     below = blocks.below
     upto = below + blocks.of_class + blocks.of_other
@@ -382,4 +383,6 @@ def statistic_of(
         if ties == "average":
             # In [0, 1] up to rounding; other ranks of ties may lie beyond.
             relative = np.clip(relative, 0.0, 1.0)
-        return np.where(best > worst, relative, np.nan)
+        # By counts: of real weights, sums that are equal differ by rounding.
+        defined = (k > 0) & (blocks.n_other > 0) & phi._rises(n)
+        return np.where(defined, relative, np.nan)

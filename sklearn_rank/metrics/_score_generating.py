@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from .._arguments import check_number, check_whole
 from .._order import ragged_ranges
 from .._top import MASS_SLACK
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray
 
 __all__ = [
     "Exponential",
@@ -99,6 +99,10 @@ class ScoreGeneratingFunction(ABC):
     def _at_ranks(self, rank: FloatArray, n: FloatArray) -> FloatArray:
         """Values of ascending ranks in lists of ``n``."""
         return self(rank / (n + 1.0))
+
+    def _rises(self, n: FloatArray) -> BoolArray:
+        """Whether the order counts in lists of ``n``: the last rank has more than the first."""
+        return self._at_ranks(np.ceil(n), n) > self._at_ranks(np.ones_like(n), n)
 
     def _whole_sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
         """Sums over the ranks ``below + 1, ..., upto``, both whole; ``n`` broadcasts."""
@@ -346,6 +350,10 @@ class TopDCG(ScoreGeneratingFunction):
         # Sums of real weights are rounded.
         counts = position * (1.0 - MASS_SLACK) <= self.k
         return np.where(counts, np.log(2.0) / np.log1p(np.maximum(position, 0.5)), 0.0)
+
+    def _rises(self, n: FloatArray) -> BoolArray:
+        # Places count from the top: the first has more than any other.
+        return n > 1.0
 
     def _sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
         # Places count from the top, where those of real weights begin.
