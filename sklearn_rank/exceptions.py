@@ -1,6 +1,12 @@
 """Warnings of the package, each a category of its own so that it can be filtered by name."""
 
-__all__ = ["CalibrationWarning", "SingleListWarning", "SmallTopWarning", "VersionWarning"]
+__all__ = [
+    "CalibrationWarning",
+    "RelativeWeightWarning",
+    "SingleListWarning",
+    "SmallTopWarning",
+    "VersionWarning",
+]
 
 
 class CalibrationWarning(UserWarning):
@@ -11,6 +17,17 @@ class CalibrationWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import CalibrationWarning
     >>> warnings.simplefilter("ignore", CalibrationWarning)
+    """
+
+
+class RelativeWeightWarning(UserWarning):
+    """Weights that look like shares go to a measure that takes them as repetitions.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import RelativeWeightWarning
+    >>> warnings.simplefilter("error", RelativeWeightWarning)
     """
 
 

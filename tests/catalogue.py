@@ -23,7 +23,7 @@ class MetricCase:
 
     ``oracle(y_true, y_score)`` takes lists; ``grades`` are the labels that it is tried on;
     ``undefined(y_true)`` says for which labels there is no value to compare; ``weights`` are
-    "whole", "real", "scale" where real weights count only in proportion to each other, or "none".
+    "whole", "real", "relative" where of real ones only the proportions matter, or "none".
     """
 
     function: Callable[..., float]
@@ -195,7 +195,7 @@ PAIRS = [
         _mean(orders.auc),
         undefined=_one_class,
         scorer_name="auc",
-        weights="scale",
+        weights="relative",
         two_dimensions=False,
     ),
     *(
@@ -204,7 +204,7 @@ PAIRS = [
             partial(partial_auc.partial_auc, **parameters),
             parameters,
             undefined=_one_class,
-            weights="scale",
+            weights="relative",
         )
         for parameters in (
             {},
@@ -229,6 +229,7 @@ PAIRS = [
             partial(orders.p_norm_push, p=p),
             {"p": p},
             undefined=_one_class,
+            weights="relative",
         )
         for p in (4, 1, 2.5, 60.0, inf)
     ),
@@ -243,7 +244,7 @@ TOP = [
             _mean(orders.precision_at_top, tau=tau),
             {"tau": tau},
             scorer_name=f"precision@top{tau}",
-            weights="scale",
+            weights="relative",
         )
         for tau in (0.2, 0.35, 0.5, 0.8)
     ),
@@ -253,7 +254,7 @@ TOP = [
             _mean(orders.enrichment_factor, fraction=fraction),
             {"fraction": fraction},
             undefined=_no_positive,
-            weights="scale",
+            weights="relative",
         )
         for fraction in (0.2, 0.35, 0.5)
     ),
@@ -273,7 +274,7 @@ TOP = [
             {"tau": tau},
             undefined=_one_class,
             scorer_name=f"neg_accuracy_loss@top{tau}",
-            weights="scale",
+            weights="relative",
         )
         for tau in (0.2, 0.5)
     ),

@@ -43,7 +43,8 @@ def utility(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights: how many times each item counts.
+        Non-negative weights: how many times each item counts. For the ideal order of "ndcg" their
+        scale matters: each list needs at least 1 in all.
     undefined : {"skip", "raise"}, float or None, default=None
         What a list is for which the measure is undefined: NaN for all of its items, an error, or
         for a number, which no order changes, utilities of 0. None is the default of the measure:

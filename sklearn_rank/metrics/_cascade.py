@@ -55,7 +55,7 @@ def average_precision_score(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        How many times each item counts, in whole numbers.
+        How many times each item counts, in whole numbers, whose scale is part of the value.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.

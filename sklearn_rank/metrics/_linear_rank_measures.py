@@ -276,6 +276,7 @@ class AUCMeasure(Measure):
     """Area under the ROC curve; see ``roc_auc_score``."""
 
     two_dimensions_are_classes = True
+    weights = "relative"
     lacking = "items of one class only"
     function = "roc_auc_score"
     stem = "auc"

@@ -19,6 +19,7 @@ from .._warn import warn
 from ._conventions import Convention, Rules, check_convention
 from ._influence import ClassInfluence
 from ._positional_form import PositionalForm
+from ._weight_scale import check_weight_scale
 
 __all__ = ["Average", "Measure", "Undefined", "Value"]
 
@@ -55,8 +56,11 @@ class Measure(ABC):
         Whether it is a score; False for a loss.
     lacking : str
         What a list without a value lacks.
-    weights : {"real", "whole", "none"}
-        Which weights of items have a meaning.
+    weights : {"real", "relative", "whole", "none"}
+        Which weights of items have a meaning: any numbers of repetitions, any shares, whole
+        numbers of repetitions, or none.
+    depends_on_weight_scale : bool
+        Whether the scale of weights is part of the value, since they are repetitions.
     name : str
         What the measure is called, as in ``get_measure(name)``, its further parameters behind it.
     range : tuple of (float, float)
@@ -91,7 +95,7 @@ class Measure(ABC):
     per_query: ClassVar[bool] = False
     greater_is_better: ClassVar[bool] = True
     lacking: ClassVar[str] = "no value"
-    weights: ClassVar[Literal["real", "whole", "none"]] = "real"
+    weights: ClassVar[Literal["real", "relative", "whole", "none"]] = "real"
     # Smallest grade that is allowed, of graded measures.
     lowest: ClassVar[float] = 0.0
     # Whether scikit-learn's function of this name reads two dimensions in another way.
@@ -194,6 +198,11 @@ class Measure(ABC):
         return (min(low, counts), max(high, counts))
 
     @property
+    def depends_on_weight_scale(self) -> bool:
+        """Whether twice the weights give another value: whether they are repetitions."""
+        return self.weights in ("real", "whole")
+
+    @property
     def positional(self) -> PositionalForm | None:
         """Utilities of the items and discounts of the positions; None where there are none."""
         return None
@@ -280,7 +289,8 @@ class Measure(ABC):
         qid : array-like of shape (n_samples,), default=None
             Id of the list of each item, the rows in any order; None is one list.
         sample_weight : array-like of the same shape, default=None
-            Non-negative weights: how many times each item counts.
+            Non-negative weights: how many times each item counts. For a measure that depends on
+            their scale each list needs at least 1 in all.
         query_weight : array-like of shape (n_samples,), default=None
             Weight in the mean of the list of each item; in two dimensions one for each list.
         pos_label : int, float, bool or str, default=None
@@ -315,6 +325,8 @@ class Measure(ABC):
                 f"sample_weight has a value that is not whole: {self._called} counts positions, so"
                 " that a weight is a number of repetitions."
             )
+        if self.depends_on_weight_scale:
+            check_weight_scale(lists, self._called)
         return lists
 
     def __call__(
@@ -342,7 +354,8 @@ class Measure(ABC):
         qid : array-like of shape (n_samples,), default=None
             Id of the list of each item, the rows in any order; None is one list.
         sample_weight : array-like of the same shape, default=None
-            Non-negative weights: how many times each item counts.
+            Non-negative weights: how many times each item counts. For a measure that depends on
+            their scale each list needs at least 1 in all.
         query_weight : array-like of shape (n_samples,), default=None
             Weight in the mean of the list of each item; in two dimensions one for each list.
         average : {"mean"} or None, default="mean"

@@ -37,6 +37,7 @@ class PartialAUCMeasure(Measure):
         The area itself, on McClish's scale, or as a share of the largest.
     """
 
+    weights = "relative"
     lacking = "items of one class only"
     function = "partial_auc_score"
     has_name = False
@@ -109,6 +110,7 @@ class NegativeHeightMeasure(Measure):
     """
 
     greater_is_better = False
+    weights = "relative"
     lacking = "items of one class only"
     function = "negative_height_loss"
     stem = "negative_height_loss@"

@@ -25,6 +25,7 @@ from ._discounted import (
 )
 from ._measure import ConventionalMeasure, Measure
 from ._positional_form import PositionalForm, cut_after, linear_discounts, logarithmic_discounts
+from ._weight_scale import check_weight_scale
 
 __all__ = ["DCGMeasure", "NDCGMeasure", "PositionalMeasure"]
 
@@ -213,6 +214,7 @@ class NDCGMeasure(DCGMeasure):
         return Letor() if self.rules.discount == "letor" else super()._discount
 
     def _utilities(self, lists: Lists) -> FloatArray:
+        check_weight_scale(lists, self._called)
         gains = self._gains(lists)
         ideal = lists.to_items(ideal_sums(lists, gains, self._discount, self.k))
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -55,8 +55,8 @@ def precision_at_top_score(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights. Whole numbers are repetitions, n their sum; otherwise the top has
-        the weight ``tau * sum(sample_weight)``.
+        Non-negative weights. Whole numbers are repetitions, n their sum; of others only the
+        proportions matter, and the top has the weight ``tau * sum(sample_weight)``.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.
@@ -154,8 +154,8 @@ def enrichment_factor_score(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights. Whole numbers are repetitions, n their sum; otherwise the top has
-        the weight ``tau * sum(sample_weight)``.
+        Non-negative weights. Whole numbers are repetitions, n their sum; of others only the
+        proportions matter, and the top has the weight ``tau * sum(sample_weight)``.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.
@@ -250,7 +250,8 @@ def positives_at_top_score(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts.
+        Non-negative weights: how many times each item counts. Their scale is part of the value:
+        weight 2 is the item twice, and each list needs at least 1 in all.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.
@@ -345,8 +346,8 @@ def accuracy_at_top_loss(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights. Whole numbers are repetitions, n their sum; otherwise the top has
-        the weight ``tau * sum(sample_weight)``.
+        Non-negative weights. Whole numbers are repetitions, n their sum; of others only the
+        proportions matter, and the top has the weight ``tau * sum(sample_weight)``.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.
@@ -427,7 +428,7 @@ def precision_at_top_curve(
     y_score : array-like of shape (n_samples,)
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights: how many times each item counts.
+        Non-negative weights: how many times each item counts. Positions are their sums.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 

@@ -36,6 +36,7 @@ class PrecisionAtTopMeasure(Measure):
         Share of the items that make the top, in (0, 1).
     """
 
+    weights = "relative"
     function = "precision_at_top_score"
     stem = "precision@top"
     in_name = "tau"
@@ -67,6 +68,7 @@ class EnrichmentFactorMeasure(Measure):
         Share of the items that make the top, in (0, 1).
     """
 
+    weights = "relative"
     lacking = "no positive"
     function = "enrichment_factor_score"
     has_name = False
@@ -139,6 +141,7 @@ class AccuracyAtTopMeasure(Measure):
     """
 
     greater_is_better = False
+    weights = "relative"
     lacking = "items of one class only"
     function = "accuracy_at_top_loss"
     stem = "accuracy_loss@top"

@@ -1,0 +1,44 @@
+"""Whether weights of items are of the scale of repetitions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._lists import Lists
+from .._top import MASS_SLACK
+from .._warn import warn
+from ..exceptions import RelativeWeightWarning
+
+__all__ = ["check_weight_scale"]
+
+
+def check_weight_scale(lists: Lists, name: str) -> None:
+    """Refuse weights of less than one item in all; warn of equal ones that are no counts.
+
+    Parameters
+    ----------
+    lists : Lists
+        The lists.
+    name : str
+        What takes their weights as repetitions, for messages.
+    """
+    if lists.weight is None or lists.whole.all():
+        return
+    # Sums of real weights are rounded.
+    short = lists.sizes < 1.0 - MASS_SLACK
+    if short.any():
+        first = int(np.argmax(short))
+        raise ValueError(
+            f"sample_weight sums to {lists.sizes[first]:g} in {lists.name_of(first)}: {name} takes"
+            " weights as repetitions, and this is less than one item; multiply relative weights"
+            " by a number that makes that of a usual item 1."
+        )
+    head = lists.weight[lists.offsets[:-1]]
+    if lists.lengths.max() > 1 and np.array_equal(lists.weight, lists.to_items(head)):
+        where = "" if lists.n_lists == 1 else " within each list"
+        warn(
+            f"All sample_weight{where} are equal and not whole: {name} takes weights as"
+            " repetitions, so that this is not its value without weights; leave them out, or"
+            " multiply relative weights by a number that makes that of a usual item 1.",
+            RelativeWeightWarning,
+        )
