@@ -11,7 +11,9 @@ import numpy as np
 from .._blocks import TiedBlocks, tied_blocks
 from .._lists import Lists, ScoredLists
 from .._order import ragged_ranges, sorted_descending
+from .._top import near_whole
 from .._typing import FloatArray, IntArray
+from ._position_sums import LogarithmicRun, sums_between
 
 __all__ = [
     "Discount",
@@ -26,7 +28,7 @@ __all__ = [
 ]
 
 # Positions whose discounts are laid out as an array; weights on a larger scale are no counts.
-MOST_POSITIONS = 10**8
+MOST_POSITIONS = 10**7
 
 Gain: TypeAlias = Literal["exponential", "linear"] | Callable[[FloatArray], Any]
 Discount: TypeAlias = Literal["logarithmic", "linear"] | Callable[[FloatArray, FloatArray], Any]
@@ -183,40 +185,57 @@ def _weighted_sums(
     """Return the same where an item of weight w takes the positions from P to P + w."""
     weight = blocks.totals(item_weight)
     gain = blocks.totals(item_weight * gains)
-    lengths = lists.sizes
+    lengths = near_whole(lists.sizes)
     last = lengths if k is None else np.minimum(lengths, k)
-    counted = np.ceil(last).astype(np.int64)
-    if counted.sum() > MOST_POSITIONS:
-        raise ValueError(
-            f"The lists have {counted.sum()} positions that count: pass k, or weights that count"
-            " items."
-        )
-    end = np.minimum(blocks.running(weight), last[blocks.list_of()])
-    # Positions of all lists end to end, and one more for sums that end at the last.
-    discounts = np.append(_discounts(discount, lengths, counted), 0.0)
-    base = np.cumsum(counted) - counted
-    sums = _sums_between(discounts, end, base[blocks.list_of()], blocks.first)
+    list_of = blocks.list_of()
+    end = np.minimum(blocks.running(weight), last[list_of])
+    begin = np.append(0.0, end[:-1])
+    begin[blocks.first] = 0.0
+    if isinstance(discount, Logarithmic) or discount == "logarithmic":
+        by_position = discount if isinstance(discount, Logarithmic) else Logarithmic(2.0)
+        sums = by_position.scale * sums_between(LogarithmicRun(), begin, end, lengths[list_of])
+    elif discount == "linear":
+        sums = _linear_sums(begin, end, lengths[list_of])
+    else:
+        counted = np.ceil(last)
+        if (total := counted.sum()) > MOST_POSITIONS:
+            raise ValueError(
+                f"The lists have {total:g} positions to evaluate the discount at one by one, at"
+                f" most {MOST_POSITIONS:g}: pass k, or weights of a smaller scale."
+            )
+        sums = _laid_out_sums(discount, lengths, counted.astype(np.int64), end, blocks)
     return _list_sums(gain / weight * sums, blocks.first)
 
 
-def _sums_between(
-    discounts: FloatArray, end: FloatArray, base: IntArray, first: IntArray
-) -> FloatArray:
-    """Sums of the discounts of consecutive stretches of positions that end at ``end``.
+def _linear_sums(begin: FloatArray, end: FloatArray, length: FloatArray) -> FloatArray:
+    """Sums of ``length - i`` over the positions in ``(begin, end]``."""
+    first, last = np.floor(begin), np.floor(end)
+    whole = (last - first) * (length - (first + last + 1.0) / 2.0)
+    parts = (end - last) * (length - last - 1.0) - (begin - first) * (length - first - 1.0)
+    return whole + parts
 
-    Whole positions are added stretch by stretch, not as differences of a running sum, which
-    would lose the digits of late positions; parts of positions count by their share.
+
+def _laid_out_sums(
+    discount: Discount, lengths: FloatArray, counted: IntArray, end: FloatArray, blocks: TiedBlocks
+) -> FloatArray:
+    """Sums of the discounts of each block, the positions of all lists end to end.
+
+    Whole positions are added block by block, not as differences of a running sum, which would
+    lose the digits of late positions; parts of positions count by their share.
     """
+    # One more for sums that end at the last position.
+    discounts = np.append(_discounts(discount, lengths, counted), 0.0)
+    base = (np.cumsum(counted) - counted)[blocks.list_of()]
     whole = np.floor(end).astype(np.int64)
     begin = np.append(0, whole[:-1])
-    begin[first] = 0
+    begin[blocks.first] = 0
     edges = np.stack((base + begin, base + whole), axis=1).ravel()
     sums = np.add.reduceat(discounts, edges)[::2]
     # reduceat gives an empty stretch its first item.
     sums[whole == begin] = 0.0
     part = (end - whole) * discounts[base + whole]
     before = np.append(0.0, part[:-1])
-    before[first] = 0.0
+    before[blocks.first] = 0.0
     return sums + part - before
 
 

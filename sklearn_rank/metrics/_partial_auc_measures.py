@@ -14,6 +14,7 @@ from .._lists import ScoredLists
 from .._typing import BoolArray, FloatArray
 from ._influence import ClassInfluence, partial_auc_influence_of
 from ._measure import Measure
+from ._position_sums import PowerRun
 from ._score_generating import Power
 
 __all__ = ["NegativeHeightMeasure", "PartialAUCMeasure"]
@@ -210,6 +211,9 @@ class _ShareOfPositives(Power):
 
     def _at_ranks(self, rank: FloatArray, n: FloatArray) -> FloatArray:
         return (rank / n) ** self.p
+
+    def _run_sums(self, below: FloatArray, lengths: FloatArray, n: FloatArray) -> FloatArray:
+        return PowerRun(float(self.p)).sums(below, lengths, n)
 
 
 def _push(blocks: ClassBlocks, p: float, whole: BoolArray) -> FloatArray:

@@ -14,6 +14,7 @@ from .._arguments import check_number, check_whole
 from .._order import ragged_ranges
 from .._top import MASS_SLACK
 from .._typing import BoolArray, FloatArray
+from ._position_sums import LogarithmicRun, NormalQuantileRun, PowerRun, sums_between
 
 __all__ = [
     "Exponential",
@@ -30,6 +31,8 @@ __all__ = [
 # Ranks that are laid out at a time where a tied block shares the mean over its ranks, and from
 # when on a block is laid out by itself.
 CHUNK, LONG = 2**20, 2**12
+# Ranks that are laid out at most: weights on a larger scale are no counts.
+MOST_RANKS = 10**8
 
 
 class ScoreGeneratingFunction(ABC):
@@ -109,11 +112,21 @@ class ScoreGeneratingFunction(ABC):
         lengths = upto - below
         if np.all(lengths == 1.0):
             return self._at_ranks(upto, n)
-        n = np.broadcast_to(n, below.shape)
+        return self._run_sums(below, lengths, np.broadcast_to(n, below.shape))
+
+    def _run_sums(self, below: FloatArray, lengths: FloatArray, n: FloatArray) -> FloatArray:
+        """Sums over runs of whole ``lengths`` of ranks after ``below``: rank by rank."""
+        if (total := lengths.sum()) > MOST_RANKS:
+            raise ValueError(
+                f"The lists have {total:g} ranks to sum {self!r} over one by one, at most"
+                f" {MOST_RANKS:g}: pass weights of a smaller scale, or a score-generating function"
+                " of this package, whose sums are known."
+            )
         sums = np.zeros(len(below))
         for i in np.flatnonzero(lengths > LONG):
-            for start in range(int(below[i]), int(upto[i]), CHUNK):
-                stop = min(start + CHUNK, int(upto[i]))
+            upto = int(below[i] + lengths[i])
+            for start in range(int(below[i]), upto, CHUNK):
+                stop = min(start + CHUNK, upto)
                 sums[i] += self._at_ranks(np.arange(start + 1.0, stop + 1.0), n[i]).sum()
         short = np.flatnonzero((lengths > 0.0) & (lengths <= LONG))
         for some in np.array_split(short, len(short) * LONG // CHUNK + 1):
@@ -284,6 +297,9 @@ class Power(ScoreGeneratingFunction):
         """Value at ``u``."""
         return np.asarray(u, dtype=np.float64) ** self.p
 
+    def _run_sums(self, below: FloatArray, lengths: FloatArray, n: FloatArray) -> FloatArray:
+        return PowerRun(float(self.p)).sums(below, lengths, n + 1.0)
+
     def derivative(self, u: Any) -> FloatArray:
         """``p u**(p - 1)``, infinite at 0 for p < 1.
 
@@ -357,17 +373,13 @@ class TopDCG(ScoreGeneratingFunction):
 
     def _sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
         # Places count from the top, where those of real weights begin.
-        if len(below) == 0:
-            return np.zeros(0)
-        longest = min(self.k, int(np.ceil(np.max(n))))
-        discounts = np.log(2.0) / np.log1p(np.arange(1.0, longest + 1.0))
-        cumulative = np.concatenate(([0.0], np.cumsum(discounts)))
-        places = np.arange(longest + 1.0)
-        end, start = (
-            np.interp(n - below, places, cumulative),
-            np.interp(n - upto, places, cumulative),
-        )
-        return end - start
+        n = np.broadcast_to(n, below.shape)
+        begin, end = (np.clip(n - rank, 0.0, self.k) for rank in (upto, below))
+        sums = np.zeros(len(below))
+        some = np.flatnonzero(end > begin)
+        found = sums_between(LogarithmicRun(), begin[some], end[some], n[some])
+        sums[some] = np.log(2.0) * found
+        return sums
 
 
 @dataclass(frozen=True)
@@ -465,6 +477,19 @@ class VanDerWaerden(ScoreGeneratingFunction):
     def __call__(self, u: Any) -> FloatArray:
         """Value at ``u``."""
         return np.asarray(ndtri(np.asarray(u, dtype=np.float64)))
+
+    def _at_ranks(self, rank: FloatArray, n: FloatArray) -> FloatArray:
+        # From the nearer end, beside which n + 1 may be rounded to n.
+        above = n - rank + 1.0
+        value: FloatArray = ndtri(np.minimum(rank, above) / (n + 1.0))
+        return np.where(rank <= above, value, -value)
+
+    def _run_sums(self, below: FloatArray, lengths: FloatArray, n: FloatArray) -> FloatArray:
+        # Ranks of the upper half have the values of those from the other end, negated.
+        run, upto = NormalQuantileRun(), below + lengths
+        middle = np.clip(np.floor((n + 1.0) / 2.0), below, upto)
+        lower = run.sums(below, middle - below, n + 1.0)
+        return lower - run.sums(n - upto, upto - middle, n + 1.0)
 
     def derivative(self, u: Any) -> FloatArray:
         """One over the normal density at the quantile.
