@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from ._blocks import ClassBlocks, class_blocks
+from ._codes import Coded, distinct_codes, offsets_from, stable_order
 from ._order import ragged_ranges
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._validation import (
@@ -479,12 +480,12 @@ def _by_list(
     return weight
 
 
-def group_rows(qid: AnyArray) -> tuple[AnyArray, IntArray, IntArray | None]:
+def group_rows(qid: AnyArray | Coded) -> tuple[AnyArray, IntArray, IntArray | None]:
     """Find the rows of each query.
 
     Parameters
     ----------
-    qid : ndarray of shape (n,)
+    qid : ndarray or Coded of shape (n,)
         Id of the query of each row, from :func:`sklearn_rank._validation.check_qid`.
 
     Returns
@@ -497,25 +498,24 @@ def group_rows(qid: AnyArray) -> tuple[AnyArray, IntArray, IntArray | None]:
         The rows in this order, those of one query in the order in which they came; None if they
         stand so already.
     """
-    starts = _changes(qid)
-    heads = qid[starts]
-    try:
-        ascending = bool(np.all(heads[1:] > heads[:-1]))
-        if ascending:
+    starts = _changes(qid.codes if isinstance(qid, Coded) else qid)
+    if not isinstance(qid, Coded) and qid.dtype.kind != "O":
+        heads = qid[starts]
+        if np.all(heads[1:] > heads[:-1]):
             return heads, np.append(starts, len(qid)), None
-        if len(np.unique(heads)) == len(heads):
-            rank = np.argsort(heads)
-            lengths = np.diff(starts, append=len(qid))[rank]
-            rows = ragged_ranges(starts[rank], lengths)
-            return heads[rank], np.append(0, np.cumsum(lengths)), rows
-        rows = np.argsort(_codes(qid), kind="stable")
-    except TypeError:
-        raise ValueError(
-            "qid mixes ids of different types: make them all numbers or all strings."
-        ) from None
-    grouped = qid[rows]
-    starts = _changes(grouped)
-    return grouped[starts], np.append(starts, len(qid)), rows
+    if 2 * len(starts) > len(qid):  # hardly any rows of a query stand together
+        ids, code = _ascending(qid)
+        sizes = np.bincount(code)
+    else:
+        ids, code = _ascending(qid[starts])
+        sizes = np.bincount(code, weights=np.diff(starts, append=len(qid))).astype(np.intp)
+    offsets = np.append(0, np.cumsum(sizes))
+    if np.all(code[1:] >= code[:-1]):
+        return ids, offsets, None
+    order = stable_order(code)
+    if len(order) < len(qid):
+        order = ragged_ranges(starts[order], np.diff(starts, append=len(qid))[order])
+    return ids, offsets, order
 
 
 def _changes(qid: AnyArray) -> IntArray:
@@ -525,12 +525,39 @@ def _changes(qid: AnyArray) -> IntArray:
     return np.flatnonzero(new)
 
 
-def _codes(qid: AnyArray) -> AnyArray:
-    """Integers in the order of the ids, short ones where that is possible: they sort fast."""
-    if qid.dtype.kind in "iu":
-        lowest = qid.min()
-        if int(qid.max()) - int(lowest) < 2**16:
-            return (qid - lowest).astype(np.uint16)
-        return qid
-    codes = np.unique(qid, return_inverse=True)[1]
-    return codes.astype(np.uint16) if codes.max() < 2**16 else codes
+def _ascending(heads: AnyArray | Coded) -> tuple[AnyArray, IntArray]:
+    """Distinct ids, ascending, and the place of each head among them."""
+    if not isinstance(heads, Coded):
+        if heads.dtype.kind not in "OSU":
+            return _ascending_numbers(heads)
+        heads = distinct_codes(heads)
+    heads = heads.used()
+    try:
+        order = np.argsort(heads.distinct)
+    except TypeError:
+        raise ValueError(
+            "qid mixes ids of different types: make them all numbers or all strings."
+        ) from None
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    return heads.distinct[order], place[heads.codes]
+
+
+def _ascending_numbers(heads: AnyArray) -> tuple[AnyArray, IntArray]:
+    """Distinct numbers or dates, ascending, and the place of each head among them."""
+    if heads.dtype.kind in "iu":
+        lowest = heads.min()
+        span = int(heads.max()) - int(lowest)
+        if span <= 4 * len(heads):
+            return _ascending_codes(heads, lowest, span)
+    ids, code = np.unique(heads, return_inverse=True)
+    return ids, code
+
+
+def _ascending_codes(heads: AnyArray, lowest: Any, span: int) -> tuple[AnyArray, IntArray]:
+    """The same, for integers that lie so close that a table of them pays."""
+    offset = offsets_from(heads, lowest)
+    taken = np.zeros(span + 1, dtype=bool)
+    taken[offset] = True
+    place = np.cumsum(taken) - 1
+    return (np.flatnonzero(taken) + lowest).astype(heads.dtype), place[offset]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._codes import Coded, coded_column, distinct_codes, is_missing
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 __all__ = [
@@ -42,7 +43,7 @@ class CheckedRows:
         Scores without NaN; None where there are none.
     weight : ndarray of shape (n,) or None
         Positive weights; None is 1 for each.
-    qid : ndarray of shape (n,) or None
+    qid : ndarray or Coded of shape (n,) or None
         Id of the list of each row, none missing; None is one list.
     query_weight : ndarray of shape (n,) or None
         Non-negative weight of the list of each row, as given; None is 1 for each.
@@ -57,7 +58,7 @@ class CheckedRows:
     labels: AnyArray
     score: FloatArray | None
     weight: FloatArray | None
-    qid: AnyArray | None
+    qid: AnyArray | Coded | None
     query_weight: FloatArray | None
     rows: IntArray | None
     n_columns: int | None
@@ -307,7 +308,7 @@ def check_vector(
     return array
 
 
-def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray:
+def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray | Coded:
     """Check the ids of the lists of rows.
 
     Parameters
@@ -321,10 +322,11 @@ def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray:
 
     Returns
     -------
-    ndarray of shape (n,)
-        Ids, none of them missing.
+    ndarray or Coded of shape (n,)
+        Ids, none of them missing; objects and categories as codes.
     """
-    ids = _array(qid, name, (0, 1))
+    coded = coded_column(qid)
+    ids = _array(qid, name, (0, 1)) if coded is None else coded.codes
     if ids.ndim == 0:
         return np.broadcast_to(ids, (n,))
     if len(ids) != n:
@@ -332,12 +334,23 @@ def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray:
             f"{name} has {len(ids)} entries for {n} rows: pass one id per row. If these are the"
             f" sizes of consecutive groups, pass {name}=np.repeat(np.arange(len(sizes)), sizes)."
         )
-    missing = _missing(ids)
+    if coded is None and ids.dtype.kind == "O":
+        coded = _coded(ids, name)
+    missing = _missing(ids if coded is None else coded.distinct)
     if missing.any():
+        first = int(np.argmax(missing if coded is None else missing[coded.codes]))
+        raise ValueError(f"{name} is missing at row {first}: give the row an id or remove it.")
+    return ids if coded is None else coded
+
+
+def _coded(values: AnyArray, name: str) -> Coded:
+    """Codes of objects."""
+    try:
+        return distinct_codes(values)
+    except TypeError:
         raise ValueError(
-            f"{name} is missing at row {int(np.argmax(missing))}: give the row an id or remove it."
-        )
-    return ids
+            f"{name} has values that cannot be hashed, such as lists: pass numbers or strings."
+        ) from None
 
 
 def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
@@ -411,6 +424,10 @@ def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
             f"{name} has rows of different lengths: pass one-dimensional arrays and qid, the id of"
             " the list of each item."
         ) from None
+    listed = array.dtype.kind in "SU" and array.ndim == 1 and isinstance(values, list | tuple)
+    if listed and len(set(map(type, values))) > 1:
+        # NumPy has made words of the numbers and missing values beside words.
+        array = np.array(values, dtype=object)
     if array.ndim not in dimensions:
         wanted = "one-dimensional" if 2 not in dimensions else "one- or two-dimensional"
         raise ValueError(f"{name} has shape {array.shape}, but must be {wanted}.")
@@ -435,7 +452,7 @@ def _as_float(array: AnyArray, name: str, remedy: str = "pass numbers") -> Float
     )
     try:
         if numeric and array.dtype.kind == "O":
-            plain = [np.nan if _is_missing(value) else value for value in array.flat]
+            plain = [np.nan if is_missing(value) else value for value in array.flat]
             return np.array(plain, dtype=np.float64).reshape(array.shape)
         if numeric:
             return array.astype(np.float64, copy=False)
@@ -515,17 +532,10 @@ def _plain(labels: AnyArray) -> AnyArray:
 def _missing(labels: AnyArray) -> BoolArray:
     """Which labels are None or NaN: the values that do not equal themselves, and None."""
     if labels.dtype.kind == "O":
-        return np.array([_is_missing(label) for label in labels], dtype=bool)
+        return np.array([is_missing(label) for label in labels], dtype=bool)
     if labels.dtype.kind in "biu":
         return np.zeros(0, dtype=bool)
     return np.asarray(labels != labels, dtype=bool)
-
-
-def _is_missing(label: Any) -> bool:
-    try:
-        return label is None or bool(label != label)
-    except TypeError:  # pandas.NA says neither yes nor no
-        return True
 
 
 def _listed(classes: Any) -> str:

@@ -1,13 +1,20 @@
 """Ids of queries in any order and of any type."""
 
+import uuid
+
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
+from sklearn_rank import _codes
 from sklearn_rank._lists import group_rows
+from sklearn_rank._validation import check_qid, check_rows
+from sklearn_rank.metrics import ndcg_score, precision_at_k_score
 
 
-def check(qid):
-    ids, offsets, order = group_rows(qid)
+def check(qid, given=None):
+    ids, offsets, order = group_rows(qid if given is None else check_qid(given, len(qid)))
     rows = np.arange(len(qid)) if order is None else order
     assert sorted(rows) == list(range(len(qid)))
     assert ids.tolist() == sorted(set(qid.tolist()))
@@ -61,3 +68,113 @@ def test_rows_in_order_are_not_moved():
 def test_ids_that_cannot_be_sorted_are_refused():
     with pytest.raises(ValueError, match="different types"):
         group_rows(np.array(["a", 1, "a"], dtype=object))
+
+
+def columns(ids):
+    """The same ids as users hold them."""
+    words = np.array([f"query {i}" for i in ids.tolist()])
+    categories = pd.Series(words).astype("category")
+    return {
+        "numbers": (ids, ids),
+        "numpy strings": (words, words),
+        "bytes": (words.astype("S"), words.astype("S")),
+        "objects": (words, words.astype(object)),
+        "list": (words, words.tolist()),
+        "pandas strings": (words, pd.Series(words)),
+        "pandas objects": (words, pd.Series(words, dtype=object)),
+        "index": (words, pd.Index(words)),
+        "nullable integers": (ids, pd.Series(ids, dtype="Int64")),
+        "categorical": (words, categories),
+        "unused categories": (words, categories.cat.add_categories(["z", "a"]).values),
+        "categories in no order": (
+            words,
+            pd.Categorical(words, categories=np.random.default_rng(1).permutation(list({*words}))),
+        ),
+        "categories of numbers": (ids, pd.Categorical(ids)),
+        "polars strings": (words, pl.Series(words.tolist())),
+        "polars categorical": (words, pl.Series(words.tolist()).cast(pl.Categorical)),
+        "polars enum": (words, pl.Series(words.tolist(), dtype=pl.Enum([*sorted({*words}), "z"]))),
+        "uuid": tuple(
+            [np.array([uuid.UUID(int=i + 100) for i in ids.tolist()], dtype=object)] * 2
+        ),
+        "tuples": tuple([as_objects([(i % 3, str(i)) for i in ids.tolist()])] * 2),
+        "dates": tuple([np.datetime64("2020-01-01") + ids] * 2),
+        "small": (ids.astype(np.int8), ids.astype(np.int8)),
+    }
+
+
+def as_objects(values):
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+@pytest.mark.parametrize("kind", columns(np.zeros(1, dtype=int)))
+@pytest.mark.parametrize("arrangement", ["shuffled", "together", "ascending"])
+def test_columns_of_data_frames(kind, arrangement):
+    rng = np.random.default_rng(3)
+    ids = {
+        "shuffled": rng.integers(-100, 20, 400),
+        "together": np.repeat(rng.permutation(60) - 30, 5),
+        "ascending": np.repeat(np.arange(-10, 90), 4),
+    }[arrangement]
+    plain, given = columns(ids)[kind]
+    check(plain, given)
+
+
+@pytest.mark.parametrize("kind", ["U", "S"])
+def test_many_strings_and_strings_of_one_hash(kind, monkeypatch):
+    text = np.random.default_rng(5).integers(0, 3000, 2 * _codes.MANY).astype(kind)
+    codes = _codes.distinct_codes(text)
+    assert (np.asarray(codes) == text).all()
+    assert len(codes.distinct) == len(set(text.tolist()))
+    monkeypatch.setattr(_codes, "_hashes", lambda values: np.arange(len(values)) % 2)
+    assert _codes._codes_of_text(text) is None
+    assert (np.asarray(_codes.distinct_codes(text)) == text).all()
+
+
+def test_ids_of_rows_without_weight_are_no_lists():
+    qid = pd.Series(["b", "c", "a", "c"])
+    for ids in (qid, qid.astype("category"), qid.to_numpy(dtype="U1")):
+        checked = check_rows([1, 0, 1, 0], [1.0, 2, 3, 4], qid=ids, sample_weight=[1, 0, 1, 0])
+        assert group_rows(checked.qid)[0].tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("lacking", [None, np.nan, pd.NA, pd.NaT])
+@pytest.mark.parametrize("column", [list, as_objects, pd.Series, pd.Categorical])
+def test_missing_ids_are_refused(lacking, column):
+    with pytest.raises(ValueError, match="qid is missing at row 2"):
+        check_qid(column(["a", "b", lacking, "a", lacking]), 5)
+
+
+def test_missing_ids_of_polars_are_refused():
+    for kind in (pl.String, pl.Categorical, pl.Enum(["a", "b"])):
+        with pytest.raises(ValueError, match="qid is missing at row 2"):
+            check_qid(pl.Series(["a", "b", None, "a"], dtype=kind), 4)
+
+
+def test_ids_that_cannot_be_hashed_are_refused():
+    with pytest.raises(ValueError, match="qid has values that cannot be hashed"):
+        check_qid(as_objects([[1], [2, 3], [1]]), 3)
+
+
+def test_integers_of_any_range_are_ordered_alike():
+    rng = np.random.default_rng(7)
+    for dtype in (np.int8, np.uint8, np.int16, np.uint32, np.int64, np.uint64):
+        info = np.iinfo(dtype)
+        for values in (
+            rng.integers(info.min, info.max, 500, dtype=dtype, endpoint=True),
+            rng.integers(info.max - 9, info.max, 500, dtype=dtype, endpoint=True),
+        ):
+            expected = np.argsort(values, kind="stable")
+            np.testing.assert_array_equal(_codes.stable_order(values), expected)
+
+
+def test_measures_take_categories():
+    rng = np.random.default_rng(8)
+    ids = rng.integers(0, 30, 300)
+    y, score = rng.integers(0, 2, 300), rng.normal(size=300)
+    for measure in (ndcg_score, lambda *a, **k: precision_at_k_score(*a, k=2, **k)):
+        values = measure(y, score, qid=ids, average=None)
+        named = pd.Categorical([f"{i:03d}" for i in ids])
+        np.testing.assert_array_equal(measure(y, score, qid=named, average=None), values)

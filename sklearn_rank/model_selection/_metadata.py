@@ -80,7 +80,7 @@ def metadata_of(search: Any, params: dict[str, Any], measure: Measure, n: int) -
             f"{measure.name!r} is a mean over queries, but fit got no ids: pass groups=, one"
             " id per row."
         )
-    return Metadata(fit_params, groups, check_qid(qid, n))
+    return Metadata(fit_params, groups, np.asarray(check_qid(qid, n)))
 
 
 def _check_groups_of_rows(cv: Any) -> None:
