@@ -8,20 +8,27 @@ for how far to trust a score, :mod:`sklearn_rank.model_selection` to choose a mo
 top of the list.
 """
 
-from . import (
-    bounds,
-    calibration,
-    datasets,
-    exceptions,
-    inference,
-    losses,
-    metrics,
-    model_selection,
-    plotting,
-    rankers,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ._version import __version__
-from .rankers import AccuracyAtTopRanker, OrderPreservingRanker, RankSVM
+
+if TYPE_CHECKING:
+    from . import (
+        bounds,
+        calibration,
+        datasets,
+        exceptions,
+        inference,
+        losses,
+        metrics,
+        model_selection,
+        plotting,
+        rankers,
+    )
+    from .rankers import AccuracyAtTopRanker, OrderPreservingRanker, RankSVM
 
 __all__ = [
     "AccuracyAtTopRanker",
@@ -39,3 +46,16 @@ __all__ = [
     "plotting",
     "rankers",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Rooms are imported when they are first used: all of them take as long as scikit-learn.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}.")
+    if name[0].isupper():
+        return getattr(import_module(".rankers", __name__), name)
+    return import_module(f".{name}", __name__)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -288,6 +288,20 @@ def run_python(code):
 
 
 def test_import_is_light():
-    heavy = ("cvxpy", "numba", "matplotlib")
-    code = f"import sys, sklearn_rank; print([m for m in {heavy} if m in sys.modules])"
+    """The front door brings nothing; all rooms together bring what scoring needs."""
+    brought = "[m for m in sys.modules if m.startswith(('sklearn', 'scipy', 'numpy'))]"
+    kept = "['sklearn_rank', 'sklearn_rank._version']"
+    assert run_python(f"import sys, sklearn_rank; print(sorted({brought}))") == kept
+    heavy = ("cvxpy", "numba", "matplotlib", "sklearn.datasets")
+    code = (
+        f"import sys; from sklearn_rank import *; print([m for m in {heavy} if m in sys.modules])"
+    )
     assert run_python(code) == "[]"
+
+
+def test_the_front_door_offers_what_it_names():
+    for name in sklearn_rank.__all__:
+        assert name in dir(sklearn_rank)
+        assert getattr(sklearn_rank, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'ndcg_score'"):
+        _ = sklearn_rank.ndcg_score

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import IO, Any, Literal, TypeAlias
 
 import numpy as np
-from sklearn.datasets import load_svmlight_file
 
 from .._typing import AnyArray, FloatArray
 
@@ -135,6 +134,9 @@ def _open(path: Any) -> IO[bytes]:
 def _read_block(
     lines: _Lines, table: Table, *, sparse: bool, zero_based: ZeroBased, dtype: Any
 ) -> None:
+    # All of sklearn.datasets: a third of what importing this package would take.
+    from sklearn.datasets import load_svmlight_file
+
     lines.begin_block()
     try:
         X, y = load_svmlight_file(lines, dtype=dtype, zero_based=zero_based is not False)
