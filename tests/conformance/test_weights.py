@@ -140,7 +140,8 @@ def test_scale_in_a_scorer():
 
     X, y = np.array([[4.0], [3.0], [2.0], [1.0]]), [0, 0, 0, 1]
     scorer = get_scorer("ndcg", single_list=True)
-    assert scorer(Scores(), X, y, sample_weight=[2] * 4) == ndcg_score(y * 2, [4, 3, 2, 1] * 2)
+    twice = ndcg_score(y * 2, [4, 3, 2, 1] * 2)
+    assert scorer(Scores(), X, y, sample_weight=[2] * 4) == pytest.approx(twice, rel=1e-14)
     with pytest.warns(RelativeWeightWarning):
         scorer(Scores(), X, y, sample_weight=[0.5] * 4)
     with pytest.raises(ValueError, match=r"sums to 0\.4 in the list"):
