@@ -12,7 +12,9 @@ __all__ = ["prepare_newton", "solve_pivots_newton"]
 
 def prepare_newton() -> None:
     """Compile the kernel, or load it from numba's cache, in the calling process."""
-    from . import _pivot_kernels  # noqa: F401
+    from ._pivot_kernels import solve_pivots
+
+    solve_pivots.compile()
 
 
 def solve_pivots_newton(
