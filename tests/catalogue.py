@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank import AccuracyAtTopRanker, OrderPreservingRanker, RankSVM, losses, metrics
-from tests.oracles import linear_rank, orders, partial_auc
+from tests.oracles import linear_rank, orders, partial_auc, rank_correlation, roc_points
 
 
 @dataclass(frozen=True)
@@ -181,12 +181,19 @@ LINEAR_RANK = [
             _mean(orders.rie, alpha=alpha),
             {"alpha": alpha},
             undefined=_no_positive,
+            scorer_name=f"rie@{alpha:g}",
         )
         for alpha in (20.0, 1.0)
     ),
 ]
 
 # --------------------------------------------------------------------------- below the ROC curve
+
+_PARTS = {
+    (("max_fpr", 0.3),): "partial_auc@fpr0.3",
+    (("min_tpr", 0.5),): "partial_auc@tpr0.5",
+    (("max_fpr", 0.7), ("min_tpr", 0.3)): "partial_auc@fpr0.7tpr0.3",
+}
 
 # 0.3 and 0.7 cut tied blocks between two negatives and within one; 0.5 falls on a negative.
 PAIRS = [
@@ -205,9 +212,11 @@ PAIRS = [
             parameters,
             undefined=_one_class,
             weights="relative",
+            scorer_name=_PARTS.get(tuple(parameters.items())),
         )
         for parameters in (
             {},
+            *map(dict, _PARTS),
             *(
                 {"max_fpr": max_fpr, "min_tpr": min_tpr, "scale": scale}
                 for max_fpr, min_tpr in (
@@ -233,6 +242,46 @@ PAIRS = [
         )
         for p in (4, 1, 2.5, 60.0, inf)
     ),
+    MetricCase(
+        metrics.gini_score,
+        lambda y_true, y_score: 2 * orders.expected(orders.auc, y_true, y_score) - 1,
+        undefined=_one_class,
+        scorer_name="gini",
+        weights="relative",
+    ),
+    *(
+        MetricCase(
+            metrics.tpr_at_fpr_score,
+            _mean(roc_points.tpr_at_fpr, max_fpr=max_fpr),
+            {"max_fpr": max_fpr},
+            undefined=_one_class,
+            scorer_name=f"tpr@fpr{max_fpr:g}",
+            weights="relative",
+        )
+        for max_fpr in (0.3, 0.0, 0.5, 0.75, 0.99)
+    ),
+    *(
+        MetricCase(
+            metrics.fpr_at_tpr_loss,
+            _mean(roc_points.fpr_at_tpr, min_tpr=min_tpr),
+            {"min_tpr": min_tpr},
+            undefined=_one_class,
+            scorer_name=f"neg_fpr@tpr{min_tpr:g}",
+            weights="relative",
+        )
+        for min_tpr in (0.6, 0.01, 0.5, 0.75, 1.0)
+    ),
+    *(
+        MetricCase(
+            metrics.kolmogorov_smirnov_score,
+            partial(roc_points.kolmogorov_smirnov, **parameters),
+            parameters,
+            undefined=_one_class,
+            scorer_name=None if parameters else "ks",
+            weights="relative",
+        )
+        for parameters in ({}, {"two_sided": True})
+    ),
 ]
 
 # ------------------------------------------------------------------------------ top of the list
@@ -254,9 +303,21 @@ TOP = [
             _mean(orders.enrichment_factor, fraction=fraction),
             {"fraction": fraction},
             undefined=_no_positive,
+            scorer_name=f"enrichment@{fraction:g}",
             weights="relative",
         )
         for fraction in (0.2, 0.35, 0.5)
+    ),
+    *(
+        MetricCase(
+            metrics.lift_score,
+            _mean(orders.lift, fraction=fraction),
+            {"fraction": fraction},
+            undefined=_no_positive,
+            scorer_name=f"lift@{fraction:g}",
+            weights="relative",
+        )
+        for fraction in (0.2, 0.35, 0.5, 0.01)
     ),
     MetricCase(
         metrics.positives_at_top_score, _mean(orders.positives_at_top), scorer_name="pos@top"
@@ -299,6 +360,34 @@ TOP = [
     ),
     *(
         MetricCase(
+            metrics.f1_at_k_score,
+            _mean(orders.f1_at_k, k=k),
+            {"k": k},
+            undefined=_no_positive,
+            scorer_name=f"f1@{k}",
+        )
+        for k in (3, 1, 20)
+    ),
+    *(
+        MetricCase(
+            metrics.success_at_k_score,
+            _mean(orders.success, k=k),
+            {"k": k},
+            undefined=_no_positive,
+            scorer_name=f"success@{k}",
+            weights="whole",
+        )
+        for k in (2, 1, 3, 20)
+    ),
+    MetricCase(
+        metrics.r_precision_score,
+        _mean(orders.r_precision),
+        undefined=_no_positive,
+        scorer_name="r_precision",
+        weights="relative",
+    ),
+    *(
+        MetricCase(
             metrics.average_precision_score,
             _mean(orders.average_precision, **parameters),
             parameters,
@@ -313,6 +402,9 @@ TOP = [
             (None, {"k": 3, "normalize": "reachable"}),
             (None, {"k": 1, "normalize": "positives"}),
             (None, {"k": 20, "normalize": "reachable"}),
+            (None, {"k": 3, "normalize": "found"}),
+            (None, {"k": 1, "normalize": "found"}),
+            (None, {"normalize": "found"}),
         )
     ),
     *(
@@ -450,6 +542,43 @@ GRADED = [
         undefined=_single_item,
         weights="whole",
         scorer_name="spearman",
+    ),
+    MetricCase(
+        metrics.tau_b_score,
+        rank_correlation.tau_b,
+        grades=(-2, 0, 1, 3),
+        undefined=_one_class,
+        weights="relative",
+        scorer_name="tau_b",
+    ),
+    MetricCase(
+        metrics.tau_ap_score,
+        partial(rank_correlation.over_both, rank_correlation.tau_ap),
+        grades=(-2, 0, 1, 3),
+        undefined=_one_class,
+        weights="whole",
+        scorer_name="tau_ap",
+    ),
+    *(
+        MetricCase(
+            metrics.rank_biased_overlap_score,
+            partial(
+                rank_correlation.over_both,
+                rank_correlation.rbo,
+                **{"persistence": 0.9} | parameters,
+            ),
+            parameters,
+            grades=(-2, 0, 1, 3),
+            undefined=_one_class,
+            weights="none",
+            scorer_name=name,
+        )
+        for name, parameters in (
+            ("rbo@0.5", {"persistence": 0.5}),
+            (None, {"k": 2}),
+            (None, {"persistence": 0.3, "beyond": "nothing"}),
+            (None, {"persistence": 0.8, "k": 3, "beyond": "least"}),
+        )
     ),
 ]
 

@@ -1,6 +1,7 @@
 """How good: plain functions of ``(y_true, y_score)``, exact under ties, and their scorers."""
 
 from ._at_k import precision_at_k_score, recall_at_k_score
+from ._balanced import f1_at_k_score, r_precision_score
 from ._cascade import (
     average_precision_score,
     expected_reciprocal_rank_score,
@@ -8,7 +9,9 @@ from ._cascade import (
     reciprocal_rank_score,
 )
 from ._custom import make_measure
+from ._gini import gini_score
 from ._grammar import get_measure, get_measure_names
+from ._lift import lift_score
 from ._linear_rank import (
     bedroc_score,
     linear_rank_score,
@@ -18,8 +21,11 @@ from ._linear_rank import (
     roc_auc_score,
 )
 from ._measure import Measure
+from ._overlap import rank_biased_overlap_score
 from ._partial_auc import negative_height_loss, partial_auc_score
 from ._positional import dcg_score, ndcg_score, positional_score
+from ._rank_correlation import tau_ap_score, tau_b_score
+from ._roc_points import fpr_at_tpr_loss, kolmogorov_smirnov_score, tpr_at_fpr_score
 from ._score_generating import (
     Exponential,
     LocalAUC,
@@ -31,6 +37,7 @@ from ._score_generating import (
 )
 from ._scorer import get_scorer, get_scorer_names
 from ._spearman import rank_positions, spearman_score
+from ._success import success_at_k_score
 from ._top import (
     accuracy_at_top_loss,
     enrichment_factor_score,
@@ -54,10 +61,15 @@ __all__ = [
     "dcg_score",
     "enrichment_factor_score",
     "expected_reciprocal_rank_score",
+    "f1_at_k_score",
+    "fpr_at_tpr_loss",
     "get_measure",
     "get_measure_names",
     "get_scorer",
     "get_scorer_names",
+    "gini_score",
+    "kolmogorov_smirnov_score",
+    "lift_score",
     "linear_rank_score",
     "local_auc_score",
     "make_measure",
@@ -70,6 +82,8 @@ __all__ = [
     "precision_at_k_score",
     "precision_at_top_curve",
     "precision_at_top_score",
+    "r_precision_score",
+    "rank_biased_overlap_score",
     "rank_biased_precision_score",
     "rank_positions",
     "recall_at_k_score",
@@ -77,4 +91,8 @@ __all__ = [
     "rie_score",
     "roc_auc_score",
     "spearman_score",
+    "success_at_k_score",
+    "tau_ap_score",
+    "tau_b_score",
+    "tpr_at_fpr_score",
 ]

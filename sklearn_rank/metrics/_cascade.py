@@ -26,7 +26,7 @@ def average_precision_score(
     y_score: Any,
     *,
     k: int | None = None,
-    normalize: Literal["positives", "reachable"] | None = None,
+    normalize: Literal["positives", "reachable", "found"] | None = None,
     qid: Any = None,
     sample_weight: Any = None,
     query_weight: Any = None,
@@ -49,9 +49,11 @@ def average_precision_score(
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     k : int or None, default=None
         Last position that counts, at least 1; None counts all.
-    normalize : {"positives", "reachable"} or None, default=None
-        What divides: the number m of positives, or ``min(k, m)``, the number that k places can
-        hold, with which the best order has the value 1. None is "positives".
+    normalize : {"positives", "reachable", "found"} or None, default=None
+        What divides: the number m of positives, as in trec_eval; ``min(k, m)``, the number that k
+        places can hold, with which the best order has the value 1; or the number that they do
+        hold, as in torchmetrics, with which one positive, in the first place, has the value 1
+        however many are missed. None is "positives".
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
@@ -100,7 +102,9 @@ def average_precision_score(
     -----
     In a block of ``a`` positives among ``L`` tied items, after ``p`` positives among ``N`` items,
     the mean is a sum of ``a/L (p + 1 + (j-1)(a-1)/(L-1)) / (N+j)`` over j = 1..L, and a sum of
-    reciprocals in closed form; with ``k`` it ends at j = k - N. Precision counts items, so that
+    reciprocals in closed form; with ``k`` it ends at j = k - N, and with ``normalize="found"`` it
+    is a mean over the hypergeometric number of positives found there, 0 where none is found at
+    all. Precision counts items, so that
     only whole-number weights, which are repetitions, have a meaning. Two dimensions are refused:
     scikit-learn takes the columns as classes. O(n log n) time, O(n) memory.
 

@@ -15,8 +15,10 @@ from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
 from ._conventions import LETOR, LIGHTGBM, TREC_EVAL, XGBOOST, Rules
 from ._discounted import Geometric, discounted_sums
+from ._found_precision import found_average_precision
 from ._measure import ConventionalMeasure, Measure
 from ._positional_form import PositionalForm, cut_after
+from ._reciprocals import reciprocals
 from ._stopping import NEGLIGIBLE, padded, reciprocal_stop
 
 __all__ = [
@@ -25,9 +27,6 @@ __all__ = [
     "RankBiasedPrecisionMeasure",
     "ReciprocalRankMeasure",
 ]
-
-# From this argument on the expansion of the digamma function is exact in float64.
-LARGE = 64
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -38,8 +37,9 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     ----------
     k : int or None, default=None
         Last position that counts.
-    normalize : {"positives", "reachable"} or None, default=None
-        What divides: the number of positives, or what k places can hold of them.
+    normalize : {"positives", "reachable", "found"} or None, default=None
+        What divides: the number of positives, what k places can hold of them, or how many they
+        hold.
     """
 
     per_query = True
@@ -62,10 +62,10 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     )
 
     k: int | None = None
-    normalize: Literal["positives", "reachable"] | None = None
+    normalize: Literal["positives", "reachable", "found"] | None = None
 
     def __post_init__(self) -> None:
-        check_choice("normalize", self.normalize, ("positives", "reachable", None))
+        check_choice("normalize", self.normalize, ("positives", "reachable", "found", None))
         if self.k is not None:
             check_whole("k", self.k, optional=True)
         super().__post_init__()
@@ -86,6 +86,8 @@ class AveragePrecisionMeasure(ConventionalMeasure):
         """Average precision of each list."""
         rules = self.rules
         blocks = rules.ordered(lists, lists.positive).blocks()
+        if self.k is not None and self.normalize == "found":
+            return found_average_precision(blocks, self.k)
         positive, length = blocks.of_class, blocks.of_class + blocks.of_other
         positives_before = blocks.class_above
         items_before = positives_before + blocks.other_above
@@ -94,7 +96,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
         else:
             counted = length if self.k is None else np.clip(self.k - items_before, 0.0, length)
             ratio = (positive - 1) / np.maximum(length - 1, 1)
-            sums = (positives_before + 1 - ratio * (items_before + 1)) * _reciprocals(
+            sums = (positives_before + 1 - ratio * (items_before + 1)) * reciprocals(
                 items_before + 1, counted
             ) + ratio * counted
         divisor = blocks.n_class
@@ -285,28 +287,3 @@ def _first_positives(blocks: ClassBlocks, k: int | None) -> FloatArray:
         np.multiply.accumulate(chance, axis=1, out=chance)
         values[lists[some]] = (chance / (above[some, np.newaxis] + j + 1)).sum(axis=1)
     return values
-
-
-def _reciprocals(start: FloatArray, count: FloatArray) -> FloatArray:
-    """``1/x + 1/(x+1) + ... + 1/(x+count-1)`` for whole numbers, to rounding.
-
-    The difference of two digamma functions, from their asymptotic series, which does not cancel;
-    the first terms of sums that begin below its range are added one by one.
-    """
-    if np.all(count == 1):
-        return 1.0 / start
-    result = np.zeros(len(start))
-    start, count = start.copy(), count.copy()
-    low = np.flatnonzero(start < LARGE)
-    for _ in range(LARGE):
-        low = low[(start[low] < LARGE) & (count[low] > 0)]
-        if len(low) == 0:
-            break
-        result[low] += 1.0 / start[low]
-        start[low] += 1
-        count[low] -= 1
-    end = start + count
-    result += np.log1p(count / start) + 0.5 * count / (start * end)
-    for power, coefficient in ((2, 1 / 12), (4, -1 / 120), (6, 1 / 252)):
-        result += coefficient * (start ** -float(power) - end ** -float(power))
-    return result

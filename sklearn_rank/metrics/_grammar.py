@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from ._at_k import precision_at_k_score, recall_at_k_score
 from ._at_k_measures import PrecisionAtKMeasure, RecallAtKMeasure
+from ._balanced import F1AtKMeasure, RPrecisionMeasure, f1_at_k_score, r_precision_score
 from ._cascade import (
     average_precision_score,
     expected_reciprocal_rank_score,
@@ -23,6 +24,8 @@ from ._cascade_measures import (
     RankBiasedPrecisionMeasure,
     ReciprocalRankMeasure,
 )
+from ._gini import GiniMeasure, gini_score
+from ._lift import LiftMeasure, lift_score
 from ._linear_rank import (
     bedroc_score,
     linear_rank_score,
@@ -40,13 +43,25 @@ from ._linear_rank_measures import (
     RIEMeasure,
 )
 from ._measure import Measure
+from ._multi_class import MultiClassAUCMeasure
+from ._overlap import RankBiasedOverlapMeasure, rank_biased_overlap_score
 from ._partial_auc import negative_height_loss, partial_auc_score
 from ._partial_auc_measures import NegativeHeightMeasure, PartialAUCMeasure
 from ._positional import dcg_score, ndcg_score, positional_score
 from ._positional_measures import DCGMeasure, NDCGMeasure, PositionalMeasure
+from ._rank_correlation import TauAPMeasure, TauBMeasure, tau_ap_score, tau_b_score
+from ._roc_points import (
+    FPRAtTPRMeasure,
+    KolmogorovSmirnovMeasure,
+    TPRAtFPRMeasure,
+    fpr_at_tpr_loss,
+    kolmogorov_smirnov_score,
+    tpr_at_fpr_score,
+)
 from ._score_generating import ScoreGeneratingFunction
 from ._spearman import spearman_score
 from ._spearman_measure import SpearmanMeasure
+from ._success import SuccessMeasure, success_at_k_score
 from ._top import (
     accuracy_at_top_loss,
     enrichment_factor_score,
@@ -93,9 +108,26 @@ def _exponent(text: str) -> float:
     return inf if text == "inf" else _number(text)
 
 
+def _small_rate(text: str) -> float:
+    return 0.0 if text == "0" else _share(text)
+
+
+def _large_rate(text: str) -> float:
+    return 1.0 if text == "1" else _share(text)
+
+
+def _limits(text: str) -> dict[str, float]:
+    """Limits of a part of the ROC curve: fpr0.1, tpr0.8, or both in this order."""
+    found = re.fullmatch(r"(?:fpr([0-9.e+-]+))?(?:tpr([0-9.e+-]+))?", text)
+    if found is None or not text:
+        raise ValueError(text)
+    limits = zip(("max_fpr", "min_tpr"), found.groups(), strict=True)
+    return {name: _share(said) for name, said in limits if said is not None}
+
+
 @dataclass(frozen=True)
 class _Entry:
-    """How a name reads: the stem of a measure, then a number for its parameter."""
+    """How a name reads: the stem of a measure, then a number for its parameter, or several."""
 
     measure: type[Measure]
     read: Callable[[str], Any] | None = None
@@ -120,19 +152,32 @@ _GRAMMAR = (
     _Entry(AUCMeasure),
     _Entry(BEDROCMeasure, _number, example="20"),
     _Entry(DCGMeasure, _position, optional=True, example="10"),
+    _Entry(EnrichmentFactorMeasure, _share, example="0.01"),
     _Entry(ExpectedReciprocalRankMeasure, _position, optional=True, example="10"),
+    _Entry(F1AtKMeasure, _position, example="10"),
+    _Entry(FPRAtTPRMeasure, _large_rate, example="0.9"),
+    _Entry(GiniMeasure),
+    _Entry(KolmogorovSmirnovMeasure),
+    _Entry(LiftMeasure, _share, example="0.1"),
     _Entry(LocalAUCMeasure, _share, example="0.8"),
     _Entry(NDCGMeasure, _position, optional=True, example="10"),
     _Entry(NegativeHeightMeasure, _exponent, example="4"),
     _Entry(PNormPushMeasure, _number, example="4"),
+    _Entry(PartialAUCMeasure, _limits, example="fpr0.1"),
     _Entry(PositivesAtTopMeasure),
     _Entry(PrecisionAtTopMeasure, _share, example="0.05"),
     _Entry(PrecisionAtKMeasure, _position, example="5"),
+    _Entry(RPrecisionMeasure),
+    _Entry(RankBiasedOverlapMeasure, _share, example="0.9"),
     _Entry(RankBiasedPrecisionMeasure, _share, example="0.8"),
     _Entry(RecallAtKMeasure, _position, example="20"),
     _Entry(RIEMeasure, _number, example="20"),
     _Entry(ReciprocalRankMeasure, _position, optional=True, example="10"),
     _Entry(SpearmanMeasure),
+    _Entry(SuccessMeasure, _position, example="10"),
+    _Entry(TPRAtFPRMeasure, _small_rate, example="0.01"),
+    _Entry(TauAPMeasure),
+    _Entry(TauBMeasure),
 )
 
 _OF_FUNCTION: dict[Callable[..., Any], type[Measure]] = {
@@ -142,6 +187,11 @@ _OF_FUNCTION: dict[Callable[..., Any], type[Measure]] = {
     dcg_score: DCGMeasure,
     enrichment_factor_score: EnrichmentFactorMeasure,
     expected_reciprocal_rank_score: ExpectedReciprocalRankMeasure,
+    f1_at_k_score: F1AtKMeasure,
+    fpr_at_tpr_loss: FPRAtTPRMeasure,
+    gini_score: GiniMeasure,
+    kolmogorov_smirnov_score: KolmogorovSmirnovMeasure,
+    lift_score: LiftMeasure,
     linear_rank_score: LinearRankMeasure,
     local_auc_score: LocalAUCMeasure,
     ndcg_score: NDCGMeasure,
@@ -152,13 +202,22 @@ _OF_FUNCTION: dict[Callable[..., Any], type[Measure]] = {
     positives_at_top_score: PositivesAtTopMeasure,
     precision_at_k_score: PrecisionAtKMeasure,
     precision_at_top_score: PrecisionAtTopMeasure,
+    r_precision_score: RPrecisionMeasure,
+    rank_biased_overlap_score: RankBiasedOverlapMeasure,
     rank_biased_precision_score: RankBiasedPrecisionMeasure,
     recall_at_k_score: RecallAtKMeasure,
     reciprocal_rank_score: ReciprocalRankMeasure,
     rie_score: RIEMeasure,
     roc_auc_score: AUCMeasure,
     spearman_score: SpearmanMeasure,
+    success_at_k_score: SuccessMeasure,
+    tau_ap_score: TauAPMeasure,
+    tau_b_score: TauBMeasure,
+    tpr_at_fpr_score: TPRAtFPRMeasure,
 }
+
+# Other names of the same measures; what a measure calls itself is the one that it stands for.
+_ALIASES = {"hit_rate": "success", "kendall": "tau_b", "mrr": "rr"}
 
 
 def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
@@ -225,6 +284,8 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
 
 
 def _named(name: str, parameters: dict[str, Any]) -> Measure:
+    bare, at, number = name.partition("@")
+    name = _ALIASES.get(bare, bare) + at + number
     for entry in _GRAMMAR:
         if name == entry.stem and (entry.read is None or entry.optional):
             return _made(entry.measure, parameters)
@@ -234,24 +295,27 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
                 value = entry.read(name[len(prefix) :])
             except ValueError:
                 continue
-            said = str(entry.measure.in_name)
-            if said in parameters:
+            said = value if isinstance(value, dict) else {str(entry.measure.in_name): value}
+            for one in said.keys() & parameters.keys():
                 raise TypeError(
-                    f"{said}={parameters[said]!r} is said by the name {name!r} already: leave out"
+                    f"{one}={parameters[one]!r} is said by the name {name!r} already: leave out"
                     " one of the two."
                 )
-            return _made(entry.measure, {said: value, **parameters})
+            return _made(entry.measure, {**said, **parameters})
     names = get_measure_names()
     close = get_close_matches(name.lower(), names, n=1)
     hint = f"did you mean {close[0]!r}? Names" if close else "names"
     raise ValueError(
         f"{name!r} is not the name of a measure: {hint} are {names},"
         " with another number of the same kind for the one shown: a position from 1 on, a share"
-        " in (0, 1), for bedroc, negative_height_loss, pnorm and rie a positive number."
+        " in (0, 1), for bedroc, negative_height_loss, pnorm and rie a positive number; two limits"
+        " of the partial AUC are 'partial_auc@fpr0.3tpr0.7'."
     )
 
 
 def _made(measure: type[Measure], parameters: dict[str, Any]) -> Measure:
+    if measure is AUCMeasure and parameters.get("multi_class") is not None:
+        measure = MultiClassAUCMeasure
     _check_known(measure, parameters)
     for one in fields(measure):
         if one.default is MISSING and one.name not in parameters:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from ._linear_rank_measures import (
     AUCMeasure,
@@ -14,7 +16,8 @@ from ._linear_rank_measures import (
     RIEMeasure,
     Ties,
 )
-from ._measure import Average, Undefined, Value
+from ._measure import Average, Measure, Undefined, Value
+from ._multi_class import MultiClassAUCMeasure
 from ._score_generating import Phi
 
 __all__ = [
@@ -143,6 +146,9 @@ def roc_auc_score(
     y_true: Any,
     y_score: Any,
     *,
+    multi_class: Literal["ovr", "ovo"] | None = None,
+    class_average: Literal["macro", "weighted"] = "macro",
+    labels: Any = None,
     qid: Any = None,
     sample_weight: Any = None,
     query_weight: Any = None,
@@ -153,14 +159,25 @@ def roc_auc_score(
 ) -> Value:
     """Area under the ROC curve: share of the pairs of a positive and a negative in order.
 
-    ``AUC = P(s of a positive > s of a negative) + P(equal) / 2``.
+    ``AUC = P(s of a positive > s of a negative) + P(equal) / 2``. With ``multi_class``, c classes
+    and A(a | b) the AUC of class a against class b by the scores of class a: the mean of A(a | not
+    a) over the classes (one against the rest), or of ``(A(a | b) + A(b | a)) / 2`` over the pairs
+    (one against one), which is the M of Hand and Till.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two classes.
-    y_score : array-like of shape (n_samples,)
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Labels of two classes, or with ``multi_class`` of two and more.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused. With
+        ``multi_class`` one column for each class; they need not be probabilities.
+    multi_class : {"ovr", "ovo"} or None, default=None
+        Each class against the rest, each against each, or None: two classes.
+    class_average : {"macro", "weighted"}, default="macro"
+        With ``multi_class``: the plain mean over the classes or pairs, or that weighted by the
+        share of the items that are of the class, or of either class of the pair.
+    labels : array-like of shape (n_classes,), default=None
+        With ``multi_class``: the class of each column; None is those that occur, ascending.
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
@@ -171,7 +188,8 @@ def roc_auc_score(
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one class counts: nothing (alone it is NaN), an error, or this value.
+        What a list of one class, or with ``multi_class`` one that lacks a class, counts: nothing
+        (alone it is NaN), an error, or this value.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
@@ -194,20 +212,23 @@ def roc_auc_score(
 
     See Also
     --------
-    sklearn.metrics.roc_auc_score : Equal for two classes; here one call takes many lists.
+    sklearn.metrics.roc_auc_score : Equal where both have a value; here one call takes many lists.
     local_auc_score : The top of the list only.
     partial_auc_score : A part of the ROC curve only.
 
     Notes
     -----
-    Two dimensions are refused: scikit-learn takes the columns as classes. A pair weighs the
-    product of its weights. O(n log n) time, and O(n) memory: at most three times that of
-    ``y_score`` for one unweighted list.
+    Labels in two dimensions are refused: scikit-learn takes the columns as classes. A pair weighs
+    the product of its weights. One against the rest depends on how frequent the classes are, also
+    with the plain mean; one against one does not. O(n log n) time, and O(n) memory: at most three
+    times that of ``y_score`` for one unweighted list. With c classes c times the time.
 
     References
     ----------
     .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
        area under the ROC curve*, JMLR 6, Equation 4.
+    .. [2] Hand & Till (2001), *A simple generalisation of the area under the ROC curve for
+       multiple class classification problems*, Machine Learning 45.
 
     Examples
     --------
@@ -216,8 +237,14 @@ def roc_auc_score(
     0.75
     >>> roc_auc_score([1, 0, 0, 1], [2.0, 1.0, 5.0, 5.0], qid=[7, 7, 3, 3], average=None)
     array([0.5, 1. ])
+
+    Three classes, one column of scores for each:
+
+    >>> y_score = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5], [0.4, 0.5, 0.1]]
+    >>> round(roc_auc_score(["a", "b", "c", "a"], y_score, multi_class="ovo"), 4)
+    0.9167
     """
-    return AUCMeasure(undefined=undefined)(
+    return _auc_measure(y_true, y_score, multi_class, class_average, labels, undefined)(
         y_true,
         y_score,
         qid=qid,
@@ -227,6 +254,35 @@ def roc_auc_score(
         return_qid=return_qid,
         pos_label=pos_label,
     )
+
+
+def _auc_measure(
+    y_true: Any,
+    y_score: Any,
+    multi_class: Any,
+    class_average: Any,
+    labels: Any,
+    undefined: Undefined | None,
+) -> Measure:
+    """The measure of two classes, or of more."""
+    if multi_class is not None:
+        return MultiClassAUCMeasure(
+            multi_class=multi_class,
+            class_average=class_average,
+            labels=labels,
+            undefined=undefined,
+        )
+    if labels is not None or class_average != "macro":
+        raise ValueError(
+            "labels= and class_average= are for scores of more than two classes: pass"
+            " multi_class='ovr' or 'ovo' too, or leave them out."
+        )
+    if np.ndim(y_true) == 1 and np.ndim(y_score) == 2 and np.shape(y_score)[1] > 1:
+        raise ValueError(
+            f"y_score has shape {np.shape(y_score)}, one column for each class: pass"
+            " multi_class='ovr' or 'ovo', or the column of the positive class."
+        )
+    return AUCMeasure(undefined=undefined)
 
 
 def local_auc_score(

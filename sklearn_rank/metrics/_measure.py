@@ -21,7 +21,7 @@ from ._influence import ClassInfluence
 from ._positional_form import PositionalForm
 from ._weight_scale import check_weight_scale
 
-__all__ = ["Average", "Measure", "Undefined", "Value"]
+__all__ = ["Average", "Measure", "Undefined", "Value", "short"]
 
 Average: TypeAlias = Literal["mean"] | None
 Undefined: TypeAlias = Literal["skip", "raise"] | float
@@ -100,6 +100,8 @@ class Measure(ABC):
     lowest: ClassVar[float] = 0.0
     # Whether scikit-learn's function of this name reads two dimensions in another way.
     two_dimensions_are_classes: ClassVar[bool] = False
+    # Whether the scores have one column for each class.
+    by_class: ClassVar[bool] = False
     # What a list without a value counts unless the caller says otherwise.
     undefined_counts: ClassVar[Undefined] = "skip"
     # Function of this module, for messages; what the name begins with, and the parameter in it.
@@ -176,7 +178,7 @@ class Measure(ABC):
         if number is None:
             return stem, parameters
         parameters.pop(str(self.in_name), None)
-        return stem + ("" if stem.endswith(("@", "@top")) else "@") + _short(number), parameters
+        return stem + ("" if "@" in stem else "@") + short(number), parameters
 
     def __repr__(self) -> str:
         bare, parameters = self.in_grammar()
@@ -549,8 +551,19 @@ def _check_average(average: Any, return_qid: Any) -> None:
         )
 
 
-def _short(number: Any) -> str:
-    """The shortest text that reads as this number."""
+def short(number: Any) -> str:
+    """Write a number in the shortest text that reads as it.
+
+    Parameters
+    ----------
+    number : int or float
+        The number.
+
+    Returns
+    -------
+    str
+        The text.
+    """
     if is_whole(number):
         return str(int(number))
     text = f"{number:g}"

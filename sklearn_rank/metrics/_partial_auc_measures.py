@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import betainc, betaincc
@@ -13,7 +13,7 @@ from .._blocks import ClassBlocks
 from .._lists import ScoredLists
 from .._typing import BoolArray, FloatArray
 from ._influence import ClassInfluence, partial_auc_influence_of
-from ._measure import Measure
+from ._measure import Measure, short
 from ._position_sums import PowerRun
 from ._score_generating import Power
 
@@ -41,8 +41,7 @@ class PartialAUCMeasure(Measure):
     weights = "relative"
     lacking = "items of one class only"
     function = "partial_auc_score"
-    has_name = False
-    stem = "partial_auc"
+    stem = "partial_auc@"
 
     max_fpr: float = 1.0
     min_tpr: float = 0.0
@@ -53,6 +52,28 @@ class PartialAUCMeasure(Measure):
         check_number("min_tpr", self.min_tpr, 0.0, 1.0, closed="left")
         check_choice("scale", self.scale, ("raw", "mcclish", "normalized"))
         super().__post_init__()
+
+    @property
+    def has_name(self) -> bool:  # type: ignore[override]
+        """Whether there is a limit for the name to say."""
+        return self.max_fpr < 1 or self.min_tpr > 0
+
+    def in_grammar(self) -> tuple[str, dict[str, Any]]:
+        """Say what the measure is called: by its limits, if it has any.
+
+        Returns
+        -------
+        name : str
+            The name.
+        parameters : dict
+            Parameters that differ from those of the name.
+        """
+        _, parameters = super().in_grammar()
+        name = self.stem if self.has_name else self.stem.rstrip("@")
+        for limit in ("max_fpr", "min_tpr"):
+            if limit in parameters:
+                name += limit[-3:] + short(parameters.pop(limit))
+        return name, parameters
 
     @property
     def _largest(self) -> float:

@@ -191,6 +191,7 @@ def enrichment_factor_score(
     See Also
     --------
     precision_at_top_score : The precision itself.
+    lift_score : The same without rounding: the item at the cut counts by its part.
     bedroc_score : No sharp end of the top.
 
     Notes

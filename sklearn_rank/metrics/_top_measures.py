@@ -71,8 +71,8 @@ class EnrichmentFactorMeasure(Measure):
     weights = "relative"
     lacking = "no positive"
     function = "enrichment_factor_score"
-    has_name = False
-    stem = "enrichment_factor"
+    stem = "enrichment@"
+    in_name = "fraction"
 
     fraction: float
 

@@ -259,8 +259,13 @@ def test_tied_items_of_one_label_are_one_item_of_their_weight(case):
     assert alone == close(joined[qid[0] == np.unique(qid)][0], abs=1e-12)
 
 
-# These two take ties of real weights as the limit of ever finer repetitions.
-LIMITS = (metrics.partial_auc_score, metrics.negative_height_loss)
+# These take ties of real weights as the limit of ever finer repetitions.
+LIMITS = (
+    metrics.partial_auc_score,
+    metrics.negative_height_loss,
+    metrics.tpr_at_fpr_score,
+    metrics.fpr_at_tpr_loss,
+)
 
 
 @pytest.mark.filterwarnings("ignore:All sample_weight")

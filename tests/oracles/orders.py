@@ -52,6 +52,27 @@ def recall_at_k(labels, k):
     return sum(labels[:k]) / sum(labels)
 
 
+def success(labels, k):
+    return float(any(labels[:k]))
+
+
+def r_precision(labels):
+    return precision_at_k(labels, sum(labels))
+
+
+def f1_at_k(labels, k):
+    precision, recall = precision_at_k(labels, k), recall_at_k(labels, k)
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def lift(labels, fraction):
+    """Share of the positives among the first ``fraction * n`` items over the fraction."""
+    mass = Fraction(str(fraction)) * len(labels)
+    parts = [min(max(mass - i, 0), 1) for i in range(len(labels))]
+    found = sum(part for part, label in zip(parts, labels, strict=True) if label)
+    return float(found / sum(labels) / Fraction(str(fraction)))
+
+
 def positives_at_top(labels, normalize=False):
     count = 0
     for label in labels:
@@ -65,6 +86,8 @@ def average_precision(labels, k=None, normalize=None):
     k = len(labels) if k is None else k
     precisions = [sum(labels[: i + 1]) / (i + 1) for i, label in enumerate(labels[:k]) if label]
     n_pos = sum(labels)
+    if normalize == "found":
+        return sum(precisions) / max(len(precisions), 1)
     return sum(precisions) / (min(k, n_pos) if normalize == "reachable" else n_pos)
 
 

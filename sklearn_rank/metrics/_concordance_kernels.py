@@ -1,0 +1,49 @@
+"""Compiled sums over pairs of items that two orders have."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import compiled
+
+__all__ = ["credit_above"]
+
+
+@compiled("void(i8[::1], f8[::1], i8[::1], i8[::1], f8[::1])")
+def credit_above(level, weight, starts, offsets, credit):
+    """Weight of the items of higher blocks that belong above each item, in O(n log n).
+
+    Items come list by list and block by block of tied scores, from the top; ``level`` counts the
+    distinct relevances of a list from 0, the highest. An item of a higher block counts in full
+    where its relevance is higher, and half where it is equal.
+    """
+    longest = 0
+    for q in range(len(offsets) - 1):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    # A tree of partial sums over the levels: entry i has those of its last (i & -i) levels.
+    tree = np.empty(longest + 1)
+    block = 0
+    for q in range(len(offsets) - 1):
+        end = offsets[q + 1]
+        size = end - offsets[q]
+        tree[: size + 1] = 0.0
+        while block < len(starts) and starts[block] < end:
+            begin = starts[block]
+            block += 1
+            stop = end if block == len(starts) else min(starts[block], end)
+            for i in range(begin, stop):
+                higher, equal = 0.0, 0.0
+                node = level[i]
+                while node > 0:
+                    higher += tree[node]
+                    node -= node & -node
+                node = level[i] + 1
+                while node > 0:
+                    equal += tree[node]
+                    node -= node & -node
+                credit[i] = 0.5 * (higher + equal)
+            for i in range(begin, stop):
+                node = level[i] + 1
+                while node <= size:
+                    tree[node] += weight[i]
+                    node += node & -node
