@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ from .._arguments import check_share
 from .._lists import ScoredLists
 from .._typing import FloatArray
 from ._at_k_measures import positives_in_top
+from ._influence import ClassInfluence, linear_rank_influence_of
 from ._measure import Average, Measure, Undefined, Value
+from ._score_generating import ScoreGeneratingFunction
 
-__all__ = ["LiftMeasure", "lift_score"]
+__all__ = ["LiftMeasure", "lift_influence", "lift_score"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -48,6 +51,63 @@ class LiftMeasure(Measure):
         found = positives_in_top(blocks, float(self.fraction) * blocks.total)
         with np.errstate(invalid="ignore"):
             return np.minimum(found / blocks.n_class / float(self.fraction), self.range[1])
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence:
+        """Find how much each item of one list moves the ratio.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes, each counted once.
+
+        Returns
+        -------
+        ClassInfluence
+            The influence: that of the share of the positives in the top.
+        """
+        return lift_influence(lists, float(self.fraction), float(self.values(lists)[0]))
+
+
+@dataclass(frozen=True)
+class _InTop(ScoreGeneratingFunction):
+    """``phi(u) = 1{u >= 1 - fraction}``: its mean over the positives is their share in the top."""
+
+    fraction: float
+
+    @property
+    def jumps(self) -> tuple[tuple[float, float], ...]:  # type: ignore[override]
+        return ((1.0 - self.fraction, 1.0),)
+
+    @property
+    def lipschitz(self) -> float:
+        return inf
+
+    def __call__(self, u: Any) -> FloatArray:
+        return np.where(np.asarray(u) >= 1.0 - self.fraction, 1.0, 0.0)
+
+    def derivative(self, u: Any) -> FloatArray:
+        return np.zeros_like(np.asarray(u, dtype=np.float64))
+
+
+def lift_influence(lists: ScoredLists, fraction: float, value: float) -> ClassInfluence:
+    """Find how much each item of one list moves precision in the top as a ratio to chance.
+
+    Parameters
+    ----------
+    lists : ScoredLists
+        One list with items of both classes, each counted once.
+    fraction : float
+        Share of the items that make the top.
+    value : float
+        The ratio.
+
+    Returns
+    -------
+    ClassInfluence
+        The influence.
+    """
+    found = linear_rank_influence_of(lists.positive, lists.score, _InTop(fraction))
+    return replace(found.scaled(0.0, fraction, copy=False), estimate=value)
 
 
 def lift_score(

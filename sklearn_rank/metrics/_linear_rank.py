@@ -277,12 +277,19 @@ def _auc_measure(
             "labels= and class_average= are for scores of more than two classes: pass"
             " multi_class='ovr' or 'ovo' too, or leave them out."
         )
-    if np.ndim(y_true) == 1 and np.ndim(y_score) == 2 and np.shape(y_score)[1] > 1:
+    if _has_columns(y_true, y_score):
         raise ValueError(
             f"y_score has shape {np.shape(y_score)}, one column for each class: pass"
             " multi_class='ovr' or 'ovo', or the column of the positive class."
         )
     return AUCMeasure(undefined=undefined)
+
+
+def _has_columns(y_true: Any, y_score: Any) -> bool:
+    try:
+        return np.ndim(y_true) == 1 and np.ndim(y_score) == 2 and np.shape(y_score)[1] > 1
+    except ValueError:  # rows of different lengths, which the measure refuses
+        return False
 
 
 def local_auc_score(

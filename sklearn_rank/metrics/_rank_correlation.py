@@ -137,7 +137,7 @@ def tau_b_score(
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
-    """Kendall's tau-b: pairs in the same order less pairs in the opposite order.
+    """Correlation by pairs in the same and in the opposite order: Kendall's tau-b.
 
     ``tau-b = (C - D) / sqrt((N - T_y) (N - T_s))``, of ``N = n (n - 1) / 2`` pairs of items C and
     D those that relevance and score put in the same and in the opposite order, T_y and T_s those

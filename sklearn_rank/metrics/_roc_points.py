@@ -137,16 +137,18 @@ class KolmogorovSmirnovMeasure(Measure):
         """Difference of each list."""
         blocks = lists.blocks()
         n_class, n_other = blocks.by_block(blocks.n_class), blocks.by_block(blocks.n_other)
-        # The difference rises only through blocks that hold positives.
+        of_list = blocks.list_of
+        if of_list is None:
+            of_list = np.zeros(len(blocks.of_class), dtype=np.intp)
+        largest = np.zeros(lists.n_lists)
         with np.errstate(divide="ignore", invalid="ignore"):
-            after = (blocks.class_above + blocks.of_class) / n_class
-            after -= (blocks.other_above + blocks.of_other) / n_other
+            # The difference rises only through blocks that hold positives.
+            difference = (blocks.class_above + blocks.of_class) / n_class
+            difference -= (blocks.other_above + blocks.of_other) / n_other
+            np.maximum.at(largest, of_list, difference)
             if self.two_sided:
                 before = blocks.other_above / n_other - blocks.class_above / n_class
-                after = np.maximum(after, before)
-        largest = np.zeros(lists.n_lists)
-        of_list = np.zeros(len(after), dtype=np.intp) if blocks.list_of is None else blocks.list_of
-        np.maximum.at(largest, of_list, after)
+                np.maximum.at(largest, of_list, before)
         defined = (blocks.n_class > 0) & (blocks.n_other > 0)
         return np.where(defined, np.minimum(largest, 1.0), np.nan)
 

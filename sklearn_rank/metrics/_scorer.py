@@ -210,6 +210,11 @@ class RankingScorer(BaseScorer):
         arguments = {**self._kwargs, **kwargs}
         has_queries = arguments.get("qid") is not None
         self._check_queries(has_queries)
+        if self.measure.by_class:
+            y_score = method_caller(estimator, method, X)
+            return float(
+                self._sign * self._value_of_classes(estimator, y_true, y_score, arguments)
+            )
         y_true = np.asarray(y_true)
         counted = _counted_labels(y_true, arguments.get("sample_weight"))
         if is_classifier(estimator):
@@ -239,6 +244,27 @@ class RankingScorer(BaseScorer):
     def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
         """Value of what is scored, less its sign."""
         return self.measure(y_true, y_score, **arguments)
+
+    def _value_of_classes(
+        self, estimator: Any, y_true: Any, y_score: Any, arguments: dict[str, Any]
+    ) -> float:
+        """Value of scores with one column for each class that the estimator was fitted on."""
+        if not is_classifier(estimator) or np.ndim(y_score) != 2:
+            raise ValueError(
+                f"{self.measure.name} takes one score for each class, and those of"
+                f" {type(estimator).__name__} are one for each row: leave out multi_class."
+            )
+        classes = estimator.classes_.tolist()
+        counted = _counted_labels(np.asarray(y_true), arguments.get("sample_weight"))
+        missing = [label for label in classes if not np.any(counted == label)]
+        # Of many queries the measure itself knows which ones have no value.
+        if missing and arguments.get("qid") is None:
+            raise ValueError(
+                f"No row has the label {missing[0]!r}, so that {self.measure.name} has no value:"
+                " score rows of all classes; in cross-validation use stratified folds."
+            )
+        measure = get_measure(self.measure, labels=tuple(classes))
+        return float(measure(y_true, y_score, **arguments))
 
     def _check_queries(self, given: bool) -> None:
         name = self.measure.name
@@ -378,13 +404,16 @@ def get_scorer(
     measure : str, Measure, ScoreGeneratingFunction or callable
         Means over queries: ``"ndcg"``, ``"ndcg@10"``, ``"dcg"``, ``"dcg@10"``, ``"precision@5"``,
         ``"recall@20"``, ``"ap"``, ``"ap@10"``, ``"rr"``, ``"rr@10"``, ``"err"``, ``"err@10"``,
-        ``"rbp@0.8"``, ``"spearman"``; pass ``max_grade=`` with the graded "err" and "rbp" in a
-        search, else it is that of each fold. Measures of one list of two classes: ``"auc"``,
+        ``"rbp@0.8"``, ``"success@10"``, ``"r_precision"``, ``"f1@10"``, ``"spearman"``,
+        ``"tau_b"``, ``"tau_ap"``, ``"rbo@0.9"``; pass ``max_grade=`` with the graded "err" and
+        "rbp" in a search, else it is that of each fold. Measures of one list of two classes:
+        ``"auc"``, ``"gini"``, ``"ks"``, ``"partial_auc@fpr0.1"``, ``"tpr@fpr0.01"``,
         ``"local_auc@0.8"``, ``"pnorm@4"``, ``"bedroc@20"``, ``"rie@20"``,
-        ``"precision@top0.05"``, ``"pos@top"``, and the negated losses
-        ``"neg_accuracy_loss@top0.05"`` and ``"neg_negative_height_loss@4"``. With any number for
-        the one shown; or a name that scikit-learn knows; or a measure as :func:`get_measure`
-        takes it, of which a loss is negated.
+        ``"precision@top0.05"``, ``"enrichment@0.01"``, ``"lift@0.1"``, ``"pos@top"``, and the
+        negated losses ``"neg_fpr@tpr0.9"``, ``"neg_accuracy_loss@top0.05"`` and
+        ``"neg_negative_height_loss@4"``. With any number for the one shown; or a name that
+        scikit-learn knows; or a measure as :func:`get_measure` takes it, of which a loss is
+        negated. ``"auc"`` with ``multi_class=`` is for classifiers of more than two classes.
     qid : str, bool or None, default=None
         Under which name the scorer asks for the ids of the queries where metadata routing is
         enabled: a str is that name, True is "qid", False is never. None is "groups" for measures

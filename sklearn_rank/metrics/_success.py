@@ -167,7 +167,7 @@ def success_at_k_score(
     Any of three items may stand first, and two of them are positive:
 
     >>> success_at_k_score([1, 1, 0], [0.0, 0.0, 0.0], k=1)
-    0.6666666666666667
+    0.6666666666666666
     """
     return SuccessMeasure(k=k, undefined=undefined)(
         y_true,

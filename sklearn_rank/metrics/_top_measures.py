@@ -16,6 +16,8 @@ from .._typing import FloatArray
 from .._warn import warn
 from ..exceptions import SmallTopWarning
 from ._at_k_measures import positives_in_top
+from ._influence import ClassInfluence
+from ._lift import lift_influence
 from ._measure import Measure
 
 __all__ = [
@@ -92,6 +94,21 @@ class EnrichmentFactorMeasure(Measure):
         # In a list without positives 0 times infinity: undefined.
         with np.errstate(invalid="ignore", divide="ignore"):
             return positives_in_top(blocks, mass) / mass * (blocks.total / blocks.n_class)
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence:
+        """Find how much each item of one list moves the factor.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes, each counted once.
+
+        Returns
+        -------
+        ClassInfluence
+            The influence: that of the share of the positives in the top.
+        """
+        return lift_influence(lists, float(self.fraction), float(self.values(lists)[0]))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -769,4 +769,6 @@ def test_places_beyond_the_list_are_empty(case):
         value = case.function(y_true, y_score, **end)
         if case.function is metrics.precision_at_k_score:
             value *= n / (n + 50)
+        if case.function is metrics.f1_at_k_score:
+            value *= (n + sum(y_true)) / (n + 50 + sum(y_true))
         assert case.function(y_true, y_score, **far) == close(value)

@@ -64,6 +64,17 @@ def test_every_name_of_the_list_is_taken():
         ("bedroc@0", "is not the name"),
         ("bedroc@1e999", "is not the name"),
         ("spearman@3", "is not the name"),
+        ("partial_auc", "did you mean 'partial_auc@fpr0.1'"),
+        ("partial_auc@", "is not the name"),
+        ("partial_auc@0.1", "did you mean 'partial_auc@fpr0.1'"),
+        ("partial_auc@tpr0.5fpr0.1", "is not the name"),
+        ("partial_auc@fpr1", "is not the name"),
+        ("partial_auc@fpr-1", "is not the name"),
+        ("tpr@fpr1", "is not the name"),
+        ("fpr@tpr0", "is not the name"),
+        ("mrr@0", "is not the name"),
+        ("hit_rate", "did you mean"),
+        ("enrichment@1", "is not the name"),
         ("", "is not the name"),
     ],
 )
@@ -92,14 +103,20 @@ def test_a_measure_knows_whether_it_is_per_query():
         "dcg@10",
         "err",
         "err@10",
+        "f1@10",
         "ndcg",
         "ndcg@10",
         "precision@5",
+        "r_precision",
+        "rbo@0.9",
         "rbp@0.8",
         "recall@20",
         "rr",
         "rr@10",
         "spearman",
+        "success@10",
+        "tau_ap",
+        "tau_b",
     }
 
 
@@ -117,11 +134,38 @@ def test_a_measure_knows_whether_it_is_per_query():
         ("rbp@.95", {"persistence": 0.95}),
         ("bedroc@1e+2", {"alpha": 100.0}),
         ("auc", {}),
+        ("partial_auc@fpr0.1", {"max_fpr": 0.1, "min_tpr": 0.0}),
+        ("partial_auc@tpr0.8", {"max_fpr": 1.0, "min_tpr": 0.8}),
+        ("partial_auc@fpr1e-05tpr0.8", {"max_fpr": 1e-5, "min_tpr": 0.8}),
+        ("tpr@fpr0", {"max_fpr": 0.0}),
+        ("tpr@fpr0.01", {"max_fpr": 0.01}),
+        ("fpr@tpr1", {"min_tpr": 1.0}),
+        ("enrichment@.01", {"fraction": 0.01}),
+        ("rbo@.95", {"persistence": 0.95}),
     ],
 )
 def test_numbers_in_names(name, parameters):
     measure = get_measure(name)
     assert {name: getattr(measure, name) for name in parameters} == parameters
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [("mrr", "rr"), ("mrr@10", "rr@10"), ("hit_rate@5", "success@5"), ("kendall", "tau_b")],
+)
+def test_other_names_are_of_the_same_measure(alias, name):
+    assert get_measure(alias) == get_measure(name)
+    assert get_measure(alias).name == name
+    assert alias not in get_measure_names()
+    assert repr(metrics.get_scorer(alias)) == f"get_scorer({name!r})"
+
+
+def test_a_limit_is_said_once():
+    with pytest.raises(TypeError, match=r"max_fpr=0.2 is said by the name"):
+        get_measure("partial_auc@fpr0.1", max_fpr=0.2)
+    both = get_measure("partial_auc@fpr0.3", min_tpr=0.7)
+    assert both.name == "partial_auc@fpr0.3tpr0.7"
+    assert get_measure(both.name) == both
 
 
 def test_small_shares_are_read_in_scientific_notation():
@@ -180,7 +224,10 @@ def test_a_score_generating_function_is_its_statistic():
 def test_names_say_what_differs_from_the_usual():
     assert get_measure("ndcg@10", gain="linear").name == "ndcg@10(gain='linear')"
     assert get_measure("ap", convention="sklearn").name == "ap(convention='sklearn')"
-    assert get_measure(metrics.partial_auc_score, max_fpr=0.1).name == "partial_auc(max_fpr=0.1)"
+    area = get_measure(metrics.partial_auc_score, max_fpr=0.1, scale="mcclish")
+    assert area.name == "partial_auc@fpr0.1(scale='mcclish')"
+    assert repr(area) == "get_measure('partial_auc@fpr0.1', scale='mcclish')"
+    assert repr(get_measure(metrics.partial_auc_score)) == "get_measure(partial_auc_score)"
     assert get_measure("precision@top0.123456789").name == "precision@top0.123456789"
     assert repr(get_measure("ndcg@10", gain="linear")) == "get_measure('ndcg@10', gain='linear')"
 
