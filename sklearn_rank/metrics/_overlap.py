@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import ceil, inf
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import hyp2f1
 
 from .._arguments import check_choice, check_share, check_whole
 from .._blocks import tied_blocks
@@ -15,8 +14,12 @@ from .._lists import ScoredLists
 from .._order import ragged_ranges
 from .._typing import FloatArray, IntArray
 from ._measure import Average, Measure, Undefined, Value
+from ._stopping import NEGLIGIBLE
 
 __all__ = ["RankBiasedOverlapMeasure", "rank_biased_overlap_score"]
+
+# Terms of a tail that are summed one by one.
+LONGEST_TAIL = 2**20
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -71,11 +74,20 @@ class RankBiasedOverlapMeasure(Measure):
         if self.beyond == "extrapolated":
             values += at_last / last * p**last
         elif self.beyond == "least":
-            # (1 - p) sum over d > last of p**(d - 1) / d, which does not cancel in this form.
-            rest = hyp2f1(1.0, last + 1.0, last + 2.0, p) / (last + 1.0)
-            values += at_last * (1.0 - p) * p**last * rest
+            values += at_last * (1.0 - p) / p * _tails(p, last)
         ordered = np.maximum.reduceat(lists.grade, first) > np.minimum.reduceat(lists.grade, first)
         return np.where(ordered, np.minimum(values, 1.0), np.nan)
+
+
+def _tails(p: float, last: IntArray) -> FloatArray:
+    """Sums of ``p**d / d`` over d > last."""
+    longest, more = int(last.max()), ceil(NEGLIGIBLE / (1.0 - p))
+    if more > LONGEST_TAIL:
+        # The tail is so heavy that what precedes it does not cancel.
+        upto = np.cumsum(p ** np.arange(1.0, longest + 1) / np.arange(1.0, longest + 1))
+        return -np.log1p(-p) - upto[last - 1]
+    depth = np.arange(1.0, longest + more + 1)
+    return np.cumsum((p**depth / depth)[::-1])[::-1][last]
 
 
 def _shared(lists: ScoredLists, depth: IntArray) -> FloatArray:
@@ -152,7 +164,7 @@ def rank_biased_overlap_score(
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     persistence : float, default=0.9
         Chance p that the reader goes on by one depth, in (0, 1); at .9 the first ten depths have
-        86 % of the weight, at .98 the first fifty.
+        86 % of the weight, at .98 the first fifty 85 %.
     k : int or None, default=None
         Last depth that is looked at, at least 1; None is the length of the list.
     beyond : {"extrapolated", "least", "nothing"}, default="extrapolated"

@@ -206,7 +206,7 @@ class RankingScorer(BaseScorer):
             message="A parameter of this scorer is passed as metadata too: pass it once.",
             kwargs=kwargs,
         )
-        method = _response_method(estimator)
+        method = _response_method(estimator, self.measure.by_class)
         arguments = {**self._kwargs, **kwargs}
         has_queries = arguments.get("qid") is not None
         self._check_queries(has_queries)
@@ -356,12 +356,12 @@ def _one_score_a_row(values: Any, estimator: Any, method: str) -> Any:
     return np.asarray(values)[:, 1]
 
 
-def _response_method(estimator: Any) -> str:
+def _response_method(estimator: Any, by_class: bool = False) -> str:
     methods = RESPONSE_METHODS[:2] if is_classifier(estimator) else RESPONSE_METHODS
-    if is_classifier(estimator) and len(estimator.classes_) != 2:
+    if is_classifier(estimator) and len(estimator.classes_) != 2 and not by_class:
         raise ValueError(
             f"{type(estimator).__name__} was fitted on {len(estimator.classes_)} classes, but a"
-            " ranking has two: fit one class against the rest."
+            " ranking has two: fit one class against the rest, or pass multi_class= with 'auc'."
         )
     for method in methods:
         if hasattr(estimator, method):

@@ -19,7 +19,7 @@ from .._lists import ScoredLists
 from .._order import ragged_ranges
 from .._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["padded", "reciprocal_stop"]
+__all__ = ["NEGLIGIBLE", "padded", "reciprocal_stop"]
 
 # Blocks of more items than this are integrated; it takes about as long as item by item here.
 LONG = 1024

@@ -196,8 +196,8 @@ def enrichment_factor_score(
 
     Notes
     -----
-    RDKit rounds the number of items up, here it is rounded to the nearest. O(n log n) time, O(n)
-    memory.
+    RDKit rounds the number of items up, here it is rounded to the nearest. The influence of single
+    items is that of :func:`lift_score`, with its coverage. O(n log n) time, O(n) memory.
 
     References
     ----------
