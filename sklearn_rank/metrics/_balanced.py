@@ -23,6 +23,7 @@ class RPrecisionMeasure(Measure):
 
     per_query = True
     lacking = "no positive"
+    weights = "relative"
     function = "r_precision_score"
     stem = "r_precision"
 
@@ -109,7 +110,7 @@ def r_precision_score(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts.
+        Non-negative weights: how many times each item counts. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.
@@ -204,7 +205,8 @@ def f1_at_k_score(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts.
+        Non-negative weights: how many times each item counts. Their scale is part of the value:
+        weight 2 is the item twice, and each list needs at least 1 in all.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.

@@ -21,6 +21,7 @@ class GiniMeasure(Measure):
     """Twice the area under the ROC curve, less 1; see ``gini_score``."""
 
     lacking = _AUC.lacking
+    weights = "relative"
     function = "gini_score"
     stem = "gini"
 
@@ -75,7 +76,7 @@ def gini_score(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts.
+        Non-negative weights: how many times each item counts. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.

@@ -30,6 +30,7 @@ class LiftMeasure(Measure):
     """
 
     lacking = "no positive"
+    weights = "relative"
     function = "lift_score"
     stem = "lift@"
     in_name = "fraction"
@@ -140,7 +141,7 @@ def lift_score(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts.
+        Non-negative weights: how many times each item counts. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.

@@ -36,6 +36,7 @@ class MultiClassAUCMeasure(Measure):
     by_class = True
     two_dimensions_are_classes = False
     lacking = "no item of one of the classes"
+    weights = "relative"
     function = "roc_auc_score"
     stem = "auc"
 

@@ -36,6 +36,7 @@ class _RankCorrelation(Measure):
 class TauBMeasure(_RankCorrelation):
     """Pairs in the same order less pairs in the opposite order; see ``tau_b_score``."""
 
+    weights = "relative"
     function = "tau_b_score"
     stem = "tau_b"
 
@@ -152,7 +153,7 @@ def tau_b_score(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts.
+        Non-negative weights: how many times each item counts. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.

@@ -35,6 +35,7 @@ class TPRAtFPRMeasure(Measure):
     """
 
     lacking = "items of one class only"
+    weights = "relative"
     function = "tpr_at_fpr_score"
     stem = "tpr@fpr"
     in_name = "max_fpr"
@@ -79,6 +80,7 @@ class FPRAtTPRMeasure(Measure):
 
     greater_is_better = False
     lacking = "items of one class only"
+    weights = "relative"
     function = "fpr_at_tpr_loss"
     stem = "fpr@tpr"
     in_name = "min_tpr"
@@ -119,6 +121,7 @@ class KolmogorovSmirnovMeasure(Measure):
     """
 
     lacking = "items of one class only"
+    weights = "relative"
     function = "kolmogorov_smirnov_score"
     stem = "ks"
 
@@ -190,7 +193,7 @@ def tpr_at_fpr_score(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts.
+        Non-negative weights: how many times each item counts. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.
@@ -290,7 +293,7 @@ def fpr_at_tpr_loss(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts.
+        Non-negative weights: how many times each item counts. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.
@@ -386,7 +389,7 @@ def kolmogorov_smirnov_score(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts.
+        Non-negative weights: how many times each item counts. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.
