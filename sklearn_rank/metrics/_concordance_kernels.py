@@ -11,11 +11,11 @@ __all__ = ["credit_above"]
 
 @compiled("void(i8[::1], f8[::1], i8[::1], i8[::1], f8[::1])")
 def credit_above(level, weight, starts, offsets, credit):
-    """Weight of the items of higher blocks that belong above each item, in O(n log n).
+    """Weight of the pairs of an item of each block and one above it in the right order.
 
     Items come list by list and block by block of tied scores, from the top; ``level`` counts the
-    distinct relevances of a list from 0, the highest. An item of a higher block counts in full
-    where its relevance is higher, and half where it is equal.
+    distinct relevances of a list from 0, the highest. Pairs of equal relevance count half. It
+    takes O(n log n), n the number of items.
     """
     longest = 0
     for q in range(len(offsets) - 1):
@@ -30,6 +30,7 @@ def credit_above(level, weight, starts, offsets, credit):
         while block < len(starts) and starts[block] < end:
             begin = starts[block]
             block += 1
+            total = 0.0
             stop = end if block == len(starts) else min(starts[block], end)
             for i in range(begin, stop):
                 higher, equal = 0.0, 0.0
@@ -41,7 +42,8 @@ def credit_above(level, weight, starts, offsets, credit):
                 while node > 0:
                     equal += tree[node]
                     node -= node & -node
-                credit[i] = 0.5 * (higher + equal)
+                total += weight[i] * 0.5 * (higher + equal)
+            credit[block - 1] = total
             for i in range(begin, stop):
                 node = level[i] + 1
                 while node <= size:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._blocks import TiedBlocks, tied_blocks
 from .._lists import ScoredLists
-from .._typing import FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ._measure import Average, Measure, Undefined, Value
 from ._reciprocals import reciprocals
 
@@ -42,16 +42,20 @@ class TauBMeasure(_RankCorrelation):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Correlation of each list."""
-        weight = lists.counts
-        if lists.weight is not None:
+        weight = lists.weight
+        if weight is not None:
             # A pair weighs a product, which must neither overflow nor vanish.
             weight = weight / lists.to_items(lists.sizes)
         by_score = tied_blocks(lists.score, lists.offsets)
         by_grade = tied_blocks(lists.grade, lists.offsets)
-        credit, above = _credits(lists, by_score, by_grade, weight)
-        ordered = weight[by_score.order]
-        difference = np.add.reduceat(ordered * (2.0 * credit - above), lists.offsets[:-1])
-        pairs = [_untied_pairs(blocks, weight) for blocks in (by_grade, by_score)]
+        credit = _credits(lists, by_score, by_grade, weight)
+        of_score, of_grade = _mass(by_score, weight), _mass(by_grade, weight)
+        above = _above(by_score, of_score)
+        difference = 2.0 * by_score.list_totals(credit) - by_score.list_totals(of_score * above)
+        pairs = [
+            by_grade.list_totals(of_grade * _above(by_grade, of_grade)),
+            by_score.list_totals(of_score * above),
+        ]
         with np.errstate(divide="ignore", invalid="ignore"):
             values = difference / np.sqrt(pairs[0]) / np.sqrt(pairs[1])
         # Scores that are all tied are no order, which is worth as much as one at random.
@@ -69,12 +73,11 @@ class TauAPMeasure(_RankCorrelation):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Correlation of each list."""
-        weight = lists.counts
         by_score = tied_blocks(lists.score, lists.offsets)
         by_grade = tied_blocks(lists.grade, lists.offsets)
-        credit, above = _credits(lists, by_score, by_grade, weight)
-        right = np.add.reduceat(weight[by_score.order] * credit, by_score.starts)
-        above, size = above[by_score.starts], by_score.totals(weight)
+        right = _credits(lists, by_score, by_grade, lists.weight)
+        mass = _mass(by_score, lists.weight)
+        above, size = _above(by_score, mass).astype(np.float64), mass.astype(np.float64)
         # At place r of a block of L items after N others, r = 1..L, an item has the mean credit
         # right / L among the N, and half of the r - 1 others of the block.
         harmonic = reciprocals(np.maximum(above, 1.0), size)
@@ -89,37 +92,36 @@ class TauAPMeasure(_RankCorrelation):
 
 
 def _credits(
-    lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks, weight: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """For each item, from the top: weight above it that belongs there, and all weight above it.
+    lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks, weight: FloatArray | None
+) -> FloatArray:
+    """Weight of the pairs of an item of each block and one above it that are in the right order.
 
-    Weight of the same relevance belongs there by half.
+    Pairs of the same relevance count half.
     """
     from ._concordance_kernels import credit_above
 
-    level = np.empty(len(weight), dtype=np.int64)
+    level = np.empty(len(lists.grade), dtype=np.int64)
     of_block = np.arange(len(by_grade.starts)) - by_grade.first[by_grade.list_of()]
     level[by_grade.order] = np.repeat(of_block, by_grade.lengths())
-    credit = np.empty(len(weight))
+    credit = np.empty(len(by_score.starts))
     credit_above(
         level[by_score.order],
-        np.ascontiguousarray(weight[by_score.order]),
+        np.ones(len(level)) if weight is None else weight[by_score.order],
         by_score.starts.astype(np.int64, copy=False),
         np.asarray(lists.offsets, dtype=np.int64),
         credit,
     )
-    return credit, np.repeat(_above(by_score, by_score.totals(weight)), by_score.lengths())
+    return credit
 
 
-def _above(blocks: TiedBlocks, mass: FloatArray) -> FloatArray:
+def _mass(blocks: TiedBlocks, weight: FloatArray | None) -> AnyArray:
+    """Weight of each block; counts as integers, whose sums are faster."""
+    return blocks.lengths() if weight is None else blocks.totals(weight)
+
+
+def _above(blocks: TiedBlocks, mass: AnyArray) -> AnyArray:
     """Weight of the list above each block."""
-    return np.maximum(blocks.running(mass) - mass, 0.0)
-
-
-def _untied_pairs(blocks: TiedBlocks, weight: FloatArray) -> FloatArray:
-    """Weight of the pairs of each list that stand in different blocks."""
-    mass = blocks.totals(weight)
-    return blocks.list_totals(mass * _above(blocks, mass))
+    return np.maximum(blocks.running(mass) - mass, 0)
 
 
 def _n_blocks(blocks: TiedBlocks) -> IntArray:

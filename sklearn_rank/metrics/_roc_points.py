@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .._arguments import check_flag, check_number
-from .._blocks import ClassBlocks
 from .._lists import ScoredLists
 from .._top import MASS_SLACK
 from .._typing import FloatArray
@@ -65,7 +64,9 @@ class TPRAtFPRMeasure(Measure):
             fine = np.where(blocks.of_other > 0, real / blocks.of_other, real >= 0)
         exact = blocks.by_block(lists.whole)
         share = np.clip(np.where(exact, whole / (blocks.of_other + 1.0), fine), 0.0, 1.0)
-        return _rate(blocks, share)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rate = np.minimum(blocks.sums(blocks.of_class * share) / blocks.n_class, 1.0)
+        return np.where((blocks.n_class > 0) & (blocks.n_other > 0), rate, np.nan)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -98,16 +99,23 @@ class FPRAtTPRMeasure(Measure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Rate of each list."""
-        blocks = lists.blocks(of_negatives=True)
-        needed = float(self.min_tpr) * blocks.n_other
+        blocks = lists.blocks()
+        needed = float(self.min_tpr) * blocks.n_class
         needed = needed - 4 * np.spacing(needed)
-        whole = blocks.by_block(np.ceil(needed)) - blocks.other_above
-        real = blocks.by_block(needed - MASS_SLACK * blocks.n_other) - blocks.other_above
-        with np.errstate(divide="ignore", invalid="ignore"):
-            fine = np.where(blocks.of_other > 0, real / blocks.of_other, real > 0)
-        exact = blocks.by_block(lists.whole)
-        share = np.clip(np.where(exact, whole / (blocks.of_other + 1.0), fine), 0.0, 1.0)
-        return _rate(blocks, share)
+        needed = np.where(lists.whole, np.ceil(needed), needed - MASS_SLACK * blocks.n_class)
+        defined = np.flatnonzero((blocks.n_class > 0) & (blocks.n_other > 0))
+        values = np.full(lists.n_lists, np.nan)
+        if len(defined) == 0:
+            return values
+        # The topmost block down to whose end the rate is reached.
+        reached = blocks.class_above + blocks.of_class >= blocks.by_block(needed)
+        below = blocks.sums(np.where(reached, 0.0, 1.0))[defined].astype(np.intp)
+        at = blocks.top[defined] - below
+        positive, whole = blocks.of_class[at], lists.whole[defined]
+        inside = np.clip(needed[defined] - blocks.class_above[at], 0.0, positive)
+        inside = blocks.of_other[at] * inside / np.where(whole, positive + 1.0, positive)
+        values[defined] = (blocks.other_above[at] + inside) / blocks.n_other[defined]
+        return np.minimum(values, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -154,13 +162,6 @@ class KolmogorovSmirnovMeasure(Measure):
                 np.maximum.at(largest, of_list, before)
         defined = (blocks.n_class > 0) & (blocks.n_other > 0)
         return np.where(defined, np.minimum(largest, 1.0), np.nan)
-
-
-def _rate(blocks: ClassBlocks, share: FloatArray) -> FloatArray:
-    """Share of the class in each list, from that in each block; NaN where a class is absent."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rate = np.minimum(blocks.sums(blocks.of_class * share) / blocks.n_class, 1.0)
-    return np.where((blocks.n_class > 0) & (blocks.n_other > 0), rate, np.nan)
 
 
 def tpr_at_fpr_score(
