@@ -227,9 +227,11 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
         One of :func:`get_measure_names`, with any other position, share in (0, 1), or positive
-        number (``"bedroc@20"``, ``"pnorm@4"``) for the one shown; a measure, which is returned; a
-        score-generating function, whose linear rank statistic is meant, between the worst order,
-        0, and the best, 1; or a function of this module, as ``ndcg_score``.
+        number (``"bedroc@20"``, ``"pnorm@4"``) for the one shown, of which ``"mrr"``,
+        ``"hit_rate@10"`` and ``"kendall"`` are other names of ``"rr"``, ``"success@10"`` and
+        ``"tau_b"``; a measure, which is returned; a score-generating function, whose linear rank
+        statistic is meant, between the worst order, 0, and the best, 1; or a function of this
+        module, as ``ndcg_score``.
     **parameters : dict
         Further parameters of the measure, as ``gain="linear"`` or ``convention="letor"``.
 
