@@ -286,7 +286,7 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
 
 
 def _named(name: str, parameters: dict[str, Any]) -> Measure:
-    bare, at, number = name.partition("@")
+    given, (bare, at, number) = name, name.partition("@")
     name = _ALIASES.get(bare, bare) + at + number
     for entry in _GRAMMAR:
         if name == entry.stem and (entry.read is None or entry.optional):
@@ -300,7 +300,7 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
             said = value if isinstance(value, dict) else {str(entry.measure.in_name): value}
             for one in said.keys() & parameters.keys():
                 raise TypeError(
-                    f"{one}={parameters[one]!r} is said by the name {name!r} already: leave out"
+                    f"{one}={parameters[one]!r} is said by the name {given!r} already: leave out"
                     " one of the two."
                 )
             return _made(entry.measure, {**said, **parameters})
@@ -308,7 +308,7 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
     close = get_close_matches(name.lower(), names, n=1)
     hint = f"did you mean {close[0]!r}? Names" if close else "names"
     raise ValueError(
-        f"{name!r} is not the name of a measure: {hint} are {names},"
+        f"{given!r} is not the name of a measure: {hint} are {names},"
         " with another number of the same kind for the one shown: a position from 1 on, a share"
         " in (0, 1), for bedroc, negative_height_loss, pnorm and rie a positive number; two limits"
         " of the partial AUC are 'partial_auc@fpr0.3tpr0.7'."

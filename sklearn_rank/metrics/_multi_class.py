@@ -184,7 +184,13 @@ def _columns(
     counted = np.ones(len(given), dtype=bool)
     if weight is not None and weight.shape == given.shape:
         counted = weight != 0
-    present = np.unique(given[counted])
+    try:
+        present = np.unique(given[counted])
+    except TypeError:
+        raise ValueError(
+            "y_true mixes labels of different types, or misses some: make them all numbers or all"
+            " strings, and remove rows without one."
+        ) from None
     classes = present if labels is None else np.asarray(labels)
     if len(classes) != n_columns:
         raise ValueError(

@@ -73,7 +73,7 @@ def test_every_name_of_the_list_is_taken():
         ("tpr@fpr1", "is not the name"),
         ("fpr@tpr0", "is not the name"),
         ("mrr@0", "is not the name"),
-        ("hit_rate", "did you mean"),
+        ("hit_rate@x", "'hit_rate@x' is not the name of a measure: did you mean 'success@10'"),
         ("enrichment@1", "is not the name"),
         ("", "is not the name"),
     ],

@@ -118,6 +118,7 @@ def test_a_list_that_lacks_a_class_is_undefined():
         ({"y_score": [0.1, 0.2, 0.3, 0.4]}, "one column of numbers"),
         ({"y_score": [["a", "b", "c"]] * 4}, "one column of numbers"),
         ({"pos_label": 1}, "pos_label"),
+        ({"y_true": ["a", None, "b", "c"]}, "different types, or misses"),
     ],
 )
 def test_bad_input_is_refused(change, message):
