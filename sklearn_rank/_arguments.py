@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from math import inf
+from math import inf, nan
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 __all__ = [
+    "MOST_ITEMS",
     "check_choice",
+    "check_count",
     "check_flag",
     "check_generator",
     "check_level",
@@ -20,9 +22,15 @@ __all__ = [
     "check_whole",
     "is_number",
     "is_whole",
+    "shown",
 ]
 
 Closed: TypeAlias = Literal["both", "left", "right", "neither"]
+
+# No file has more items; up to here float64 tells counts apart.
+MOST_ITEMS = 2**53
+# Values whose representation is longer are cut in messages.
+LONGEST_SHOWN = 80
 
 
 def is_number(value: Any) -> bool:
@@ -44,7 +52,7 @@ def check_number(
     closed: Closed = "both",
     what: str = "",
 ) -> float:
-    """Check a number in an interval; NaN is in none.
+    """Check a number in an interval, as the float64 that it becomes; NaN is in none.
 
     Parameters
     ----------
@@ -64,16 +72,33 @@ def check_number(
     float
         The number.
     """
-    inside = is_number(value) and (
-        (low <= value if closed in ("both", "left") else low < value)
-        and (value <= high if closed in ("both", "right") else value < high)
+    number = _as_float(value)
+    inside = (low <= number if closed in ("both", "left") else low < number) and (
+        number <= high if closed in ("both", "right") else number < high
     )
     if not inside:
         raise ValueError(
-            f"{name}={value!r} must be {_range_in_words(low, high, closed)}"
+            f"{name}={shown(value)} must be {_range_in_words(low, high, closed)}"
             f"{f': {what}' if what else ''}."
         )
-    return float(value)
+    return number
+
+
+def _as_float(value: Any) -> float:
+    """The nearest float64; NaN for what is no number, or an integer beyond all of them."""
+    try:
+        return float(value) if is_number(value) else nan
+    except OverflowError:
+        return nan
+
+
+def shown(value: Any) -> str:
+    """Represent a value in a message, cut off where it is long."""
+    if isinstance(value, int) and value.bit_length() > 3 * LONGEST_SHOWN:
+        # Python refuses to write out integers of thousands of digits.
+        return f"<an integer of {value.bit_length()} bits>"
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def _range_in_words(low: float, high: float, closed: Closed) -> str:
@@ -143,11 +168,33 @@ def check_whole(
     """
     instead = " or None" if optional else ""
     if not is_whole(value):
-        raise TypeError(f"{name}={value!r} must be a whole number{instead}.")
-    if not low <= value <= high:
+        raise TypeError(f"{name}={shown(value)} must be a whole number{instead}.")
+    # In Python's integers nothing wraps round, as it would in those of few bits.
+    number = int(value)
+    if not low <= number <= high:
         most = "" if high == inf else f" and at most {high:g}"
-        raise ValueError(f"{name}={value!r} must be at least {low}{most}{instead}.")
-    return int(value)
+        raise ValueError(f"{name}={shown(value)} must be at least {low}{most}{instead}.")
+    return number
+
+
+def check_count(name: str, value: Any, low: int = 1) -> int:
+    """Check a number of items: a whole number of at most 2^53.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    value : object
+        Its value.
+    low : int, default=1
+        Least number that is allowed.
+
+    Returns
+    -------
+    int
+        The number.
+    """
+    return check_whole(name, value, low, MOST_ITEMS)
 
 
 def check_resamples(n_resamples: Any) -> int:
@@ -178,7 +225,7 @@ def check_choice(name: str, value: Any, choices: Collection[Any], *, hint: str =
 def check_flag(name: str, value: Any) -> bool:
     """Check an argument that is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name}={value!r} must be True or False.")
+        raise TypeError(f"{name}={shown(value)} must be True or False.")
     return bool(value)
 
 

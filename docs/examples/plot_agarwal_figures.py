@@ -49,8 +49,8 @@ values = np.linspace(0.5, 1, 101)
 for m, n, style in ((10, 90, "-"), (100, 900, "--"), (1000, 9000, "-.")):
     for method, colour in (("mcdiarmid", "C1"), ("kl", "C3")):
         limits = [
-            value - auc_bound(m, n, delta, method=method, auc=value, side="lower").value
-            for value in values
+            value - auc_bound(m, n, delta, method=method, auc=auc, side="lower").value
+            for value, auc in zip(values, values if method == "kl" else [None] * 101, strict=True)
         ]
         label = f"{names[method]}, {m} and {n} items"
         axis.plot(values, limits, style, color=colour, label=label)

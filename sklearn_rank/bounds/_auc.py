@@ -6,14 +6,23 @@ uniform class. Ties count 1/2 in the AUC and in its expectation.
 
 from __future__ import annotations
 
+from math import exp, log
 from typing import Literal, TypeAlias
 
-from .._arguments import check_choice, check_number, check_share, check_whole, is_whole
+from .._arguments import (
+    check_choice,
+    check_count,
+    check_number,
+    check_share,
+    check_whole,
+    is_whole,
+    shown,
+)
 from ._bound import Bound
 from ._finite_class import (
     FINITE_METHODS,
     FiniteMethod,
-    finite_probability,
+    finite_log_probability,
     finite_sample_size,
     finite_theorem,
     finite_width,
@@ -109,7 +118,7 @@ def auc_bound(
           compares with.
     auc : float or None, default=None
         Observed AUC, of the function that was chosen, in [0, 1]; needed for "kl", and None is the
-        worst case for "chebyshev". The other methods make no use of it.
+        worst case for "chebyshev". The other methods make no use of it, and refuse it.
     side : {"both", "lower", "upper"}, default="both"
         Both sides at once; that the expected AUC is not far below the observed one (a lower
         limit for it); or not far above it. One side has the whole of delta, and makes all but
@@ -130,7 +139,8 @@ def auc_bound(
     TypeError
         If a count is not a whole number, or ``function_class`` of another type.
     ValueError
-        If an argument is out of range, "kl" has no ``auc``, or the class has no such method.
+        If an argument is out of range, "kl" has no ``auc``, a method has one that it makes no use
+        of, or the class has no such method.
 
     See Also
     --------
@@ -150,7 +160,8 @@ def auc_bound(
     one that is depends on the counts alone.
 
     The AUC is the mean, over all ways to pair items off, of means of k independent pairs, and
-    Jensen's inequality carries a Chernoff bound over to it. "chebyshev" holds with ties too:
+    Hölder's inequality carries a Chernoff bound over to it, for items that need not be identically
+    distributed within a class. "chebyshev" holds with ties too:
     breaking them at random can only add variance. For both sides the bounds of the two halves at
     ``delta / 2`` are joined, the larger one being reported; "chebyshev" needs no halving there.
 
@@ -193,21 +204,24 @@ Proofs of bounds, Theorem 3]
       where the class of functions does not depend on the training set
       where items are independent given their labels
     """
-    n_pos, n_neg = check_whole("n_pos", n_pos, 0), check_whole("n_neg", n_neg, 0)
-    check_share("delta", delta, what="the probability of failure")
+    n_pos, n_neg = check_count("n_pos", n_pos, 0), check_count("n_neg", n_neg, 0)
+    delta = check_share("delta", delta, what="the probability of failure")
+    function_class = _check_function_class(function_class)
     _check_method(function_class, method, FINITE_METHODS)
     auc = _check_auc("auc", auc, needed=method == "kl")
+    uniform = isinstance(function_class, FunctionClass)
+    _check_used("auc", auc, method, () if uniform else ("tightest", "kl", "chebyshev"))
     check_choice("side", side, SIDES)
     check_choice("labels", labels, LABELS)
     drawn = labels == "random"
     chosen: str
     if isinstance(function_class, FunctionClass):
         chosen = "averaging" if method == "tightest" else method
-        value = uniform_width(function_class, n_pos, n_neg, delta, chosen, side)
+        value = uniform_width(function_class, n_pos, n_neg, log(delta), chosen, side)
         statement = "Theorem 19" if drawn else "Corollary 18"
         theorem = uniform_theorem(chosen, function_class, statement)
     else:
-        each = delta / (1 if function_class is None else function_class)
+        each = log(delta) - log(1 if function_class is None else function_class)
         chosen = (
             tightest_finite_method(n_pos, n_neg, each, auc, side)
             if method == "tightest"
@@ -263,7 +277,8 @@ def auc_deviation_bound(
     expected_auc : float or None, default=None
         Expected AUC of the one function, in [0, 1]; needed for "kl".
     variance : float or None, default=None
-        Variance of its AUC for "chebyshev", in [0, 1/4]; None is the largest possible one.
+        Variance of its AUC for "chebyshev", in [0, 1/4]; None is the largest possible one. Only
+        then is ``expected_auc`` of use to "chebyshev".
     side : {"both", "lower", "upper"}, default="both"
         That the observed AUC is far from the expected one, far above it, or far below it.
 
@@ -278,7 +293,8 @@ def auc_deviation_bound(
         If a count is not a whole number, or ``function_class`` of another type.
     ValueError
         If an argument is out of range or missing, the class has no such method, or
-        ``expected_auc`` or ``variance`` is given for more than one function.
+        ``expected_auc`` or ``variance`` is given for more than one function or to a method that
+        makes no use of it.
 
     See Also
     --------
@@ -308,16 +324,21 @@ def auc_deviation_bound(
     >>> f"{auc_deviation_bound(0.4, 2000, 2000, function_class=linear).value:.0e}"
     '5e-24'
     """
-    check_number("epsilon", epsilon, 0.0, 1.0, closed="right", what="a deviation")
-    n_pos, n_neg = check_whole("n_pos", n_pos, 0), check_whole("n_neg", n_neg, 0)
+    epsilon = check_number("epsilon", epsilon, 0.0, 1.0, closed="right", what="a deviation")
+    n_pos, n_neg = check_count("n_pos", n_pos, 0), check_count("n_neg", n_neg, 0)
+    function_class = _check_function_class(function_class)
     _check_method(
         function_class, method, FINITE_METHODS if function_class is None else WITHOUT_AUC
     )
     expected_auc = _check_auc("expected_auc", expected_auc, needed=method == "kl")
     _check_single_function("expected_auc", expected_auc, function_class)
     if variance is not None:
-        check_number("variance", variance, 0.0, 0.25, what="that of an AUC")
+        variance = check_number("variance", variance, 0.0, 0.25, what="that of an AUC")
     _check_single_function("variance", variance, function_class)
+    _check_used("variance", variance, method, ("tightest", "chebyshev"))
+    # Chebyshev's inequality takes the largest variance that an expected AUC allows.
+    without = () if variance is not None else ("chebyshev",)
+    _check_used("expected_auc", expected_auc, method, ("tightest", "kl", *without))
     check_choice("side", side, SIDES)
     chosen: str
     if isinstance(function_class, FunctionClass):
@@ -332,11 +353,11 @@ def auc_deviation_bound(
         if method == "tightest":
             tried = (*(() if expected_auc is None else ("kl",)), *TIGHT_WITHOUT_AUC)
         values = {
-            one: finite_probability(epsilon, n_pos, n_neg, one, expected_auc, variance, side)
+            one: finite_log_probability(epsilon, n_pos, n_neg, one, expected_auc, variance, side)
             for one in tried
         }
         chosen = min(values, key=values.__getitem__)
-        value = min(n_functions * values[chosen], 1.0)
+        value = exp(min(log(n_functions) + values[chosen], 0.0))
         theorem = finite_theorem(chosen, "Theorem 5", "Theorem 10", function_class)
     return Bound(
         value=value,
@@ -381,7 +402,7 @@ def auc_sample_size_bound(
     -------
     Bound
         Of the number of items needed, a whole number; for a :class:`FunctionClass` infinite
-        beyond 2^53.
+        beyond 2^53, for others beyond 1e299.
 
     Raises
     ------
@@ -421,9 +442,12 @@ def auc_sample_size_bound(
     averaging 65000.0
     paper 1772000.0
     """
-    check_share("epsilon", epsilon, what="a deviation")
-    check_share("delta", delta, what="the probability of failure")
-    check_share("positive_fraction", positive_fraction, what="the share of positives")
+    epsilon = check_share("epsilon", epsilon, what="a deviation")
+    delta = check_share("delta", delta, what="the probability of failure")
+    positive_fraction = check_share(
+        "positive_fraction", positive_fraction, what="the share of positives"
+    )
+    function_class = _check_function_class(function_class)
     _check_method(function_class, method, WITHOUT_AUC)
     chosen: str
     if isinstance(function_class, FunctionClass):
@@ -495,7 +519,7 @@ def auc_variance_bound(n_pos: int, n_neg: int, *, expected_auc: float | None = N
     >>> auc_variance_bound(10, 90).value
     0.025
     """
-    n_pos, n_neg = check_whole("n_pos", n_pos), check_whole("n_neg", n_neg)
+    n_pos, n_neg = check_count("n_pos", n_pos), check_count("n_neg", n_neg)
     expected_auc = _check_auc("expected_auc", expected_auc, needed=False)
     return Bound(
         value=_largest_variance(min(n_pos, n_neg), expected_auc),
@@ -526,23 +550,38 @@ def _assumptions(function_class: int | FunctionClass | None) -> tuple[str, str]:
     return "the functions do not depend on the sample that is scored", INDEPENDENT
 
 
+def _check_function_class(
+    function_class: int | FunctionClass | None,
+) -> int | FunctionClass | None:
+    """Check a class; a number of functions becomes Python's, of any size."""
+    if function_class is None or isinstance(function_class, FunctionClass):
+        return function_class
+    if is_whole(function_class):
+        return check_whole("function_class", function_class)
+    raise TypeError(
+        f"function_class={function_class!r} must be None (one function), a whole number (so many"
+        " functions) or a FunctionClass."
+    )
+
+
 def _check_method(
     function_class: int | FunctionClass | None, method: str, finite_methods: tuple[str, ...]
 ) -> None:
-    """Check the class, and that the method is one of those that it has."""
-    methods = finite_methods
+    """Check that a method is one of those that the class has."""
     if isinstance(function_class, FunctionClass):
-        methods = UNIFORM_METHODS
-    elif is_whole(function_class):
-        check_whole("function_class", function_class)
-    elif function_class is not None:
-        raise TypeError(
-            f"function_class={function_class!r} must be None (one function), a whole number (so"
-            " many functions) or a FunctionClass."
+        finite_methods = UNIFORM_METHODS
+    hint = f" for function_class={shown(function_class)}"
+    check_choice("method", method, ("tightest", *finite_methods), hint=hint)
+
+
+def _check_used(name: str, value: float | None, method: str, users: tuple[str, ...]) -> None:
+    """Refuse an argument that the method makes no use of."""
+    if value is not None and method not in users:
+        takers = " or ".join(repr(user) for user in users)
+        raise ValueError(
+            f"{name}={value!r} has no part in method={method!r} here: leave it out"
+            f"{f', or pass method={takers}' if users else ''}."
         )
-    check_choice(
-        "method", method, ("tightest", *methods), hint=f" for function_class={function_class!r}"
-    )
 
 
 def _check_auc(name: str, auc: float | None, *, needed: bool) -> float | None:
@@ -559,6 +598,6 @@ def _check_single_function(
     """Refuse what is known of one function where there are several."""
     if value is not None and function_class is not None:
         raise ValueError(
-            f"{name}={value!r} is that of one function, but function_class={function_class!r} has"
-            f" several: leave {name} out."
+            f"{name}={value!r} is that of one function, but"
+            f" function_class={shown(function_class)} has several: leave {name} out."
         )

@@ -1,13 +1,16 @@
 """Deviation, probability and sample size for one function, or for each of finitely many.
 
 The functions are fixed before the sample is seen: a test set, or candidates that are scored on
-one held-out part without a refit. A union bound gives each of ``|F|`` functions ``delta / |F|``.
+one held-out part without a refit. A union bound gives each of ``|F|`` functions ``delta / |F|``:
+in logarithms, since neither need be a number of float64.
 """
 
 from __future__ import annotations
 
-from math import ceil, exp, inf, log, sqrt
+from math import ceil, exp, expm1, inf, log, sqrt
 from typing import Literal, TypeAlias
+
+import numpy as np
 
 from ._kl import binary_kl, kl_limits
 from ._score_limits import score_limits
@@ -16,7 +19,7 @@ from ._statements import AGARWAL, OURS, Side, of_side
 __all__ = [
     "FINITE_METHODS",
     "FiniteMethod",
-    "finite_probability",
+    "finite_log_probability",
     "finite_sample_size",
     "finite_theorem",
     "finite_width",
@@ -25,6 +28,10 @@ __all__ = [
 
 FiniteMethod: TypeAlias = Literal["mcdiarmid", "hoeffding", "kl", "chebyshev"]
 FINITE_METHODS = ("mcdiarmid", "hoeffding", "kl", "chebyshev")
+
+LOG_2 = log(2.0)
+# exp of it is still a number, and its reciprocal too.
+LARGEST_LOG = 690.0
 
 AVERAGING = "Hoeffding (1963), Section 5b, min(n_pos, n_neg) independent pairs"
 SOURCES = {
@@ -35,16 +42,16 @@ SOURCES = {
 
 
 def finite_width(
-    n_pos: int, n_neg: int, delta: float, method: str, auc: float | None, side: Side
+    n_pos: int, n_neg: int, log_delta: float, method: str, auc: float | None, side: Side
 ) -> float:
-    """Deviation of the AUC of one function that is exceeded with probability ``delta`` at most.
+    """Deviation of the AUC of one function that is exceeded with probability delta at most.
 
     Parameters
     ----------
     n_pos, n_neg : int
         Counts of the classes.
-    delta : float
-        Probability of failure, for this function.
+    log_delta : float
+        Logarithm of the probability of failure, for this function.
     method : str
         One of ``FINITE_METHODS``.
     auc : float or None
@@ -60,7 +67,7 @@ def finite_width(
     fewer = min(n_pos, n_neg)
     if fewer == 0:
         return 1.0
-    log_inverse = log(1.0 / (delta / 2.0 if side == "both" else delta))
+    log_inverse = (LOG_2 if side == "both" else 0.0) - log_delta
     if method == "mcdiarmid":
         value = sqrt(log_inverse * (n_pos + n_neg) / (2.0 * n_pos * n_neg))
     elif method == "hoeffding":
@@ -69,12 +76,12 @@ def finite_width(
         low, high = kl_limits(auc, log_inverse / fewer)
         value = of_side(side, auc - float(low), float(high) - auc)
     else:
-        value = _chebyshev_width(fewer, delta, auc, side)
+        value = _chebyshev_width(fewer, log_delta, auc, side)
     return min(value, 1.0)
 
 
 def tightest_finite_method(
-    n_pos: int, n_neg: int, delta: float, auc: float | None, side: Side
+    n_pos: int, n_neg: int, log_delta: float, auc: float | None, side: Side
 ) -> FiniteMethod:
     """Choose an inequality by what is known before the data, so that the choice costs nothing.
 
@@ -82,7 +89,7 @@ def tightest_finite_method(
     is known. "mcdiarmid" is never smaller than "hoeffding".
     """
     hoeffding, chebyshev = (
-        finite_width(n_pos, n_neg, delta, method, None, side)
+        finite_width(n_pos, n_neg, log_delta, method, None, side)
         for method in ("hoeffding", "chebyshev")
     )
     if chebyshev < hoeffding:
@@ -90,7 +97,7 @@ def tightest_finite_method(
     return "hoeffding" if auc is None else "kl"
 
 
-def finite_probability(
+def finite_log_probability(
     epsilon: float,
     n_pos: int,
     n_neg: int,
@@ -99,7 +106,7 @@ def finite_probability(
     variance: float,
     side: Side,
 ) -> float:
-    """Probability that the AUC of one function deviates by ``epsilon``.
+    """Logarithm of the probability that the AUC of one function deviates by ``epsilon``.
 
     Parameters
     ----------
@@ -119,36 +126,48 @@ def finite_probability(
     Returns
     -------
     float
-        Bound of the probability, at most 1.
+        Bound of the logarithm, at most 0; minus infinity for what cannot happen.
     """
     fewer = min(n_pos, n_neg)
-    n_sides = 2 if side == "both" else 1
+    log_sides = LOG_2 if side == "both" else 0.0
     if fewer == 0:
-        return 1.0
+        return 0.0
     if method == "mcdiarmid":
-        value = n_sides * exp(-2.0 * n_pos * n_neg * epsilon**2 / (n_pos + n_neg))
+        value = log_sides - 2.0 * n_pos * n_neg * epsilon**2 / (n_pos + n_neg)
     elif method == "hoeffding":
-        value = n_sides * exp(-2.0 * fewer * epsilon**2)
+        value = log_sides - 2.0 * fewer * epsilon**2
     elif method == "kl" and expected_auc is not None:
-        above = _chernoff(expected_auc, expected_auc + epsilon, fewer)
-        below = _chernoff(expected_auc, expected_auc - epsilon, fewer)
-        value = above + below if side == "both" else above if side == "lower" else below
+        above = _log_chernoff(expected_auc, expected_auc + epsilon, fewer)
+        below = _log_chernoff(expected_auc, expected_auc - epsilon, fewer)
+        joined = float(np.logaddexp(above, below))
+        value = joined if side == "both" else above if side == "lower" else below
+    elif variance == 0.0:
+        value = -inf
     else:
-        # One side: Cantelli's inequality.
-        value = variance / (epsilon**2 + (0.0 if side == "both" else variance))
-    return min(value, 1.0)
+        value = log(variance) - 2.0 * log(epsilon)
+        if side != "both":
+            # Cantelli's inequality.
+            value = -float(np.logaddexp(0.0, -value))
+    return min(value, 0.0)
 
 
 def finite_sample_size(
     epsilon: float, delta: float, positive_fraction: float, method: str, n_functions: int
 ) -> float:
-    """Number of items at which the deviations of all functions are ``epsilon`` at most."""
+    """Number of items at which the deviations of all functions are ``epsilon`` at most.
+
+    It is infinite beyond 1e299 or so.
+    """
     fewer = min(positive_fraction, 1.0 - positive_fraction)
+    log_over = log(n_functions) - log(delta)
     if method == "chebyshev":
+        if log_over - log(4.0 * fewer) - 2.0 * log(epsilon) > LARGEST_LOG:
+            return inf
         return float(ceil(n_functions / (4.0 * delta * fewer * epsilon**2)))
     share = positive_fraction * (1.0 - positive_fraction) if method == "mcdiarmid" else fewer
-    needed = (log(n_functions) + log(2.0 / delta)) / (2.0 * share * epsilon**2)
-    return float(ceil(needed))
+    if log(LOG_2 + log_over) - log(2.0) - log(share) - 2.0 * log(epsilon) > LARGEST_LOG:
+        return inf
+    return float(ceil((LOG_2 + log_over) / (2.0 * share * epsilon**2)))
 
 
 def finite_theorem(method: str, one: str, chosen: str, n_functions: int | None) -> str:
@@ -179,18 +198,24 @@ def finite_theorem(method: str, one: str, chosen: str, n_functions: int | None) 
     return f"{OURS}, Theorem 4, by {SOURCES[method]}"
 
 
-def _chebyshev_width(fewer: int, delta: float, auc: float | None, side: Side) -> float:
+def _chebyshev_width(fewer: int, log_delta: float, auc: float | None, side: Side) -> float:
     """Solve ``(auc - A)^2 <= A (1 - A) c`` for A, one-sided by Cantelli's inequality."""
-    c = (1.0 / delta if side == "both" else 1.0 / delta - 1.0) / fewer
+    # For both sides 1 / delta, for one 1 / delta - 1.
+    log_odds = -log_delta if side == "both" else _log_expm1(-log_delta)
+    c = exp(min(log_odds - log(fewer), LARGEST_LOG))
     if auc is None:
         return sqrt(c / 4.0)
     low, high = (float(limit) for limit in score_limits(auc, c))
     return of_side(side, auc - low, high - auc)
 
 
-def _chernoff(centre: float, reached: float, n: int) -> float:
-    """Bound of the probability that a mean of n terms with this expectation reaches so far."""
+def _log_expm1(x: float) -> float:
+    """``ln(e^x - 1)`` for positive x."""
+    return x if x > 50.0 else log(expm1(x))
+
+
+def _log_chernoff(centre: float, reached: float, n: int) -> float:
+    """Logarithm of the probability that a mean of n terms of this expectation reaches so far."""
     if not 0.0 <= reached <= 1.0:
-        return 0.0
-    entropy = float(binary_kl(reached, centre))
-    return 0.0 if entropy == inf else exp(-n * entropy)
+        return -inf
+    return -n * float(binary_kl(reached, centre))

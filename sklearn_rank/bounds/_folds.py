@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import log
 from typing import Literal
 
-from .._arguments import check_choice, check_share, check_whole, is_whole
+from .._arguments import check_choice, check_count, check_share, check_whole
 from ._bound import Bound
 from ._finite_class import finite_width
 from ._statements import INDEPENDENT, OURS, SIDES, Side
@@ -87,23 +88,18 @@ given the labels [sklearn_rank, Proofs of bounds, Theorem 5]
       where each fold is scored by a model that was trained without it
       where items are independent given their labels
     """
-    check_whole("n_functions", n_functions)
+    n_functions = check_whole("n_functions", n_functions)
     check_choice("method", method, ("mcdiarmid", "hoeffding"))
     check_choice("side", side, SIDES)
-    check_share("delta", delta, what="the probability of failure")
-    for name, counts in (("n_pos", n_pos), ("n_neg", n_neg)):
-        if is_whole(counts) or not len(counts):
-            raise ValueError(f"{name}={counts!r} must list the number of items of each fold.")
-        for count in counts:
-            check_whole(name, count, 0)
-    if len(n_pos) != len(n_neg):
-        raise ValueError(
-            f"n_pos has {len(n_pos)} folds and n_neg {len(n_neg)}: pass both of each."
-        )
+    delta = check_share("delta", delta, what="the probability of failure")
+    counts = [_of_folds(name, given) for name, given in (("n_pos", n_pos), ("n_neg", n_neg))]
+    n_folds, n_others = map(len, counts)
+    if n_folds != n_others:
+        raise ValueError(f"n_pos has {n_folds} folds and n_neg {n_others}: pass both of each.")
+    each = log(delta) - log(n_functions)
     value = 0.0
-    for some, others in zip(n_pos, n_neg, strict=True):
-        width = finite_width(int(some), int(others), delta / n_functions, method, None, side)
-        value += width / len(n_pos)
+    for some, others in zip(*counts, strict=True):
+        value += finite_width(some, others, each, method, None, side) / n_folds
     return Bound(
         value=min(value, 1.0),
         theorem=f"{OURS}, Theorem 5",
@@ -112,3 +108,11 @@ given the labels [sklearn_rank, Proofs of bounds, Theorem 5]
         conditioned_on="the labels",
         assumptions=("each fold is scored by a model that was trained without it", INDEPENDENT),
     )
+
+
+def _of_folds(name: str, counts: Sequence[int]) -> list[int]:
+    """Check the counts of one class in the folds."""
+    listed = None if isinstance(counts, str) or not hasattr(counts, "__iter__") else list(counts)
+    if not listed:
+        raise ValueError(f"{name}={counts!r} must list the number of items of each fold.")
+    return [check_count(f"{name}[{fold}]", count, 0) for fold, count in enumerate(listed)]

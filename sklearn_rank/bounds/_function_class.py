@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from math import comb
 from typing import Literal, TypeAlias
 
-from .._arguments import check_choice, check_whole
+from .._arguments import check_choice, check_count
 
 __all__ = ["FunctionClass"]
 
 Kind: TypeAlias = Literal["linear", "polynomial"]
 KINDS = ("linear", "polynomial")
+
+# The smaller of degree and number of features: the number of monomials is a product of so many.
+MOST_FACTORS = 1000
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class FunctionClass:
     TypeError
         If a number is not a whole one.
     ValueError
-        If a number is less than 1, or the degree is missing or of another kind.
+        If a number is less than 1, the degree is missing or of another kind, or both it and the
+        number of features exceed 1,000: no sample is large enough for so many monomials.
 
     See Also
     --------
@@ -58,11 +62,16 @@ class FunctionClass:
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, KINDS)
-        check_whole("n_features", self.n_features)
+        object.__setattr__(self, "n_features", check_count("n_features", self.n_features))
         if self.kind == "polynomial":
             if self.degree is None:
                 raise ValueError("kind='polynomial' needs degree, which is None: pass it.")
-            check_whole("degree", self.degree)
+            object.__setattr__(self, "degree", check_count("degree", self.degree))
+            if min(self.n_features, self.degree) > MOST_FACTORS:
+                raise ValueError(
+                    f"n_features={self.n_features} and degree={self.degree} exceed {MOST_FACTORS}"
+                    " both: no sample is large enough for so many monomials; pass a lower degree."
+                )
         elif self.degree is not None:
             raise ValueError(
                 f"degree={self.degree!r} does not belong to kind={self.kind!r}: leave it out."
@@ -71,5 +80,5 @@ class FunctionClass:
     @property
     def n_weights(self) -> int:
         """Number of monomials but the constant, ``binom(n_features + degree, degree) - 1``."""
-        degree = 1 if self.degree is None else int(self.degree)
-        return comb(int(self.n_features) + degree, degree) - 1
+        degree = 1 if self.degree is None else self.degree
+        return comb(self.n_features + degree, degree) - 1

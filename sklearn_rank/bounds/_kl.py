@@ -30,7 +30,11 @@ def binary_kl(p: ArrayLike, q: ArrayLike) -> FloatArray:
         At least 0, infinite where q is 0 or 1 and p is not.
     """
     first, second = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
-    return rel_entr(first, second) + rel_entr(1.0 - first, 1.0 - second)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Not 1 - p within the logarithm, which is 1 for a small p.
+        others = (1.0 - first) * (np.log1p(-first) - np.log1p(-second))
+    others = np.where(first == 1.0, 0.0, np.where(second == 1.0, np.inf, others))
+    return rel_entr(first, second) + others
 
 
 def kl_limits(p: ArrayLike, most: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -13,8 +13,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._arguments import check_choice, check_number, check_share
+from .._arguments import check_choice, check_flag, check_number, check_share
 from .._typing import FloatArray
+from .._validation import check_scores, check_vector
 from ._bound import Bound
 from ._statements import INDEPENDENT, OURS
 
@@ -25,6 +26,12 @@ PAPER = "Boyd et al. (2012)"
 # radius * norm / rho takes the values GRID^j, j = 0, 1, ..., of which each has its share
 # 1 / ((j + 1) (j + 2)) of delta. A finer grid fits better and has smaller shares.
 GRID = 1.1
+
+# A bound from a larger quotient of radius * norm and rho would overflow.
+LARGEST_RATIO = 1e300
+
+# By how much scores may exceed radius * norm for being rounded.
+ROUNDING = 1e-9
 
 
 def margin_loss(margins: FloatArray, rho: float) -> float:
@@ -105,7 +112,8 @@ def accuracy_at_top_margin_bound(
     margins_neg : array-like of shape (k_neg,)
         ``t - h(x)`` of the negatives, the rows that should not exceed the threshold t.
     margins_pos : array-like of shape (k_pos,)
-        ``h(x) - t`` of the positives.
+        ``h(x) - t`` of the positives. The scores h(x) of all rows are within ``radius * norm`` of
+        a number, which an intercept may move.
     delta : float
         Probability with which the bound may fail, in (0, 1); less makes it larger.
     radius : float
@@ -134,9 +142,11 @@ def accuracy_at_top_margin_bound(
 
     Raises
     ------
+    TypeError
+        If ``fixed`` is not True or False.
     ValueError
-        If an argument is out of range, "pairs" have sides of different lengths, or ``fixed``
-        comes without ``rho``.
+        If an argument is out of range, ``radius`` and ``norm`` make the margins impossible,
+        "pairs" have sides of different lengths, or ``fixed`` comes without ``rho``.
 
     See Also
     --------
@@ -166,23 +176,18 @@ two samples; sklearn_rank, Proofs of bounds, Theorem 6]
       where |Phi(x)| <= 1 for every x, and Phi does not depend on the sample
       where items are independent given their labels
     """
-    neg, pos = _check_values("margins_neg", margins_neg), _check_values("margins_pos", margins_pos)
-    check_share("delta", delta, what="the probability of failure")
+    neg = check_scores(margins_neg, name="margins_neg")
+    pos = check_scores(margins_pos, name="margins_pos")
+    delta = check_share("delta", delta, what="the probability of failure")
     check_choice("design", design, ("bipartite", "pairs"))
-    _check_class(radius, norm, rho, fixed)
+    radius, reach, rho = _check_class(radius, norm, rho, fixed)
+    _check_reach("margins_neg and margins_pos", -neg, pos, reach)
     if design == "pairs" and len(neg) != len(pos):
         raise ValueError(
             f"design='pairs' has {len(neg)} margins_neg and {len(pos)} margins_pos: pass the two"
             " of each pair, or design='bipartite'."
         )
-    sizes = (1.0, 1.0)
-    if squares is not None:
-        for i, mean in enumerate(squares):
-            # A mean of squares of norm ``radius`` may exceed its square by a rounding.
-            most = radius**2 * (1.0 + 1e-12)
-            what = "a mean of |Phi(x)|^2, at most radius^2"
-            check_number(f"squares[{i}]", mean, 0.0, most, what=what)
-        sizes = (sqrt(squares[0]) / radius, sqrt(squares[1]) / radius)
+    sizes = (1.0, 1.0) if squares is None else _check_squares(squares, radius)
     roots = (1.0 / sqrt(len(neg)), 1.0 / sqrt(len(pos)))
     complexity = (1.0 + sizes[0]) * roots[0] + (1.0 + sizes[1]) * roots[1]
     share = 0.5 / len(neg) if design == "pairs" else (1.0 / len(neg) + 1.0 / len(pos)) / 8.0
@@ -195,7 +200,7 @@ two samples; sklearn_rank, Proofs of bounds, Theorem 6]
     def loss(margin: float) -> float:
         return (margin_loss(neg, margin) + margin_loss(pos, margin)) / 2.0
 
-    value, margin = _smallest(loss, complexity, deviation, radius * norm, rho, delta, fixed)
+    value, margin = _smallest(loss, complexity, deviation, reach, rho, delta, fixed)
     theorem = f"{PAPER}, Theorem 1"
     if design == "bipartite":
         theorem += f", for two samples; {OURS}, Theorem 6"
@@ -232,7 +237,8 @@ def auc_margin_bound(
     score_pos : array-like of shape (n_pos,)
         Scores of the positives of the training set.
     score_neg : array-like of shape (n_neg,)
-        Scores of its negatives.
+        Scores of its negatives. All scores are within ``radius * norm`` of a number, which an
+        intercept may move.
     delta : float
         Probability with which the bound may fail, in (0, 1); less makes it larger.
     radius : float
@@ -253,8 +259,11 @@ def auc_margin_bound(
 
     Raises
     ------
+    TypeError
+        If ``fixed`` is not True or False.
     ValueError
-        If an argument is out of range, or ``fixed`` comes without ``rho``.
+        If an argument is out of range, ``radius`` and ``norm`` make the scores impossible, or
+        ``fixed`` comes without ``rho``.
 
     See Also
     --------
@@ -281,17 +290,16 @@ def auc_margin_bound(
     >>> round(found.value, 4)
     0.0552
     """
-    pos, neg = _check_values("score_pos", score_pos), _check_values("score_neg", score_neg)
-    if not (np.isfinite(pos).all() and np.isfinite(neg).all()):
-        raise ValueError("score_pos and score_neg must be finite: differences are taken.")
-    check_share("delta", delta, what="the probability of failure")
-    _check_class(radius, norm, rho, fixed)
+    pos, neg = check_vector("score_pos", score_pos), check_vector("score_neg", score_neg)
+    delta = check_share("delta", delta, what="the probability of failure")
+    radius, reach, rho = _check_class(radius, norm, rho, fixed)
+    _check_reach("score_pos and score_neg", pos, neg, reach)
     share = (1.0 / len(pos) + 1.0 / len(neg)) / 2.0
     value, margin = _smallest(
         lambda margin: auc_margin_loss(pos, neg, margin),
         4.0 / sqrt(min(len(pos), len(neg))),
         lambda log_inverse: sqrt(share * log_inverse),
-        radius * norm,
+        reach,
         rho,
         delta,
         fixed,
@@ -316,7 +324,7 @@ def _smallest(
     fixed: bool,
 ) -> tuple[float, float]:
     """Bound and margin: as given, or of the grid of ``reach / rho``."""
-    log_inverse = log(1.0 / delta)
+    log_inverse = -log(delta)
     if fixed and rho is not None:
         return loss(rho) + complexity * reach / rho + deviation(log_inverse), rho
     if rho is not None:
@@ -344,28 +352,66 @@ def _of_class(radius: float, margin: float, fixed: bool) -> tuple[str, ...]:
     )
 
 
-def _check_class(radius: float, norm: float, rho: float | None, fixed: bool) -> None:
-    _check_positive("radius", radius, "the largest norm that a row can have")
-    _check_positive("norm", norm, "the norm of weights that order anything")
+def _check_class(
+    radius: float, norm: float, rho: float | None, fixed: bool
+) -> tuple[float, float, float | None]:
+    """Check the class of functions: radius, its product with the norm, and rho."""
+    radius = _check_positive("radius", radius, "the largest norm that a row can have")
+    norm = _check_positive("norm", norm, "the norm of weights that order anything")
+    reach = radius * norm
+    if not 0.0 < reach < inf:
+        raise ValueError(
+            f"radius={radius!r} times norm={norm!r} is {reach:g} in floating-point numbers: scale"
+            " the features."
+        )
+    check_flag("fixed", fixed)
     if rho is not None:
-        _check_positive("rho", rho, "a margin")
+        rho = _check_positive("rho", rho, "a margin")
+        if reach / rho > LARGEST_RATIO:
+            raise ValueError(
+                f"rho={rho!r} is so small beside radius * norm = {reach:g} that the bound is"
+                " infinite: pass a larger one, or None."
+            )
     elif fixed:
         raise ValueError(
             "fixed=True says that rho was chosen before the data were seen, but rho is None: pass"
             " it, or fixed=False for a grid."
         )
+    return radius, reach, rho
 
 
-def _check_positive(name: str, value: float, what: str) -> None:
-    check_number(name, value, 0.0, inf, closed="neither", what=what)
+def _check_positive(name: str, value: float, what: str) -> float:
+    return check_number(name, value, 0.0, inf, closed="neither", what=what)
 
 
-def _check_values(name: str, values: ArrayLike) -> FloatArray:
-    found = np.asarray(values, dtype=np.float64)
-    if found.ndim != 1 or not len(found):
+def _check_squares(squares: tuple[float, float], radius: float) -> tuple[float, float]:
+    """Roots of two mean squares of norms, as shares of the radius."""
+    given = None if isinstance(squares, str) or not hasattr(squares, "__iter__") else [*squares]
+    if given is None or len(given) != 2:
         raise ValueError(
-            f"{name} must be a list of numbers, at least one, got shape {found.shape}."
+            f"squares={squares!r} must be two numbers, of the negatives and of the positives."
         )
-    if np.isnan(found).any():
-        raise ValueError(f"{name} is NaN at {int(np.argmax(np.isnan(found)))}: leave it out.")
-    return found
+    # A mean of squares of norm ``radius`` may exceed its square by a rounding.
+    most = radius * radius * (1.0 + 1e-12)
+    what = "a mean of |Phi(x)|^2, at most radius^2"
+    first, second = (
+        sqrt(check_number(f"squares[{i}]", mean, 0.0, most, what=what)) / radius
+        for i, mean in enumerate(given)
+    )
+    return first, second
+
+
+def _check_reach(names: str, some: FloatArray, others: FloatArray, reach: float) -> None:
+    """Refuse scores that are farther apart than functions of the class can make them."""
+    least, most = (
+        min(float(some.min()), float(others.min())),
+        max(float(some.max()), float(others.max())),
+    )
+    # An infinite threshold puts all rows on one side.
+    apart = 0.0 if least == most else most - least
+    if apart > 2.0 * reach * (1.0 + ROUNDING):
+        raise ValueError(
+            f"{names} are of scores that are {apart:.6g} apart, but functions of this norm have"
+            f" none farther apart than 2 * radius * norm = {2.0 * reach:.6g}: pass the radius and"
+            " norm of these scores."
+        )

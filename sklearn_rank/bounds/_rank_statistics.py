@@ -13,13 +13,13 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
-from .._arguments import check_choice, check_number, check_share, check_whole
+from .._arguments import check_choice, check_count, check_number, check_share
 from .._typing import FloatArray
+from .._validation import check_vector
 from ._bound import Bound
 from ._kl import kl_limits
-from ._shatter import log_binomials
+from ._shatter import log_binomial_sum
 from ._statements import (
     FIXED_FUNCTION,
     INDEPENDENT,
@@ -39,6 +39,8 @@ __all__ = [
     "plug_in_rank_bound",
     "pooled_distribution_bound",
 ]
+
+LOG_2 = log(2.0)
 
 PAPER = "Clémençon & Vayatis (2009)"
 DKW = "Dvoretzky, Kiefer & Wolfowitz (1956), constant of Massart (1990)"
@@ -97,11 +99,11 @@ def pooled_distribution_bound(n: int, delta: float, *, labels: Labels = "fixed")
     >>> round(pooled_distribution_bound(1000, 0.05).value, 4)
     0.0484
     """
-    check_whole("n", n)
-    check_share("delta", delta, what="the probability of failure")
+    n = check_count("n", n)
+    delta = check_share("delta", delta, what="the probability of failure")
     check_choice("labels", labels, LABELS)
     return Bound(
-        value=min(_pooled(n, delta, labels), 1.0),
+        value=min(_pooled(n, -log(delta), labels), 1.0),
         theorem=DKW if labels == "random" else BRETAGNOLLE,
         target="sup |F_n - F|",
         delta=delta,
@@ -176,12 +178,13 @@ proof of Proposition 5, with constants]
       where the ranking function does not depend on the test set
       where items are independent given their labels
     """
-    _check_sizes(n, n_pos)
-    check_share("delta", delta, what="the probability of failure")
+    n, n_pos = _check_sizes(n, n_pos)
+    delta = check_share("delta", delta, what="the probability of failure")
     check_choice("labels", labels, LABELS)
-    _check_phi(lipschitz, height)
-    value = lipschitz * (1.0 / (n + 1.0) + _pooled(n, delta / 2.0, labels))
-    value += height * sqrt(log(4.0 / delta) / (2.0 * n_pos))
+    lipschitz, height = _check_phi(lipschitz, height)
+    log_inverse = LOG_2 - log(delta)
+    value = lipschitz * (1.0 / (n + 1.0) + _pooled(n, log_inverse, labels))
+    value += height * sqrt((LOG_2 + log_inverse) / (2.0 * n_pos))
     return Bound(
         value=min(value, height),
         theorem=f"{PAPER}, proof of Proposition 5, with constants",
@@ -270,16 +273,16 @@ def linear_rank_sandwich_bound(
     >>> round(linear_rank_bound(4000, 1000, 0.05, lipschitz=20.0).value, 3)
     0.571
     """
-    check_whole("n", n)
-    rank = np.asarray(rank_pos, dtype=np.float64)
-    if rank.ndim != 1 or not len(rank) or not np.all((rank >= 1) & (rank <= n)):
+    n = check_count("n", n)
+    rank = check_vector("rank_pos", rank_pos)
+    if not np.all((rank >= 1) & (rank <= n)):
         raise ValueError(f"rank_pos must be ranks in [1, n={n}], at least one.")
     _check_sizes(n, len(rank))
-    check_share("delta", delta, what="the probability of failure")
+    delta = check_share("delta", delta, what="the probability of failure")
     check_choice("method", method, ("kl", "hoeffding"))
     check_choice("side", side, SIDES)
     check_choice("labels", labels, LABELS)
-    eps = _pooled(n, delta / 2.0, labels)
+    eps = _pooled(n, LOG_2 - log(delta), labels)
     points = (np.maximum((rank - 1.0) / n - eps, 0.0), np.minimum(rank / n + eps, 1.0))
     floor, *means, ceiling = (
         float(np.mean(np.asarray(phi(at), dtype=np.float64)))
@@ -291,7 +294,7 @@ def linear_rank_sandwich_bound(
     slack = 1e-9 * max(abs(floor), abs(ceiling))
     if min(np.diff([floor, *means, ceiling])) < -slack:
         raise ValueError("phi must not decrease: the shifted means are out of order.")
-    each = log((4.0 if side == "both" else 2.0) / delta)
+    each = (2.0 if side == "both" else 1.0) * LOG_2 - log(delta)
     height = ceiling - floor
     if height == 0.0:
         low = high = floor
@@ -384,15 +387,15 @@ def linear_rank_selection_bound(
     100000 0.129
     10000000 0.015
     """
-    _check_sizes(n, n_pos)
-    check_share("delta", delta, what="the probability of failure")
-    check_whole("vc_dimension", vc_dimension)
+    n, n_pos = _check_sizes(n, n_pos)
+    delta = check_share("delta", delta, what="the probability of failure")
+    vc_dimension = check_count("vc_dimension", vc_dimension)
     check_choice("labels", labels, LABELS)
-    _check_phi(lipschitz, height)
+    lipschitz, height = _check_phi(lipschitz, height)
 
     def uniform(size: int) -> float:
-        sets = float(logsumexp(log_binomials(size, min(vc_dimension, size) + 1)))
-        return sqrt(2.0 * (sets + log(4.0 / delta)) / size)
+        sets = log_binomial_sum(size, vc_dimension + 1)
+        return sqrt(2.0 * (sets + 2.0 * LOG_2 - log(delta)) / size)
 
     value = 2.0 * (lipschitz * (1.0 / (n + 1.0) + uniform(n)) + height * uniform(n_pos))
     return Bound(
@@ -454,9 +457,11 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
     >>> print(plug_in_rank_bound(0.01, 0.25))
     W_phi(eta) - W_phi(eta_hat) <= 0.04 [Clémençon & Vayatis (2009), Remark 3, corrected]
     """
-    check_number("error", error, 0.0, 1.0, what="a mean of |eta_hat - eta|")
-    check_share("positive_fraction", positive_fraction, what="the share of positives")
-    _check_phi(0.0, height)
+    error = check_number("error", error, 0.0, 1.0, what="a mean of |eta_hat - eta|")
+    positive_fraction = check_share(
+        "positive_fraction", positive_fraction, what="the share of positives"
+    )
+    _, height = _check_phi(0.0, height)
     return Bound(
         value=min(error / positive_fraction, 1.0) * height,
         theorem=f"{PAPER}, Remark 3, corrected",
@@ -464,26 +469,29 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
     )
 
 
-def _pooled(n: int, delta: float, labels: Labels) -> float:
-    return sqrt((log(2.0 / delta) + (1.0 if labels == "fixed" else 0.0)) / (2.0 * n))
+def _pooled(n: int, log_inverse: float, labels: Labels) -> float:
+    """Bound of ``sup |F_n - F|``, from the logarithm of ``1 / delta``."""
+    return sqrt((LOG_2 + log_inverse + (1.0 if labels == "fixed" else 0.0)) / (2.0 * n))
 
 
 def _assumptions(labels: Labels) -> tuple[str, str]:
     return FIXED_FUNCTION, INDEPENDENT if labels == "fixed" else DRAWN
 
 
-def _check_sizes(n: int, n_pos: int) -> None:
-    check_whole("n", n)
-    check_whole("n_pos", n_pos)
+def _check_sizes(n: int, n_pos: int) -> tuple[int, int]:
+    n, n_pos = check_count("n", n), check_count("n_pos", n_pos)
     if n_pos > n:
         raise ValueError(f"n_pos={n_pos!r} positives cannot be among n={n!r} items.")
+    return n, n_pos
 
 
-def _check_phi(lipschitz: float, height: float) -> None:
+def _check_phi(lipschitz: float, height: float) -> tuple[float, float]:
     if lipschitz == inf:
         raise ValueError(
             "lipschitz=inf must be finite; a phi that jumps has no such constant: use"
             " linear_rank_sandwich_bound."
         )
-    check_number("lipschitz", lipschitz, 0.0, inf, closed="left")
-    check_number("height", height, 0.0, inf, closed="left", what="phi(1) - phi(0)")
+    return (
+        check_number("lipschitz", lipschitz, 0.0, inf, closed="left"),
+        check_number("height", height, 0.0, inf, closed="left", what="phi(1) - phi(0)"),
+    )

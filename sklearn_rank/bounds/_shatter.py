@@ -6,7 +6,7 @@ Linear functions of d features, and polynomials as linear functions of their d m
 from __future__ import annotations
 
 from functools import lru_cache
-from math import inf, lgamma, log
+from math import exp, inf, lgamma, log, log1p
 from typing import Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from scipy.special import logsumexp
 from .._typing import FloatArray
 
 __all__ = [
-    "log_binomials",
+    "log_binomial_sum",
     "log_faces",
     "log_patterns_of_paper",
     "log_rank_shatter_coefficient",
@@ -28,6 +28,9 @@ LOG_2, LOG_3 = log(2.0), log(3.0)
 
 # Up to this many rows and columns matrices are counted exactly; beyond, they are bounded.
 MOST_COUNTED = 300
+
+# Sums of more terms than these are bounded, not added up.
+MOST_TERMS = 10**6
 
 
 def log_rank_shatter_coefficient(
@@ -65,7 +68,8 @@ def log_rank_shatter_coefficient(
     -----
     The number of faces is exact up to three features, and too large from four on: differences of
     points that share members are not in general position. For ``d >= n_pos + n_neg - 1`` the
-    coefficient *is* the number of all rank matrices. Time and memory are O(d).
+    coefficient *is* the number of all rank matrices. Time and memory are O(d), and O(1) for more
+    than a million weights.
     """
     n_pairs = n_pos * n_neg
     if method == "paper":
@@ -188,10 +192,13 @@ def log_patterns_of_paper(n: int, dimension: int) -> float:
     return dimension * (LOG_2 + 1.0 + log(n) - log(dimension))
 
 
-def log_binomials(n: int, upto: int) -> FloatArray:
-    """Logarithms of ``binom(n, i)`` for i below ``upto <= n + 1``."""
-    i = np.arange(upto - 1.0)
-    return np.concatenate(([0.0], np.cumsum(np.log((n - i) / (i + 1.0)))))
+def log_binomial_sum(n: int, upto: int) -> float:
+    """Logarithm of ``sum_{i<upto} binom(n, i)``; of more than a million terms a bound of it."""
+    if upto > n:
+        return n * LOG_2
+    if upto > MOST_TERMS:
+        return _log_entropy_bound(n, upto - 1, LOG_2)
+    return float(logsumexp(_log_binomials(n, upto)))
 
 
 def log_faces(n: int, dimension: int) -> float:
@@ -201,12 +208,35 @@ def log_faces(n: int, dimension: int) -> float:
     the double sum ``1 + sum_{j<d} binom(n, j) 2 sum_{i<d-j} binom(n-j-1, i)`` in one, for
     hyperplanes in general position.
     """
-    size = min(dimension, n)
-    i = np.arange(size)
-    terms = log_binomials(n - 1, size) + i * LOG_2 + np.where((size - i) % 2, 1, 2) * LOG_2
+    if dimension >= n:
+        return n * LOG_3
+    if dimension > MOST_TERMS:
+        return 3.0 * LOG_2 + _log_entropy_bound(n - 1, dimension - 1, LOG_3)
+    i = np.arange(dimension)
+    constants = np.where((dimension - i) % 2, 1, 2) * LOG_2
+    terms = _log_binomials(n - 1, dimension) + i * LOG_2 + constants
     return float(np.logaddexp(0.0, logsumexp(terms)))
 
 
 def log_regions(n: int, dimension: int) -> float:
     """Sign patterns without zeros: regions ``2 sum_{i<d} binom(n-1, i)`` of n hyperplanes."""
-    return LOG_2 + float(logsumexp(log_binomials(n - 1, min(dimension, n))))
+    return LOG_2 + log_binomial_sum(n - 1, dimension)
+
+
+def _log_binomials(n: int, upto: int) -> FloatArray:
+    """Logarithms of ``binom(n, i)`` for i below ``upto <= n + 1``."""
+    i = np.arange(upto - 1.0)
+    return np.concatenate(([0.0], np.cumsum(np.log((float(n) - i) / (i + 1.0)))))
+
+
+def _log_entropy_bound(n: int, last: int, log_base: float) -> float:
+    """Bound the logarithm of ``sum_{i<=last} a^i binom(n, i)``, a = e^log_base - 1 being 1 or 2.
+
+    The sum is at most ``x^-last (1 + a x)^n`` for x in (0, 1]; at the best x it is the entropy
+    bound, and at x = 1 the whole sum.
+    """
+    ratio = round(exp(log_base)) - 1
+    if last * (ratio + 1) >= ratio * n:
+        return n * log_base
+    rest = n - last
+    return last * (log(ratio) + log(n) - log(last)) + rest * log1p(last / rest)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import exp, inf, log, sqrt
 from typing import Literal, TypeAlias
 
+from .._arguments import MOST_ITEMS
 from ._function_class import FunctionClass
 from ._shatter import log_faces, log_rank_shatter_coefficient, log_regions
 from ._statements import AGARWAL, OURS, Side
@@ -26,8 +27,6 @@ __all__ = [
 UniformMethod: TypeAlias = Literal["averaging", "paper", "central", "strict", "freund"]
 UNIFORM_METHODS = ("averaging", "paper", "central", "strict", "freund")
 
-# No file has more rows; beyond it the counts stop being exact.
-LARGEST = 2**53
 # exp of it is the least probability that is looked for.
 LEAST_LOG_DELTA = -700.0
 # Each step halves what is left: at the end neighbours in float64.
@@ -35,9 +34,14 @@ N_HALVINGS = 60
 
 
 def uniform_width(
-    function_class: FunctionClass, n_pos: int, n_neg: int, delta: float, method: str, side: Side
+    function_class: FunctionClass,
+    n_pos: int,
+    n_neg: int,
+    log_delta: float,
+    method: str,
+    side: Side,
 ) -> float:
-    """Deviation of some AUC of the class that is exceeded with probability ``delta`` at most.
+    """Deviation of some AUC of the class that is exceeded with probability delta at most.
 
     Parameters
     ----------
@@ -45,8 +49,8 @@ def uniform_width(
         The class.
     n_pos, n_neg : int
         Counts of the classes of items.
-    delta : float
-        Probability of failure, in (0, 1).
+    log_delta : float
+        Logarithm of the probability of failure, negative.
     method : str
         One of ``UNIFORM_METHODS``.
     side : {"both", "lower", "upper"}
@@ -61,12 +65,12 @@ def uniform_width(
     if min(n_pos, n_neg) == 0:
         return inf
     if method == "averaging":
-        log_inverse = log((2.0 if side == "both" else 1.0) / delta)
+        log_inverse = (log(2.0) if side == "both" else 0.0) - log_delta
         return _averaging(n_weights, n_pos, n_neg, log_inverse)
     if method == "freund":
         # A threshold is one weight more.
         return sum(
-            2.0 * sqrt((log_faces(2 * n, n_weights + 1) + log(12.0 / delta)) / n)
+            2.0 * sqrt((log_faces(2 * n, n_weights + 1) + log(12.0) - log_delta) / n)
             for n in (n_pos, n_neg)
         )
     counted: Literal["paper", "central", "strict"] = (
@@ -74,7 +78,7 @@ def uniform_width(
     )
     patterns = log_rank_shatter_coefficient(n_weights, 2 * n_pos, 2 * n_neg, counted)
     weight = 8.0 * (1.0 / n_pos + 1.0 / n_neg)
-    return sqrt(weight * (patterns + log(4.0 / delta)))
+    return sqrt(weight * (patterns + log(4.0) - log_delta))
 
 
 def uniform_probability(
@@ -102,7 +106,7 @@ def uniform_probability(
     """
 
     def suffices(log_delta: float) -> bool:
-        found = uniform_width(function_class, n_pos, n_neg, exp(log_delta), method, side)
+        found = uniform_width(function_class, n_pos, n_neg, log_delta, method, side)
         return found <= epsilon
 
     low, high = LEAST_LOG_DELTA, -1e-12
@@ -146,16 +150,17 @@ def uniform_sample_size(
 
     def suffices(n: int) -> bool:
         n_pos = round(positive_fraction * n)
-        return uniform_width(function_class, n_pos, n - n_pos, delta, method, "both") <= epsilon
+        found = uniform_width(function_class, n_pos, n - n_pos, log(delta), method, "both")
+        return found <= epsilon
 
     high = 2
-    while high <= LARGEST and not suffices(high):
+    while high <= MOST_ITEMS and not suffices(high):
         high *= 2
     low = high // 2
-    while high - low > 1 and high <= LARGEST:
+    while high - low > 1 and high <= MOST_ITEMS:
         middle = (low + high) // 2
         low, high = (low, middle) if suffices(middle) else (middle, high)
-    return float(high) if high <= LARGEST else inf
+    return float(high) if high <= MOST_ITEMS else inf
 
 
 def uniform_theorem(method: str, function_class: FunctionClass, statement: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from scipy.special import erfc, ndtri
 
-from .._arguments import check_choice, check_share, check_whole
+from .._arguments import MOST_ITEMS, check_choice, check_share, check_whole
 from ..bounds import auc_bound, auc_deviation_bound, auc_variance_bound
 from ._auc_moments import binormal_pairs, hanley_mcneil_pairs, lehmann_variance
 
@@ -32,8 +32,8 @@ PAIRS: dict[str, Callable[[float], tuple[float, float]]] = {
     "delong": binormal_pairs,
 }
 
-# No file has more rows; beyond it the counts stop being exact.
-LARGEST_SAMPLE = 2**53
+# Those that an AUC makes no difference to.
+WITHOUT_AUC = ("mcdiarmid", "hoeffding")
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def auc_sample_size(
           about ``2 epsilon`` long.
     auc : float or None, default=None
         Expected AUC, in (0, 1); needed for "kl", "hanley-mcneil" and "delong", None is the worst
-        case for "chebyshev" and "normal-worst".
+        case for "chebyshev" and "normal-worst", and the only value for the other two.
 
     Returns
     -------
@@ -129,8 +129,8 @@ def auc_sample_size(
     TypeError
         If ``n`` is not a whole number.
     ValueError
-        If an argument is out of range, not two of the three are given, the method needs ``auc``,
-        or more than 2**53 items are needed.
+        If an argument is out of range, not two of the three are given, the method needs ``auc``
+        or makes no use of it, or more than 2**53 items are needed.
 
     See Also
     --------
@@ -177,7 +177,7 @@ expecting 0.85)
     if delta is not None:
         delta = check_share("delta", delta, what="the probability of a larger deviation")
     if n is not None:
-        n = check_whole("n", n, 2)
+        n = check_whole("n", n, 2, MOST_ITEMS)
     if n is None and epsilon is not None and delta is not None:
         size = design.size(epsilon, delta)
         return design.plan(size, design.epsilon(size, delta), delta)
@@ -195,10 +195,17 @@ class _Design:
     """A share of positives and a method: each of n, epsilon and delta from the other two."""
 
     def __init__(self, positive_fraction: float, method: str, auc: float | None) -> None:
-        check_share("positive_fraction", positive_fraction, what="the share of positives")
+        positive_fraction = check_share(
+            "positive_fraction", positive_fraction, what="the share of positives"
+        )
         check_choice("method", method, METHODS)
         if auc is not None:
-            check_share("auc", auc, what="the expected AUC")
+            auc = check_share("auc", auc, what="the expected AUC")
+            if method in WITHOUT_AUC:
+                raise ValueError(
+                    f"auc={auc!r} has no part in method={method!r}: leave it out, or pass"
+                    " method='kl'."
+                )
         elif method in WITH_AUC:
             raise ValueError(f"method={method!r} depends on the AUC, but auc is None: pass it.")
         self.positive_fraction = positive_fraction
@@ -216,7 +223,7 @@ class _Design:
         fewest, most = 1, 2
         while self.epsilon(most, delta) > epsilon:
             fewest, most = most, 2 * most
-            if most > LARGEST_SAMPLE:
+            if most > MOST_ITEMS:
                 raise ValueError(
                     f"epsilon={epsilon!r} and delta={delta!r} need more than 2**53 items: allow"
                     " more."

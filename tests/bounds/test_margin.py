@@ -48,9 +48,12 @@ def test_auc_margin_loss_by_pairs(rho, offset):
 
 def test_infinite_margins():
     assert margin_loss(np.array([inf, -inf]), 1.0) == 0.5
-    # As a threshold between infinite scores may make them.
-    found = accuracy_at_top_margin_bound([inf], [inf], 0.1, radius=1, norm=1)
+    # As a threshold beyond all scores makes them.
+    found = accuracy_at_top_margin_bound([inf, inf], [-inf], 0.1, radius=1, norm=1)
     assert found.value > 1
+    # No function has one row infinitely far above another.
+    with pytest.raises(ValueError, match="scores that are inf apart"):
+        accuracy_at_top_margin_bound([inf], [inf], 0.1, radius=1, norm=1)
 
 
 # --------------------------------------------------------------------------------------- formulas
@@ -59,7 +62,7 @@ def test_infinite_margins():
 @pytest.mark.parametrize(("k_neg", "k_pos"), [(100, 100), (40, 900)])
 def test_fixed_class_is_the_formula(k_neg, k_pos):
     rng = np.random.default_rng(2)
-    neg, pos = rng.normal(1, 1, k_neg), rng.normal(1, 1, k_pos)
+    neg, pos = rng.uniform(-1, 3, k_neg), rng.uniform(-1, 3, k_pos)
     r, norm_, rho, delta = 2.0, 1.5, 0.7, 0.05
     reach = r * norm_ / rho
     loss = (margin_loss(neg, rho) + margin_loss(pos, rho)) / 2
@@ -84,7 +87,7 @@ def test_fixed_class_is_the_formula(k_neg, k_pos):
 def test_pairs_are_theorem_1():
     rng = np.random.default_rng(3)
     m, r, norm_, rho, delta = 400, 1.0, 2.0, 0.5, 0.1
-    lower, upper = rng.normal(1, 1, m), rng.normal(1, 1, m)
+    lower, upper = rng.uniform(-0.5, 1.5, m), rng.uniform(-0.5, 1.5, m)
     loss = (margin_loss(lower, rho) + margin_loss(upper, rho)) / 2
     given = {"radius": r, "norm": norm_, "rho": rho, "fixed": True, "design": "pairs"}
     first = accuracy_at_top_margin_bound(lower, upper, delta, **given)
@@ -103,7 +106,7 @@ def test_pairs_are_theorem_1():
 def test_grid():
     """Each step has its share of delta; a margin that was given is rounded down to the grid."""
     rng = np.random.default_rng(4)
-    pos, neg = rng.normal(2, 1, 4000), rng.normal(-2, 1, 4000)
+    pos, neg = rng.uniform(-0.5, 3, 4000), rng.uniform(-3, 0.5, 4000)
     delta, reach = 0.05, 3.0
     shares = [1 / ((j + 1) * (j + 2)) for j in range(10**5)]
     assert sum(shares) == pytest.approx(1, abs=1e-4)
@@ -295,9 +298,9 @@ def test_normal_scores_at_realistic_sizes():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"margins_neg": []}, "margins_neg must be a list of numbers"),
-        ({"margins_pos": [[1.0]]}, "margins_pos must be a list of numbers"),
-        ({"margins_pos": [1.0, nan]}, "margins_pos is NaN at 1"),
+        ({"margins_neg": []}, "margins_neg is empty: pass at least one item"),
+        ({"margins_pos": [[1.0]]}, r"margins_pos has shape \(1, 1\), but must be one-dimensional"),
+        ({"margins_pos": [1.0, nan]}, "margins_pos is NaN at row 1"),
         ({"delta": 0}, "delta=0 must be"),
         ({"radius": 0}, "radius=0 must be .* the largest norm"),
         ({"radius": inf}, "radius=inf must be"),
@@ -326,9 +329,9 @@ def test_refused(change, message):
 def test_others_refused():
     with pytest.raises(ValueError, match=r"rho=0 must be .* a margin"):
         auc_margin_bound([1.0], [0.0], 0.1, radius=1, norm=1, rho=0)
-    with pytest.raises(ValueError, match="must be finite: differences"):
+    with pytest.raises(ValueError, match="score_pos is inf at item 0: it must be finite"):
         auc_margin_bound([inf], [inf], 0.1, radius=1, norm=1)
-    with pytest.raises(ValueError, match="score_neg is NaN at 0"):
+    with pytest.raises(ValueError, match="score_neg is nan at item 0"):
         auc_margin_bound([1.0], [nan], 0.1, radius=1, norm=1)
     with pytest.raises(ValueError, match="rho is None"):
         auc_margin_bound([1.0], [0.0], 0.1, radius=1, norm=1, fixed=True)

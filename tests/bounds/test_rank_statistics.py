@@ -320,8 +320,11 @@ def test_refused():
         ),
         (lambda: linear_rank_sandwich_bound([0], 5, 0.1, Wilcoxon()), "rank_pos must be ranks"),
         (lambda: linear_rank_sandwich_bound([6], 5, 0.1, Wilcoxon()), "rank_pos must be ranks"),
-        (lambda: linear_rank_sandwich_bound([nan], 5, 0.1, Wilcoxon()), "rank_pos must be ranks"),
-        (lambda: linear_rank_sandwich_bound([], 5, 0.1, Wilcoxon()), "rank_pos must be ranks"),
+        (
+            lambda: linear_rank_sandwich_bound([nan], 5, 0.1, Wilcoxon()),
+            "rank_pos is nan at item 0",
+        ),
+        (lambda: linear_rank_sandwich_bound([], 5, 0.1, Wilcoxon()), "rank_pos is empty"),
         (
             lambda: linear_rank_sandwich_bound([1, 2, 3], 2, 0.1, Wilcoxon()),
             "rank_pos must be ranks",
