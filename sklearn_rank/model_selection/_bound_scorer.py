@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from scipy.sparse import issparse
 
 from .._arguments import check_choice, check_share, check_whole
 from ..inference._shared import check_two_classes
@@ -189,6 +190,17 @@ fitted to (bernstein)'
                     f"{name} was passed to {self!r}, but limits are for rows and queries that"
                     " count once: leave it out."
                 )
+        shape = y_true.shape if issparse(y_true) else np.shape(y_true)
+        if issparse(y_true) or len(shape) > 2 or (len(shape) == 2 and shape[1] > 1):
+            raise ValueError(
+                f"y has the shape {shape}, but a limit is for one label per row: pass one of the"
+                " columns, as an array."
+            )
+        if isinstance(getattr(estimator, "classes_", None), list):
+            raise ValueError(
+                f"{type(estimator).__name__} was fitted on several outputs, but a ranking has one:"
+                " fit it to one column of y."
+            )
         return super()._score(method_caller, estimator, X, y_true, **kwargs)
 
     def __repr__(self) -> str:

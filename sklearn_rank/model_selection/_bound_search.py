@@ -11,7 +11,14 @@ from sklearn.base import MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import column_or_1d, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter
 
-from .._arguments import check_choice, check_generator, check_share, is_number, is_whole
+from .._arguments import (
+    check_choice,
+    check_flag,
+    check_generator,
+    check_share,
+    is_number,
+    is_whole,
+)
 from .._typing import AnyArray
 from ..metrics import Measure, get_scorer
 from ..metrics._shared import MeasureLike
@@ -23,7 +30,7 @@ from ._evidence import ASYMPTOTIC, Evidence, measure_with_limits
 from ._list_evidence import list_evidence
 from ._metadata import metadata_of, router_of
 from ._query_evidence import query_evidence
-from ._splits import check_splits, positive_rows, splitter_of
+from ._splits import check_splits, positive_rows, sizes_of_disjoint, splitter_of
 
 __all__ = ["BoundSearchCV"]
 
@@ -123,8 +130,13 @@ class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
     "hoeffding" and "kl" order the candidates as their means do. They differ by ``prior``, with
     "bernstein" and "max-t", whose widths depend on the candidate, and by ``rule="within_noise"``.
     That rule compares each candidate with all others by one-sided simultaneous tests; the one that
-    is truly the best is kept with probability ``1 - delta``, in the limit. Several parts are taken
-    as independent there. The limits hold for whatever is chosen by either rule.
+    is truly the best is kept with probability ``1 - delta``, in the limit. The limits hold for
+    whatever is chosen by either rule.
+
+    **Several parts.** Guaranteed limits hold whether or not parts share rows, as those of repeated
+    folds and random splits do. Asymptotic ones take parts without common rows as independent, and
+    of others that no more is known: repeated folds are as sure as one repeat, random splits as
+    one split.
 
     Rows are independent, and each counts once; weights may be passed to the fits, but not to the
     measure. A candidate that failed counts in the guarantee. Beyond the fits O(C n log n) time for
@@ -224,9 +236,11 @@ part, 95 %, max-t)
 
         Raises
         ------
+        TypeError
+            If ``refit`` is not True or False.
         ValueError
-            If an argument is not valid, all fits fail, a part has one class only, or a row or
-            query is both held out and trained on.
+            If an argument is not valid, all fits fail, a part has one class only, or a row, query
+            or group is both held out and trained on.
 
         Warns
         -----
@@ -261,7 +275,7 @@ part, 95 %, max-t)
             (np.asarray(train), np.asarray(test))
             for train, test in splitter.split(X, y, groups=metadata.groups)
         ]
-        check_splits(splits, None if measure.per_query else positive, metadata.qid)
+        check_splits(splits, None if measure.per_query else positive, metadata.wholes)
         task = FitTask(
             estimator=self.estimator,
             X=X,
@@ -293,6 +307,7 @@ part, 95 %, max-t)
         choices = ("auto", *measure.theorems, ASYMPTOTIC)
         check_choice("method", self.method, choices, hint=f" for the measure {measure.name!r}")
         check_choice("rule", self.rule, RULES)
+        check_flag("refit", self.refit)
         self._check_has_theorem(measure)
         score = self.error_score
         if score != "raise" and not (is_number(score) and math.isnan(score)):
@@ -394,8 +409,9 @@ def _evidence(
     """What the held-out parts show of the candidates that were scored."""
     scores = [[found[part].scores for found in fits] for part in range(len(splits))]
     tests = [test for _, test in splits]
+    disjoint = sizes_of_disjoint(splits, len(labels))
     if qid is None:
-        return list_evidence(measure, [labels[test] == 1 for test in tests], scores)
+        return list_evidence(measure, [labels[test] == 1 for test in tests], scores, disjoint)
     return query_evidence(
-        measure, [labels[test] for test in tests], scores, [qid[test] for test in tests]
+        measure, [labels[test] for test in tests], scores, [qid[test] for test in tests], disjoint
     )

@@ -79,6 +79,11 @@ class Grid:
             The candidates.
         """
         candidates = list(ParameterGrid(param_grid))
+        if not candidates:
+            raise ValueError(
+                f"param_grid={param_grid!r} holds no candidate: pass {{}} for the estimator as it"
+                " is."
+            )
         weights = prior_weights(prior, candidates)
         return cls(candidates, weights, simplicity(complexity, candidates))
 

@@ -206,6 +206,7 @@ class Choice:
             covers_best_estimator=one_part and not refit,
             remark=remark,
             chance=evidence.chance,
+            overlap=evidence.disjoint is not None,
         )
 
     def _bound(self) -> Any:

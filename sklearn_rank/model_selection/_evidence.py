@@ -7,9 +7,10 @@ of what the models of a candidate are worth on new data: with one part, one mode
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -65,11 +66,22 @@ class Evidence(ABC):
     ----------
     measure : Measure
         The measure.
+    disjoint : sequence of int or None
+        Of how many parts the class of each part is, the parts of a class sharing no item; None
+        where no two parts share any.
     chance : float or None
         What an order at random is worth; None where that is not one number.
+
+    Notes
+    -----
+    Asymptotic statements take parts without common items as independent. The mean of K parts is
+    that of the means of the classes, in proportion to their sizes. By convexity of ``x x'`` it
+    varies no more, in any direction and whatever the dependence of the classes, than these do on
+    the average: part j of a class of ``K_j`` enters with its covariance over ``K K_j``.
     """
 
     measure: Measure
+    disjoint: Sequence[int] | None
     chance: ClassVar[float | None] = None
 
     @cached_property
@@ -153,17 +165,22 @@ class Evidence(ABC):
     @cached_property
     def covariance(self) -> FloatArray:
         """Covariance of the means; NaN with one item of a class in a part."""
-        return np.sum([one.covariance for one in self.joint_estimates], axis=0) / self.n_parts**2
+        return self._joined([one.covariance for one in self.joint_estimates])
 
     @cached_property
     def regularized_covariance(self) -> FloatArray:
         """Covariance with half an item added at either end, never singular."""
-        return np.sum([one.regularized for one in self.joint_estimates], axis=0) / self.n_parts**2
+        return self._joined([one.regularized for one in self.joint_estimates])
 
     @cached_property
     def n_effective(self) -> float:
         """Number of items that the means are worth: a harmonic mean."""
-        return self.n_parts**2 / sum(1.0 / one.n_effective for one in self.joint_estimates)
+        return 1.0 / float(self._joined([1.0 / one.n_effective for one in self.joint_estimates]))
+
+    def _joined(self, of_parts: Sequence[Any]) -> Any:
+        """Variances of the mean over the parts, or an upper bound of them, from those of each."""
+        sizes = [self.n_parts] * self.n_parts if self.disjoint is None else self.disjoint
+        return sum(one / (self.n_parts * size) for one, size in zip(of_parts, sizes, strict=True))
 
     @property
     def n_parts(self) -> int:

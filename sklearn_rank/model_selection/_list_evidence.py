@@ -44,7 +44,10 @@ def is_auc(measure: Measure) -> bool:
 
 
 def list_evidence(
-    measure: Measure, positive: Sequence[BoolArray], scores: Sequence[Sequence[FloatArray]]
+    measure: Measure,
+    positive: Sequence[BoolArray],
+    scores: Sequence[Sequence[FloatArray]],
+    disjoint: Sequence[int] | None = None,
 ) -> ListEvidence:
     """Collect what lists show, with theorems if the measure is the AUC.
 
@@ -56,6 +59,8 @@ def list_evidence(
         Which rows of each part are positive; there are some of both classes.
     scores : sequence of sequence of ndarray
         For each part the scores of each candidate.
+    disjoint : sequence of int or None, default=None
+        As for :class:`Evidence`.
 
     Returns
     -------
@@ -63,7 +68,7 @@ def list_evidence(
         The evidence.
     """
     kind = AUCEvidence if is_auc(measure) else ListEvidence
-    return kind(positive, scores, measure)
+    return kind(positive, scores, measure, disjoint)
 
 
 def _influence_of(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
@@ -104,11 +109,14 @@ class ListEvidence(Evidence):
         For each part the scores of each candidate.
     measure : Measure
         The measure.
+    disjoint : sequence of int or None, default=None
+        As for :class:`Evidence`.
     """
 
     positive: Sequence[BoolArray]
     scores: Sequence[Sequence[FloatArray]]
     measure: Measure
+    disjoint: Sequence[int] | None = None
 
     @cached_property
     def _influences(self) -> list[list[ClassInfluence]]:
@@ -184,6 +192,8 @@ class AUCEvidence(ListEvidence):
         For each part the scores of each candidate.
     measure : Measure, default=AUC
         The AUC.
+    disjoint : sequence of int or None, default=None
+        As for :class:`Evidence`.
     """
 
     measure: Measure = AUC
@@ -227,7 +237,10 @@ class AUCEvidence(ListEvidence):
         else:
             found = [
                 auc_bound(
-                    n_pos[0], n_neg[0], float(delta), method=method, auc=float(auc), side="lower"
+                    *(n_pos[0], n_neg[0], float(delta)),
+                    method=method,
+                    auc=float(auc) if method == "kl" else None,
+                    side="lower",
                 )
                 for auc, delta in zip(self.means, deltas, strict=True)
             ]
@@ -250,8 +263,10 @@ class AUCEvidence(ListEvidence):
         """
         # A (1 - A) is concave: that of the mean is no less than the mean over the parts.
         with np.errstate(divide="ignore", invalid="ignore"):
-            effects = [[float(design_effect(one)) for one in part] for part in self._moments]
-        effect = np.mean(effects, axis=0) / self.n_parts
+            effects = [
+                np.array([float(design_effect(one)) for one in part]) for part in self._moments
+            ]
+        effect = self._joined(effects)
         return score_limits(self.means, ndtri(tails) ** 2 * effect)
 
     def bound(
@@ -292,7 +307,7 @@ class AUCEvidence(ListEvidence):
                 delta,
                 function_class=n_candidates,
                 method=method,
-                auc=float(self.means[candidate]),
+                auc=float(self.means[candidate]) if method == "kl" else None,
                 side="lower",
             )
         return with_prior_shares(stated, value, weights * n_candidates)

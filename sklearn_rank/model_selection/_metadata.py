@@ -34,11 +34,14 @@ class Metadata:
         Groups for the splitter.
     qid : ndarray of shape (n_samples,) or None
         Ids of the queries, for a mean over queries.
+    wholes : dict
+        Ids, by what they are of, of which none may be both trained on and held out.
     """
 
     fit_params: dict[str, Any]
     groups: Any
     qid: AnyArray | None
+    wholes: dict[str, AnyArray]
 
 
 def metadata_of(search: Any, params: dict[str, Any], measure: Measure, n: int) -> Metadata:
@@ -72,15 +75,21 @@ def metadata_of(search: Any, params: dict[str, Any], measure: Measure, n: int) -
             groups = params.get("qid")
         qid = groups
     if not measure.per_query:
-        if groups is not None and len(np.unique(check_qid(groups, n))) < n:
-            _check_groups_of_rows(search.cv)
-        return Metadata(fit_params, groups, None)
+        wholes = {}
+        if groups is not None:
+            wholes["group"] = np.asarray(check_qid(groups, n, name="groups"))
+            if len(np.unique(wholes["group"])) < n:
+                _check_groups_of_rows(search.cv)
+        if fit_params.get("qid") is not None:
+            wholes["query"] = np.asarray(check_qid(fit_params["qid"], n))
+        return Metadata(fit_params, groups, None, wholes)
     if qid is None:
         raise ValueError(
             f"{measure.name!r} is a mean over queries, but fit got no ids: pass groups=, one"
             " id per row."
         )
-    return Metadata(fit_params, groups, np.asarray(check_qid(qid, n)))
+    qid = np.asarray(check_qid(qid, n))
+    return Metadata(fit_params, groups, qid, {"query": qid})
 
 
 def _check_groups_of_rows(cv: Any) -> None:

@@ -42,10 +42,13 @@ class QueryEvidence(Evidence):
         A mean over queries.
     samples : sequence of ndarray of shape (n_candidates, n_queries)
         For each part the value of each candidate on each query.
+    disjoint : sequence of int or None, default=None
+        As for :class:`Evidence`.
     """
 
     measure: Measure
     samples: Sequence[FloatArray]
+    disjoint: Sequence[int] | None = None
 
     @cached_property
     def joint_estimates(self) -> list[JointEstimate]:
@@ -55,6 +58,14 @@ class QueryEvidence(Evidence):
     @cached_property
     def _query_counts(self) -> list[int]:
         return [sample.shape[1] for sample in self.samples]
+
+    @property
+    def _degrees(self) -> int:
+        """Degrees of freedom of the variance: at least those of the parts that are independent."""
+        degrees = [count - 1 for count in self._query_counts]
+        if self.disjoint is None:
+            return sum(degrees)
+        return min(degree * size for degree, size in zip(degrees, self.disjoint, strict=True))
 
     def counts(self) -> str:
         """Say how many queries there are.
@@ -125,8 +136,7 @@ class QueryEvidence(Evidence):
         variance = np.diag(self.covariance)
         rounding = (ROUNDING * np.abs(self.means)) ** 2
         variance = np.where(variance > rounding, variance, np.diag(self.regularized_covariance))
-        degrees = sum(self._query_counts) - self.n_parts
-        reach = -stdtrit(degrees, tails) * np.sqrt(variance)
+        reach = -stdtrit(self._degrees, tails) * np.sqrt(variance)
         low, high = self.measure.counted_range
         return np.maximum(self.means - reach, low), np.minimum(self.means + reach, high)
 
@@ -174,6 +184,7 @@ def query_evidence(
     y_true: Sequence[Any],
     scores: Sequence[Sequence[FloatArray]],
     qid: Sequence[Any],
+    disjoint: Sequence[int] | None = None,
 ) -> QueryEvidence:
     """Evaluate the candidates on the queries of each part.
 
@@ -187,6 +198,8 @@ def query_evidence(
         For each part the scores of each candidate.
     qid : sequence of ndarray
         Ids of the queries of each part.
+    disjoint : sequence of int or None, default=None
+        As for :class:`Evidence`.
 
     Returns
     -------
@@ -198,4 +211,4 @@ def query_evidence(
         named = {str(candidate): score for candidate, score in enumerate(of_part)}
         found = query_values_of(measure, y, named, qid=ids)
         samples.append(np.stack([one.values for one in found.values()]))
-    return QueryEvidence(measure, samples)
+    return QueryEvidence(measure, samples, disjoint)

@@ -49,6 +49,8 @@ class SelectionReport:
         What is known of ``best_estimator_``, in words.
     chance : float or None, default=None
         Value that an order at random is expected to have, where that is known.
+    overlap : bool, default=False
+        Whether some of the parts share items.
 
     See Also
     --------
@@ -82,9 +84,11 @@ class SelectionReport:
     covers_best_estimator: bool
     remark: str
     chance: float | None = None
+    overlap: bool = False
 
     def __str__(self) -> str:
         parts = "one held-out part" if self.n_parts == 1 else f"{self.n_parts} held-out parts"
+        parts += " that share items" if self.overlap else ""
         lines = [
             f"{self.measure} of {self.n_candidates} candidates on {parts} ({self.counts})",
             f"chosen by {self.rule}: candidate {self.candidate}, {self.params}",

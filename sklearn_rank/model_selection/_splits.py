@@ -19,7 +19,7 @@ from .._lists import LabelType, check_lists
 from .._typing import AnyArray, BoolArray
 from ._candidates import Split
 
-__all__ = ["check_splits", "positive_rows", "splitter_of"]
+__all__ = ["check_splits", "positive_rows", "sizes_of_disjoint", "splitter_of"]
 
 HELD_OUT = 1 / 3
 
@@ -88,7 +88,9 @@ def positive_rows(y: AnyArray, *, classifier: bool) -> BoolArray:
     return positive
 
 
-def check_splits(splits: list[Split], positive: BoolArray | None, qid: AnyArray | None) -> None:
+def check_splits(
+    splits: list[Split], positive: BoolArray | None, wholes: dict[str, AnyArray]
+) -> None:
     """Refuse splits that no statement about held-out rows is true of.
 
     Parameters
@@ -97,8 +99,8 @@ def check_splits(splits: list[Split], positive: BoolArray | None, qid: AnyArray 
         Rows to train on and rows to score.
     positive : ndarray of bool of shape (n_samples,) or None
         Which rows are positive, where each part needs both classes.
-    qid : ndarray of shape (n_samples,) or None
-        Ids of the queries, which must not be cut.
+    wholes : dict
+        Ids, one per row, of what must not be cut, by what it is called.
     """
     if not splits:
         raise ValueError("cv gave no split: pass a splitter that holds out some rows.")
@@ -113,13 +115,53 @@ def check_splits(splits: list[Split], positive: BoolArray | None, qid: AnyArray 
             raise ValueError(f"Split {part} holds out a row twice: pass a cv that does not.")
         if positive is not None:
             _check_both_classes(part, positive[test])
-        if qid is not None:
-            cut = np.intersect1d(qid[train], qid[test])
-            if len(cut):
-                raise ValueError(
-                    f"The query {cut.tolist()[0]!r} is cut by split {part}: pass a cv that keeps"
-                    " queries whole, as GroupKFold or GroupShuffleSplit."
-                )
+    for name, ids in wholes.items():
+        _check_whole_ids(name, ids, splits)
+
+
+def _check_whole_ids(name: str, ids: AnyArray, splits: list[Split]) -> None:
+    """Refuse splits with the same id on both sides."""
+    known, codes = np.unique(ids, return_inverse=True)
+    for part, (train, test) in enumerate(splits):
+        trained = np.zeros(len(known), dtype=bool)
+        trained[codes[train]] = True
+        cut = trained[codes[test]]
+        if cut.any():
+            first = codes[test][np.argmax(cut)]
+            keeping = f"GroupKFold({len(splits)})" if len(splits) > 1 else "GroupShuffleSplit(1)"
+            raise ValueError(
+                f"The {name} {known[[first]].tolist()[0]!r} has rows on both sides of split"
+                f" {part}, so that what is held out is not new: pass cv={keeping}, which keeps"
+                " them whole."
+            )
+
+
+def sizes_of_disjoint(splits: list[Split], n: int) -> list[int] | None:
+    """Put held-out parts into classes of parts that share no row, each into the first it fits.
+
+    Parameters
+    ----------
+    splits : list of (ndarray, ndarray)
+        Rows to train on and rows to score.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    list of int or None
+        Number of parts in the class of each; None where no two parts share a row.
+    """
+    taken: list[BoolArray] = []
+    classes: list[int] = []
+    for _, test in splits:
+        free = (c for c, rows in enumerate(taken) if not rows[test].any())
+        chosen = next(free, len(taken))
+        if chosen == len(taken):
+            taken.append(np.zeros(n, dtype=bool))
+        taken[chosen][test] = True
+        classes.append(chosen)
+    sizes = np.bincount(classes)
+    return None if len(sizes) == 1 else sizes[classes].tolist()
 
 
 def _check_both_classes(part: int, positive: BoolArray) -> None:

@@ -55,12 +55,12 @@ class StructuralRankSelection(BipartiteRanker):
         Probability with which the limit of any class may fail, in (0, 1).
     weights : array-like, callable or None, default=None
         Shares of delta in the order of the grid, or a function of its values; divided by their
-        sum. None is equal shares. Without use for "margin".
+        sum. None is equal shares. Refused for "margin".
     method : {"averaging", "paper", "central", "strict", "freund"}, default="averaging"
         Uniform bound, as in :func:`sklearn_rank.bounds.auc_bound`; "averaging" is by far
-        the tightest, "paper" that of Agarwal et al. Without use for "margin".
+        the tightest, "paper" that of Agarwal et al. Any other is refused for "margin".
     radius : float or None, default=None
-        For "margin": number that no row's norm can exceed, known beforehand.
+        For "margin", and only there: number that no row's norm can exceed, known beforehand.
 
     Attributes
     ----------
@@ -183,6 +183,7 @@ class StructuralRankSelection(BipartiteRanker):
         check_share("delta", self.delta, what="the probability of failure")
         check_choice("classes", self.classes, CLASSES)
         check_choice("method", self.method, METHODS)
+        self._check_used()
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, positive = self._encode_binary(y, np.ones(len(y)))
         grid = self._checked_grid(X.shape[1])
@@ -209,6 +210,26 @@ class StructuralRankSelection(BipartiteRanker):
                 f" that {self.classes}={self.best_value_!r} was chosen by the shape of the bound"
                 " alone. Pass more rows, or hold some out with BoundSearchCV.",
                 UserWarning,
+            )
+
+    def _check_used(self) -> None:
+        """Refuse arguments that the classes make no use of."""
+        if self.classes != "margin":
+            if self.radius is not None:
+                raise ValueError(
+                    f"radius={self.radius!r} has no part in classes={self.classes!r}: leave it"
+                    " out."
+                )
+            return
+        if self.method != "averaging":
+            raise ValueError(
+                f"method={self.method!r} has no part in classes='margin', which has one bound:"
+                " leave it out."
+            )
+        if self.weights is not None:
+            raise ValueError(
+                "weights are shares of delta, and classes='margin' needs none, since its bound"
+                " holds for every C at once: leave them out."
             )
 
     def _checked_grid(self, n_features: int) -> list[Any]:
@@ -275,11 +296,6 @@ class StructuralRankSelection(BipartiteRanker):
             raise TypeError(
                 f"estimator={learner!r} has no C and margin_bound, which classes='margin' needs:"
                 " pass an AccuracyAtTopRanker."
-            )
-        if self.weights is not None:
-            raise ValueError(
-                "weights are shares of delta, and classes='margin' needs none, since its bound"
-                " holds for every C at once: leave them out."
             )
         if self.radius is None:
             raise ValueError(

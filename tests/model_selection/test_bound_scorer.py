@@ -5,12 +5,15 @@ from math import log, sqrt
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_rank.bounds import auc_fold_mean_bound
 from sklearn_rank.inference import auc_interval, metric_interval
@@ -170,6 +173,20 @@ def test_ids_travel_as_groups():
         assert score == pytest.approx(expected, abs=1e-9)
     with pytest.raises(ValueError, match="got no qid"):
         scorer(search.best_estimator_, X, y)
+
+
+def test_several_outputs_are_refused():
+    X, y, _ = shifted(20, 40, (1.0, 0.5), np.random.default_rng(0))
+    scorer, both = make_bound_scorer(), np.column_stack([y, 1 - y])
+    for labels in (both, both.tolist(), sp.csr_array(both)):
+        with pytest.raises(ValueError, match=r"y has the shape \(60, 2\), but a limit is for one"):
+            scorer(Column().fit(X, y), X, labels)
+    for model in (
+        DecisionTreeClassifier(max_depth=2),
+        MultiOutputClassifier(LogisticRegression()),
+    ):
+        with pytest.raises(ValueError, match="was fitted on several outputs"):
+            scorer(model.fit(X, both), X, y)
 
 
 def test_weights_are_refused():

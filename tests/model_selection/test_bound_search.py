@@ -15,6 +15,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     GroupShuffleSplit,
+    KFold,
     PredefinedSplit,
     StratifiedKFold,
     StratifiedShuffleSplit,
@@ -406,12 +407,20 @@ def test_groups_of_an_auc():
         ({"prior": [1.0, 0.0, 2.0]}, r"prior is 0 for the candidate \{'j': 1\}"),
         ({"complexity": "C"}, "complexity='C' is no parameter of the candidate"),
         ({"error_score": 0.0}, "error_score=0.0 must be 'raise' or nan"),
+        ({"param_grid": []}, r"param_grid=\[\] holds no candidate: pass \{\} for"),
         ({"random_state": "seed"}, "random_state='seed' must be None"),
     ],
 )
 def test_what_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
-        columns(**arguments).fit(*rows())
+        columns().set_params(**arguments).fit(*rows())
+
+
+def test_labels_of_several_outputs():
+    X, y = rows()
+    both = np.column_stack([y, 1 - y])
+    with pytest.raises(ValueError, match=r"1d array, got an array of shape \(90, 2\)"):
+        columns().fit(X, both)
 
 
 # ---------------------------------------------------------------------------------- queries
@@ -479,10 +488,29 @@ def test_a_measure_without_a_range_has_asymptotic_limits():
     assert found.best_score_ == pytest.approx(value)
 
 
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored by KFold:UserWarning")
+@pytest.mark.filterwarnings("ignore:Rows share groups:UserWarning")
 def test_cut_queries_are_refused():
     X, y, qid = queries()
-    with pytest.raises(ValueError, match="is cut by split 0: pass a cv that keeps"):
+    message = r"has rows on both sides of split 0, .*: pass cv=GroupShuffleSplit\(1\), which keeps"
+    with pytest.raises(ValueError, match=message):
         of_queries(cv=[(np.arange(90), np.arange(90, 192))]).fit(X, y, qid=qid)
+    message = (
+        r"The query \d+ has rows on both sides of split 0, .*: pass cv=GroupKFold\(4\), which"
+    )
+    with pytest.raises(ValueError, match=message):
+        of_queries(cv=KFold(4)).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match=r"The query '\d+' has rows on both sides"):
+        of_queries(cv=KFold(4)).fit(X, y, qid=qid.astype(str).astype(object))
+    # The line that mends it, and the number alone.
+    expected = of_queries(cv=GroupKFold(4)).fit(X, y, qid=qid).best_score_
+    assert of_queries(cv=4).fit(X, y, qid=qid).best_score_ == expected
+    # By the AUC too, whose splitter takes no notice of ids.
+    binary = (y == 2).astype(int)
+    with pytest.raises(ValueError, match=r"The query .* has rows on both sides"):
+        of_queries(measure="auc", cv=KFold(4)).fit(X, binary, qid=qid)
+    with pytest.raises(ValueError, match=r"The group .* has rows on both sides"):
+        columns(cv=KFold(4)).fit(X, binary, groups=qid)
 
 
 def test_classifiers_of_queries():

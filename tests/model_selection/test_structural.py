@@ -158,6 +158,8 @@ def test_inside_cross_validation_and_after_a_failure():
         ({"grid": [1.5]}, "grid holds 1.5, which must be a whole number"),
         ({"classes": "features", "grid": [3]}, "grid holds 3, but X has 2 features"),
         ({"classes": "margin"}, "radius is None"),
+        ({"radius": 1.0}, "radius=1.0 has no part in classes='degree'"),
+        ({"classes": "margin", "radius": 1.0, "method": "paper"}, "method='paper' has no part in"),
         ({"classes": "margin", "radius": 1.0, "grid": [0.0]}, "must be a positive number"),
         ({"classes": "margin", "radius": 1.0, "weights": [1]}, "holds for every C at once"),
         ({"classes": "margin", "radius": 0.1, "grid": [0.01]}, "is no bound of the norms"),
