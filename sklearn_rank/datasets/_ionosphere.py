@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from .._arguments import check_flag
+
 _DESCRIPTION = """\
 Ionosphere radar returns
 ------------------------
@@ -113,6 +115,8 @@ def load_ionosphere(
     >>> "CC BY 4.0" in ionosphere.DESCR
     True
     """
+    check_flag("return_X_y", return_X_y)
+    check_flag("as_frame", as_frame)
     data, target, feature_names = _read()
     frame = None
     if as_frame:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._arguments import check_whole
+from .._arguments import check_flag, check_whole
 from .._typing import AnyArray
 from .._warn import warn
 from ._letor_lines import Table, ZeroBased, read_table
@@ -201,6 +201,14 @@ def _check_options(
     zero_based: Any,
     dtype: Any,
 ) -> None:
+    flags = {
+        "return_X_y": return_X_y,
+        "as_frame": as_frame,
+        "sparse": sparse,
+        "comments": comments,
+    }
+    for name, flag in flags.items():
+        check_flag(name, flag)
     if not (zero_based is True or zero_based is False or zero_based == "auto"):
         raise ValueError(f"zero_based={zero_based!r} must be True, False or 'auto'.")
     if n_features is not None:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils import Bunch, check_random_state
 
-from .._arguments import check_number, check_whole, is_whole
+from .._arguments import check_flag, check_number, check_whole, is_whole
 from .._typing import FloatArray, IntArray
 
 __all__ = ["make_subset_ranking"]
@@ -159,6 +159,8 @@ def make_subset_ranking(
     >>> round(best, 2), round(regret, 2)
     (19.79, 0.41)
     """
+    check_flag("heteroscedastic", heteroscedastic)
+    check_flag("return_X_y", return_X_y)
     check_whole("n_queries", n_queries, 1)
     lowest, highest = _range(n_items)
     check_whole("n_grades", n_grades, 3 if heteroscedastic else 2, 50)

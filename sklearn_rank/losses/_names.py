@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from difflib import get_close_matches
 
+from .._arguments import check_flag
 from ._base import TemplateLoss
 from ._listwise import ListwiseSoftmax
 from ._pairwise import PairwiseExponential, PairwiseLogistic, PairwiseSquared
@@ -70,6 +71,9 @@ def get_loss_names(*, order_preserving: bool | None = None, aliases: bool = Fals
     >>> get_loss_names(order_preserving=False)[:2]
     ['comparison_hinge', 'comparison_logistic']
     """
+    if order_preserving is not None:
+        check_flag("order_preserving", order_preserving)
+    check_flag("aliases", aliases)
     names = {name: name for name in _LOSSES} | (_ALIASES if aliases else {})
     return sorted(
         name

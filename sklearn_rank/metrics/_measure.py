@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._arguments import is_number, is_whole
+from .._arguments import check_flag, is_number, is_whole
 from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists
 from .._typing import FloatArray
 from .._warn import warn
@@ -126,6 +126,9 @@ class Measure(ABC):
         for name, value in list(vars(self).items()):
             if isinstance(value, np.generic):
                 object.__setattr__(self, name, value.item())
+        for one in fields(self):
+            if isinstance(one.default, bool):
+                check_flag(one.name, getattr(self, one.name))
         object.__setattr__(self, "undefined", self._checked_undefined())
 
     def _checked_undefined(self) -> Undefined:
@@ -544,7 +547,7 @@ def _check_average(average: Any, return_qid: Any) -> None:
             f"average={average!r} must be 'mean', the mean over the lists, or None, one value per"
             " list."
         )
-    if return_qid and average is not None:
+    if check_flag("return_qid", return_qid) and average is not None:
         raise ValueError(
             "return_qid=True gives the ids of values per list, but average='mean' gives one value:"
             " pass average=None."

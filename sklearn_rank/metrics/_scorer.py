@@ -11,6 +11,7 @@ import numpy as np
 import sklearn.metrics
 from sklearn.base import is_classifier
 
+from .._arguments import check_flag
 from .._sklearn_compat import BaseScorer, cached_call
 from ._grammar import MeasureLike, get_measure, get_measure_names
 from ._measure import Measure
@@ -380,8 +381,7 @@ def _check_request(qid: Any, single_list: Any) -> None:
         )
     if isinstance(qid, str) and not qid.isidentifier():
         raise ValueError(f"qid={qid!r} must be a name that can be a keyword, such as 'groups'.")
-    if not isinstance(single_list, bool):
-        raise TypeError(f"single_list={single_list!r} must be True or False.")
+    check_flag("single_list", single_list)
     if single_list and qid not in (None, False):
         raise ValueError(
             f"qid={qid!r} asks for the ids of queries, and single_list=True says that there is"

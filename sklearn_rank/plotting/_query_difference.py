@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import check_generator
+from .._arguments import check_flag, check_generator
 from ..inference import RankTestResult
 from ..inference._shared import (
     ComparisonOptions,
@@ -90,7 +90,7 @@ class QueryDifferenceDisplay(Display):
         self.result = result
         self.measure = measure
         self.names = names
-        self.greater_is_better = greater_is_better
+        self.greater_is_better = check_flag("greater_is_better", greater_is_better)
 
     @property
     def wins(self) -> int:

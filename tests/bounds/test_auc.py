@@ -14,6 +14,7 @@ from sklearn_rank.bounds import (
 )
 from sklearn_rank.bounds._kl import binary_kl, kl_limits
 from tests.oracles import auc_variance as oracle
+from tests.oracles import pairings
 
 # The methods that an observed AUC makes a difference to.
 BY_AUC = ("tightest", "kl", "chebyshev")
@@ -292,3 +293,42 @@ def test_without_the_averaging_the_guarantee_would_fail():
     hits = np.arange(n_pos + 1)
     missed = binom.pmf(hits, n_pos, 0.5)[np.abs(hits / n_pos - 0.5) > too_small].sum()
     assert missed > delta
+
+
+# ------------------------------------------------------------------ items that differ in their law
+
+
+def laws(rng, n_items, spread):
+    """Laws on three scores, item by item; the nearer to certain, the more they differ."""
+    return [
+        list(zip(range(3), rng.dirichlet(np.full(3, spread)).tolist(), strict=True))
+        for _ in range(n_items)
+    ]
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 3), (2, 2), (2, 3), (3, 2)])
+@pytest.mark.parametrize("spread", [0.05, 0.5, 5.0])
+def test_chernoffs_bound_needs_no_identical_laws(m, n, spread):
+    # Theorem 4 of the proofs, with every outcome and every pairing listed.
+    rng = np.random.default_rng(10 * m + n)
+    jensen_fails = 0
+    for _ in range(5):
+        of_pos, of_neg = laws(rng, m, spread), laws(rng, n, spread)
+        law = pairings.law_of_auc(of_pos, of_neg)
+        expected = sum(chance * auc for auc, chance in law)
+        of_pairing = pairings.expected_by_pairing(of_pos, of_neg)
+        assert np.mean(of_pairing) == pytest.approx(expected)
+        k = min(m, n)
+        for rate in (-20.0, -2.0, 0.5, 3.0, 20.0):
+            coins = pairings.moment_of_coins(expected, k, rate)
+            assert pairings.moment(law, rate) <= coins * (1 + 1e-12)
+            # What Jensen's inequality alone leaves is no bound of that form.
+            jensen = np.mean([pairings.moment_of_coins(a, k, rate) for a in of_pairing])
+            jensen_fails += jensen > coins * (1 + 1e-9)
+        for delta in (0.05, 0.3, 0.6):
+            missed = 0.0
+            for auc, chance in law:
+                width = auc_bound(m, n, delta, method="kl", auc=auc, side="lower").value
+                missed += chance * (auc - expected > width + 1e-12)
+            assert missed <= delta
+    assert jensen_fails or k == 1

@@ -1,0 +1,186 @@
+"""Arguments that are True or False: whatever else is taken for one of them would be the wrong one.
+
+"False" is true. A new flag is found here by its default; what it needs is a call.
+"""
+
+import importlib
+import inspect
+import warnings
+from io import BytesIO
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+
+import sklearn_rank
+from sklearn_rank import bounds, datasets, inference, metrics, model_selection, plotting
+
+WRONG = ["False", "True", "no", 0, 1, 1.0, np.array([True, False]), []]
+
+# What a search or a comparison found: fields of records, which users read and do not pass.
+RECORDS = {"CalibrationCheck", "SelectionReport"}
+# Of scikit-learn's own making.
+INHERITED = {"get_params", "set_params"}
+
+X = np.random.default_rng(0).normal(size=(40, 2))
+y = (X[:, 0] > 0).astype(int)
+qid = np.repeat(np.arange(8), 5)
+LISTS = metrics.get_measure("ndcg").lists(y, X[:, 0], qid=qid)
+
+
+def of_metric(function):
+    """A call of a metric function on one list, for its flags."""
+    needed = {
+        "k": 2,
+        "tau": 0.5,
+        "u0": 0.5,
+        "p": 2.0,
+        "alpha": 2.0,
+        "max_fpr": 0.5,
+        "persistence": 0.5,
+        "fraction": 0.5,
+        "phi": metrics.Wilcoxon(),
+        "weights": np.ones(40),
+        "gain": "linear",
+        "discount": "log2",
+    }
+    parameters = inspect.signature(function).parameters
+    given = {
+        name: needed[name]
+        for name, one in parameters.items()
+        if one.default is inspect.Parameter.empty
+        and name in needed
+        and one.kind is inspect.Parameter.KEYWORD_ONLY
+    }
+    return lambda **flag: function(y, X[:, 0], **given, **flag)
+
+
+def of_estimator(kind):
+    """A fit, since estimators check their parameters there."""
+
+    def call(**flag):
+        if issubclass(kind, model_selection.BoundSearchCV):
+            return kind(LogisticRegression(), {}, **flag).fit(X, y)
+        return kind(**flag).fit(X, y)
+
+    return call
+
+
+MARGINS = {"radius": 9.0, "norm": 1.0, "rho": 1.0}
+CALLS = {
+    bounds.accuracy_at_top_margin_bound: lambda **flag: bounds.accuracy_at_top_margin_bound(
+        [0.5], [0.5], 0.1, **MARGINS, **flag
+    ),
+    bounds.auc_margin_bound: lambda **flag: bounds.auc_margin_bound(
+        [0.5], [0.5], 0.1, **MARGINS, **flag
+    ),
+    datasets.load_letor: lambda **flag: datasets.load_letor(BytesIO(b"1 qid:1 1:2\n"), **flag),
+    datasets.make_subset_ranking: lambda **flag: datasets.make_subset_ranking(4, **flag),
+    metrics.Measure.of_lists: lambda **flag: metrics.get_measure("ndcg").of_lists(LISTS, **flag),
+    metrics.Measure.__call__: lambda **flag: metrics.get_measure("ndcg")(
+        y, X[:, 0], qid=qid, **flag
+    ),
+    metrics.get_scorer: lambda **flag: metrics.get_scorer("ndcg", **flag),
+    metrics.make_measure: lambda **flag: metrics.make_measure(lambda y, s: 0.0, **flag),
+    plotting.QueryDifferenceDisplay: lambda **flag: plotting.QueryDifferenceDisplay(
+        [0.1, 0.2], SimpleNamespace(), "ndcg", **flag
+    ),
+}
+
+
+def flags_of(thing):
+    """Names of the parameters whose default is True or False, and of those that may be None."""
+    return [
+        name
+        for name, one in inspect.signature(thing).parameters.items()
+        if isinstance(one.default, bool) or str(one.annotation) == "bool | None"
+    ]
+
+
+def callables():
+    """Every public function, class and method, outside of inference."""
+    for room in ["sklearn_rank", *(f"sklearn_rank.{name}" for name in sklearn_rank.__all__)]:
+        try:
+            module = importlib.import_module(room)
+        except ModuleNotFoundError:
+            continue
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if getattr(inference, name, None) is thing or name in RECORDS:
+                continue
+            if inspect.isfunction(thing):
+                yield thing
+            elif inspect.isclass(thing):
+                yield thing
+                for attribute, method in vars(thing).items():
+                    public = not attribute.startswith("_") or attribute == "__call__"
+                    if inspect.isfunction(method) and public and attribute not in INHERITED:
+                        yield method
+
+
+def cases():
+    found = {}
+    for thing in callables():
+        try:
+            flags = flags_of(thing)
+        except (TypeError, ValueError):
+            continue
+        for flag in flags:
+            found[f"{thing.__qualname__}-{flag}"] = (thing, flag)
+    return found
+
+
+CASES = cases()
+
+
+def call_of(thing):
+    if thing in CALLS:
+        return CALLS[thing]
+    if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
+        return of_estimator(thing)
+    if getattr(thing, "__name__", "").endswith(("_score", "_loss")):
+        return of_metric(thing)
+    # A measure, and functions of no other argument.
+    return thing
+
+
+def test_the_flags_are_found():
+    assert {
+        "BoundSearchCV-refit",
+        "OrderPreservingRanker-warm_start",
+        "RankSVM-warm_start",
+        "auc_margin_bound-fixed",
+        "get_loss_names-order_preserving",
+        "load_letor-sparse",
+        "make_measure-per_query",
+        "ndcg_score-return_qid",
+        "positives_at_top_score-normalize",
+    } <= set(CASES)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_not_true_or_false_is_refused(case):
+    thing, flag = CASES[case]
+    call = call_of(thing)
+    for value in WRONG:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with pytest.raises((TypeError, ValueError), match=f"'?{flag}'?.*must be") as refusal:
+                call(**{flag: value})
+        assert "True or False" in str(refusal.value) or "bool" in str(refusal.value)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_booleans_of_numpy_are_booleans(case):
+    thing, flag = CASES[case]
+    call = call_of(thing)
+    for value in (np.False_, np.True_):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                call(**{flag: value})
+            except (TypeError, ValueError, ImportError) as error:
+                # Of what goes together, not of the flag itself.
+                assert "must be True or False" not in str(error)  # noqa: PT017
