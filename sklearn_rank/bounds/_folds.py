@@ -71,9 +71,9 @@ def auc_fold_mean_bound(
     -----
     The folds depend on each other, since each is training data of the others, so that K folds are
     not surer than one: their mean varies less, but nothing more is guaranteed. The bound holds
-    under any dependence, and so for parts that share items, as those of repeated folds do. It says nothing
-    about the model that is fitted to all rows in the end. The proof is in the theory pages; the
-    counts of the smallest fold, for all folds, would give a larger bound.
+    under any dependence, and so for parts that share items, as those of repeated folds do. It says
+    nothing about the model that is fitted to all rows in the end. The proof is in the theory
+    pages; the counts of the smallest fold, for all folds, would give a larger bound.
 
     References
     ----------

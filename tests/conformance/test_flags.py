@@ -44,7 +44,7 @@ def of_metric(function):
         "phi": metrics.Wilcoxon(),
         "weights": np.ones(40),
         "gain": "linear",
-        "discount": "log2",
+        "discount": "logarithmic",
     }
     parameters = inspect.signature(function).parameters
     given = {
