@@ -280,9 +280,16 @@ class ScoredLists(Lists):
     ----------
     score : ndarray of shape (n,)
         Scores without NaN.
+    n_relevant : ndarray of shape (n_lists,) or None, default=None
+        Number of relevant items of each list, those included that are not among its items; None
+        is the number of its positives.
+    ideal : Lists or None, default=None
+        Grades of the relevant items of each list, likewise; None is those of its items.
     """
 
     score: FloatArray
+    n_relevant: FloatArray | None = None
+    ideal: Lists | None = None
 
     def scored_by(self, y_score: Any, shape: tuple[int, ...]) -> ScoredLists:
         """Take other scores of the rows from which the lists were made.
@@ -333,12 +340,15 @@ class LabelType:
         Smallest grade that is allowed.
     name : str, default="y_true"
         What the labels are called in messages.
+    rel : float or None, default=None
+        Of two classes: the least grade that is positive, where the labels are grades.
     """
 
     kind: Kind
     pos_label: Any = None
     lowest: float = 0.0
     name: str = "y_true"
+    rel: float | None = None
 
     def read(self, checked: CheckedRows) -> AnyArray:
         """Read the labels of checked rows.
@@ -354,7 +364,14 @@ class LabelType:
             Whether each is positive, or its grade.
         """
         if self.kind == "binary":
-            return check_positive(checked, self.pos_label)
+            if self.rel is None:
+                return check_positive(checked, self.pos_label)
+            if self.pos_label is not None:
+                raise ValueError(
+                    f"pos_label={self.pos_label!r} names a class and rel={self.rel:g} a grade:"
+                    " leave out one of the two."
+                )
+            return check_grades(checked, -np.inf) >= self.rel
         if self.pos_label is not None:
             return check_positive(checked, self.pos_label).astype(np.float64)
         return check_grades(checked, self.lowest)

@@ -44,7 +44,10 @@ def measure_influence(
     list of ClassInfluence
         One for each scorer.
     """
-    lists = [check_two_classes(y_true, y_score, pos_label, name=name) for y_score in scores]
+    lists = [
+        check_two_classes(y_true, y_score, pos_label, name=name, rel=measure.rel)
+        for y_score in scores
+    ]
     found = []
     for data in lists:
         influence = measure.influence(data) if measure.kind == "binary" else None

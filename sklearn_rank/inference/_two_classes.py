@@ -12,7 +12,12 @@ __all__ = ["check_two_classes"]
 
 
 def check_two_classes(
-    y_true: Any, y_score: Any, pos_label: Any, *, name: str = "y_true"
+    y_true: Any,
+    y_score: Any,
+    pos_label: Any,
+    *,
+    name: str = "y_true",
+    rel: float | None = None,
 ) -> ScoredLists:
     """Check the labels and scores of one list that holds both classes.
 
@@ -26,6 +31,8 @@ def check_two_classes(
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
     name : str, default="y_true"
         What the labels are called in messages.
+    rel : float or None, default=None
+        Least grade that is positive, where the labels are grades.
 
     Returns
     -------
@@ -37,7 +44,7 @@ def check_two_classes(
             f"{name} has {np.ndim(y_true)} dimensions, but the uncertainty is that of one list:"
             " pass one-dimensional labels and scores."
         )
-    found = check_scored_lists(y_true, y_score, LabelType("binary", pos_label, name=name))
+    found = check_scored_lists(y_true, y_score, LabelType("binary", pos_label, name=name, rel=rel))
     n_pos = int(np.count_nonzero(found.positive))
     if n_pos == 0 or n_pos == len(found.positive):
         lacking = "positive" if n_pos == 0 else "negative"

@@ -23,6 +23,7 @@ def precision_at_k_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
     convention: Convention | None = None,
 ) -> Value:
     """Share of positives among the first k items.
@@ -54,7 +55,10 @@ def precision_at_k_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
-    convention : {"paper", "xgboost", "trec_eval", "letor"}, default=None
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes, or
+        with ``convention`` the grades that are relevant to the system.
+    convention : {"paper", "xgboost", "catboost", "trec_eval", "ranx", "letor"}, default=None
         System whose number to give: its rules for ties and for lists shorter than k; a parameter
         that says otherwise is refused.
 
@@ -95,7 +99,7 @@ def precision_at_k_score(
     >>> precision_at_k_score([1, 0, 1, 0], [4.0, 2.0, 2.0, 1.0], k=2)
     0.75
     """
-    return PrecisionAtKMeasure(k=k, undefined=undefined, convention=convention)(
+    return PrecisionAtKMeasure(k=k, undefined=undefined, rel=rel, convention=convention)(
         y_true,
         y_score,
         qid=qid,
@@ -119,6 +123,9 @@ def recall_at_k_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
+    n_relevant: Any = None,
+    ideal: Any = None,
     convention: Convention | None = None,
 ) -> Value:
     """Share of the positives that are among the first k items.
@@ -150,9 +157,21 @@ def recall_at_k_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
-    convention : {"paper", "trec_eval"}, default=None
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes, or
+        with ``convention`` the grades that are relevant to the system.
+    n_relevant : int, array-like or mapping, default=None
+        Number of relevant items of each list, those included that are not among the rows: of one
+        list a number; else one per row, the same for all items of a list, or a mapping from the
+        ids of the lists. None takes all relevant items to be among the rows.
+    ideal : array-like or mapping, default=None
+        The same by the relevances of all relevant items of each list, of which those from ``rel``
+        on count: of one list an array; else a mapping from the ids of the lists, or in two
+        dimensions one array per row.
+    convention : {"paper", "catboost", "trec_eval", "ranx"}, default=None
         System whose number to give: its rules for ties and for lists without positives; a
-        parameter that says otherwise is refused.
+        parameter that says otherwise is refused. trec_eval and ranx count relevant items that
+        were not retrieved: pass ``ideal`` or ``n_relevant`` where the rows lack some.
 
     Returns
     -------
@@ -191,7 +210,7 @@ def recall_at_k_score(
     >>> recall_at_k_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], k=1)
     0.5
     """
-    return RecallAtKMeasure(k=k, undefined=undefined, convention=convention)(
+    return RecallAtKMeasure(k=k, undefined=undefined, rel=rel, convention=convention)(
         y_true,
         y_score,
         qid=qid,
@@ -200,4 +219,6 @@ def recall_at_k_score(
         average=average,
         return_qid=return_qid,
         pos_label=pos_label,
+        n_relevant=n_relevant,
+        ideal=ideal,
     )

@@ -11,11 +11,11 @@ from .._arguments import check_whole
 from .._blocks import ClassBlocks
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
-from ._conventions import LETOR, TREC_EVAL, XGBOOST, Rules
+from ._conventions import CATBOOST, LETOR, RANX, TREC_EVAL, XGBOOST, Rules
 from ._measure import ConventionalMeasure
 from ._positional_form import PositionalForm, cut_after, share_of_total
 
-__all__ = ["PrecisionAtKMeasure", "RecallAtKMeasure", "positives_in_top"]
+__all__ = ["PrecisionAtKMeasure", "RecallAtKMeasure", "positives_in_top", "relevant_of"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -61,7 +61,11 @@ class PrecisionAtKMeasure(_AtK):
         {
             "paper": Rules(),
             "xgboost": replace(XGBOOST, undefined="skip", divides_by_length=True),
+            "catboost": replace(
+                CATBOOST, undefined="skip", divides_by_length=True, weighs_lists=False
+            ),
             "trec_eval": replace(TREC_EVAL, undefined="skip"),
+            "ranx": replace(RANX, undefined="skip"),
             "letor": replace(LETOR, undefined="skip"),
         }
     )
@@ -88,7 +92,15 @@ class RecallAtKMeasure(_AtK):
     function = "recall_at_k_score"
     stem = "recall@"
     lacking = "no positive"
-    conventions = MappingProxyType({"paper": Rules(), "trec_eval": TREC_EVAL})
+    takes_relevant = ("n_relevant", "ideal")
+    conventions = MappingProxyType(
+        {
+            "paper": Rules(knows_judgments=True),
+            "catboost": replace(CATBOOST, undefined=1.0, weighs_lists=False),
+            "trec_eval": TREC_EVAL,
+            "ranx": RANX,
+        }
+    )
 
     @property
     def positional(self) -> PositionalForm:
@@ -99,7 +111,7 @@ class RecallAtKMeasure(_AtK):
         """Recall of each list."""
         found, blocks = self._found(lists)
         with np.errstate(invalid="ignore"):
-            return found / blocks.n_class
+            return found / relevant_of(lists, blocks)
 
 
 def _recall_utilities(lists: Lists) -> FloatArray:
@@ -125,3 +137,21 @@ def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
     above = blocks.by_block(blocks.total) - blocks.below - size
     share = np.clip((blocks.by_block(mass) - above) / size, 0.0, 1.0)
     return np.minimum(blocks.sums(blocks.of_class * share), np.minimum(mass, blocks.n_class))
+
+
+def relevant_of(lists: ScoredLists, blocks: ClassBlocks) -> FloatArray:
+    """Number of relevant items of each list, those included that are not among its items.
+
+    Parameters
+    ----------
+    lists : ScoredLists
+        The lists.
+    blocks : ClassBlocks
+        Blocks of them that hold positives.
+
+    Returns
+    -------
+    ndarray of shape (n_lists,)
+        The numbers.
+    """
+    return blocks.n_class if lists.n_relevant is None else lists.n_relevant

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,16 @@ import numpy as np
 from .._arguments import check_whole
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
-from ._at_k_measures import positives_in_top
-from ._measure import Average, Measure, Undefined, Value
+from ._at_k_measures import positives_in_top, relevant_of
+from ._conventions import RANX, TREC_EVAL, Convention
+from ._measure import Average, ConventionalMeasure, Undefined, Value
 from ._positional_form import PositionalForm, cut_after, share_of_total
 
 __all__ = ["F1AtKMeasure", "RPrecisionMeasure", "f1_at_k_score", "r_precision_score"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RPrecisionMeasure(Measure):
+class RPrecisionMeasure(ConventionalMeasure):
     """Precision at as many places as there are positives; see ``r_precision_score``."""
 
     per_query = True
@@ -26,6 +28,8 @@ class RPrecisionMeasure(Measure):
     weights = "relative"
     function = "r_precision_score"
     stem = "r_precision"
+    takes_relevant = ("n_relevant", "ideal")
+    conventions = MappingProxyType({"trec_eval": TREC_EVAL, "ranx": RANX})
 
     @property
     def range(self) -> tuple[float, float]:
@@ -34,13 +38,14 @@ class RPrecisionMeasure(Measure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Precision of each list."""
-        blocks = lists.blocks()
+        blocks = self.rules.ordered(lists, lists.positive).blocks()
+        n_relevant = relevant_of(lists, blocks)
         with np.errstate(invalid="ignore"):
-            return positives_in_top(blocks, blocks.n_class) / blocks.n_class
+            return positives_in_top(blocks, n_relevant) / n_relevant
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class F1AtKMeasure(Measure):
+class F1AtKMeasure(ConventionalMeasure):
     """Harmonic mean of precision and recall among the first k items; see ``f1_at_k_score``.
 
     Parameters
@@ -54,6 +59,8 @@ class F1AtKMeasure(Measure):
     function = "f1_at_k_score"
     stem = "f1@"
     in_name = "k"
+    takes_relevant = ("n_relevant", "ideal")
+    conventions = MappingProxyType({"ranx": RANX})
 
     k: int
 
@@ -75,9 +82,10 @@ class F1AtKMeasure(Measure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """F1 of each list."""
-        blocks = lists.blocks()
+        blocks = self.rules.ordered(lists, lists.positive).blocks()
         found = positives_in_top(blocks, np.full(lists.n_lists, float(self.k)))
-        return np.where(blocks.n_class > 0, 2.0 * found / (self.k + blocks.n_class), np.nan)
+        n_relevant = relevant_of(lists, blocks)
+        return np.where(n_relevant > 0, 2.0 * found / (self.k + n_relevant), np.nan)
 
     def _utilities(self, lists: Lists) -> FloatArray:
         positives = lists.weighted_totals(lists.positive.astype(np.float64))
@@ -95,6 +103,10 @@ def r_precision_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
+    n_relevant: Any = None,
+    ideal: Any = None,
+    convention: Convention | None = None,
 ) -> Value:
     """Precision at position R, the number of positives: there precision and recall are equal.
 
@@ -122,6 +134,21 @@ def r_precision_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes, or
+        with ``convention`` the grades that are relevant to the system.
+    n_relevant : int, array-like or mapping, default=None
+        Number of relevant items of each list, those included that are not among the rows: of one
+        list a number; else one per row, the same for all items of a list, or a mapping from the
+        ids of the lists. None takes all relevant items to be among the rows.
+    ideal : array-like or mapping, default=None
+        The same by the relevances of all relevant items of each list, of which those from ``rel``
+        on count: of one list an array; else a mapping from the ids of the lists, or in two
+        dimensions one array per row.
+    convention : {"trec_eval", "ranx"}, default=None
+        System whose number to give: its rules for ties and lists without positives; a parameter
+        that says otherwise is refused. Both count relevant items that were not retrieved: pass
+        ``ideal`` or ``n_relevant`` where the rows lack some.
 
     Returns
     -------
@@ -164,7 +191,7 @@ def r_precision_score(
     >>> r_precision_score([1, 0, 1, 0], [4.0, 2.0, 2.0, 1.0])
     0.75
     """
-    return RPrecisionMeasure(undefined=undefined)(
+    return RPrecisionMeasure(undefined=undefined, rel=rel, convention=convention)(
         y_true,
         y_score,
         qid=qid,
@@ -173,6 +200,8 @@ def r_precision_score(
         average=average,
         return_qid=return_qid,
         pos_label=pos_label,
+        n_relevant=n_relevant,
+        ideal=ideal,
     )
 
 
@@ -188,6 +217,10 @@ def f1_at_k_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
+    n_relevant: Any = None,
+    ideal: Any = None,
+    convention: Convention | None = None,
 ) -> Value:
     """Harmonic mean of precision and recall among the first k items.
 
@@ -218,6 +251,21 @@ def f1_at_k_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes, or
+        with ``convention`` the grades that are relevant to the system.
+    n_relevant : int, array-like or mapping, default=None
+        Number of relevant items of each list, those included that are not among the rows: of one
+        list a number; else one per row, the same for all items of a list, or a mapping from the
+        ids of the lists. None takes all relevant items to be among the rows.
+    ideal : array-like or mapping, default=None
+        The same by the relevances of all relevant items of each list, of which those from ``rel``
+        on count: of one list an array; else a mapping from the ids of the lists, or in two
+        dimensions one array per row.
+    convention : {"ranx"}, default=None
+        System whose number to give: its rules for ties and lists without positives; a parameter
+        that says otherwise is refused. It counts relevant items that were not retrieved: pass
+        ``ideal`` or ``n_relevant`` where the rows lack some.
 
     Returns
     -------
@@ -261,7 +309,7 @@ def f1_at_k_score(
     >>> f1_at_k_score([1, 0, 1, 1], [4.0, 3.0, 2.0, 1.0], k=2)
     0.4
     """
-    return F1AtKMeasure(k=k, undefined=undefined)(
+    return F1AtKMeasure(k=k, undefined=undefined, rel=rel, convention=convention)(
         y_true,
         y_score,
         qid=qid,
@@ -270,4 +318,6 @@ def f1_at_k_score(
         average=average,
         return_qid=return_qid,
         pos_label=pos_label,
+        n_relevant=n_relevant,
+        ideal=ideal,
     )

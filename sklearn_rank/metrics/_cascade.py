@@ -34,6 +34,9 @@ def average_precision_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
+    n_relevant: Any = None,
+    ideal: Any = None,
     convention: Convention | None = None,
 ) -> Value:
     """Mean, over the positives, of the precision at their positions.
@@ -50,7 +53,8 @@ def average_precision_score(
     k : int or None, default=None
         Last position that counts, at least 1; None counts all.
     normalize : {"positives", "reachable", "found"} or None, default=None
-        What divides: the number m of positives, as in trec_eval; ``min(k, m)``, the number that k
+        What divides: the number m of positives, as in trec_eval, with ``n_relevant`` or
+        ``ideal`` those that are not among the rows included; ``min(k, m)``, the number that k
         places can hold, with which the best order has the value 1; or the number that they do
         hold, as in torchmetrics, with which one positive, in the first place, has the value 1
         however many are missed. None is "positives".
@@ -69,9 +73,23 @@ def average_precision_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
-    convention : {"paper", "sklearn", "xgboost", "lightgbm", "trec_eval", "letor"}, default=None
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes, or
+        with ``convention`` the grades that are relevant to the system.
+    n_relevant : int, array-like or mapping, default=None
+        Number of relevant items of each list, those included that are not among the rows: of one
+        list a number; else one per row, the same for all items of a list, or a mapping from the
+        ids of the lists. None takes all relevant items to be among the rows.
+    ideal : array-like or mapping, default=None
+        The same by the relevances of all relevant items of each list, of which those from ``rel``
+        on count: of one list an array; else a mapping from the ids of the lists, or in two
+        dimensions one array per row.
+    convention : {"paper", "sklearn", "xgboost", "lightgbm", "catboost", "trec_eval", "ranx", \
+            "letor"}, default=None
         System whose number to give: its rules for ties, lists without positives and m; a
-        parameter that says otherwise is refused. The guide "Which measure?" has the table.
+        parameter that says otherwise is refused. trec_eval and ranx count relevant items that
+        were not retrieved: pass ``ideal`` or ``n_relevant`` where the rows lack some. The guide
+        "Other systems" has the table.
 
     Returns
     -------
@@ -127,7 +145,7 @@ def average_precision_score(
     1.0
     """
     return AveragePrecisionMeasure(
-        k=k, normalize=normalize, undefined=undefined, convention=convention
+        k=k, normalize=normalize, undefined=undefined, rel=rel, convention=convention
     )(
         y_true,
         y_score,
@@ -137,6 +155,8 @@ def average_precision_score(
         average=average,
         return_qid=return_qid,
         pos_label=pos_label,
+        n_relevant=n_relevant,
+        ideal=ideal,
     )
 
 
@@ -151,6 +171,9 @@ def reciprocal_rank_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
+    n_relevant: Any = None,
+    ideal: Any = None,
     convention: Convention | None = None,
 ) -> Value:
     """One over the position of the first positive.
@@ -179,7 +202,18 @@ def reciprocal_rank_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
-    convention : {"trec_eval"}, default=None
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes, or
+        with ``convention`` the grades that are relevant to the system.
+    n_relevant : int, array-like or mapping, default=None
+        Number of relevant items of each list, those included that are not among the rows: of one
+        list a number; else one per row, the same for all items of a list, or a mapping from the
+        ids of the lists. None takes all relevant items to be among the rows.
+    ideal : array-like or mapping, default=None
+        The same by the relevances of all relevant items of each list, of which those from ``rel``
+        on count: of one list an array; else a mapping from the ids of the lists, or in two
+        dimensions one array per row.
+    convention : {"catboost", "trec_eval", "ranx"}, default=None
         System whose number to give: its rules for ties and lists without positives; a parameter
         that says otherwise is refused.
 
@@ -223,7 +257,7 @@ def reciprocal_rank_score(
     >>> reciprocal_rank_score([0, 1], [0.0, 0.0])
     0.75
     """
-    return ReciprocalRankMeasure(k=k, undefined=undefined, convention=convention)(
+    return ReciprocalRankMeasure(k=k, undefined=undefined, rel=rel, convention=convention)(
         y_true,
         y_score,
         qid=qid,
@@ -231,6 +265,8 @@ def reciprocal_rank_score(
         average=average,
         return_qid=return_qid,
         pos_label=pos_label,
+        n_relevant=n_relevant,
+        ideal=ideal,
     )
 
 
@@ -246,6 +282,8 @@ def expected_reciprocal_rank_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    ideal: Any = None,
+    convention: Convention | None = None,
 ) -> Value:
     """Mean of 1 / position of the item that satisfies a reader who goes down the list.
 
@@ -272,11 +310,19 @@ def expected_reciprocal_rank_score(
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        Of no effect: the measure is defined for every list, and 0 without relevance.
+        Of no effect: the measure is defined for every list, and 0 without relevance. Only with
+        ``convention="gdeval"`` lists without a relevant item are undefined, and left out.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+    ideal : array-like or mapping, default=None
+        Relevances of all relevant items of each list, those included that are not among the rows,
+        which with ``convention="gdeval"`` tell the lists that have one; of no effect else.
+    convention : {"gdeval"}, default=None
+        System whose number to give: 4 is the highest grade, a list without a relevant item is
+        left out, and items of different relevance must not tie; a parameter that says otherwise
+        is refused.
 
     Returns
     -------
@@ -319,7 +365,9 @@ def expected_reciprocal_rank_score(
     >>> expected_reciprocal_rank_score([2, 0, 1], [3.0, 2.0, 1.0], max_grade=4)
     0.20442708333333334
     """
-    return ExpectedReciprocalRankMeasure(k=k, max_grade=max_grade, undefined=undefined)(
+    return ExpectedReciprocalRankMeasure(
+        k=k, max_grade=max_grade, undefined=undefined, convention=convention
+    )(
         y_true,
         y_score,
         qid=qid,
@@ -327,6 +375,7 @@ def expected_reciprocal_rank_score(
         average=average,
         return_qid=return_qid,
         pos_label=pos_label,
+        ideal=ideal,
     )
 
 

@@ -13,7 +13,18 @@ from .._arguments import check_choice, check_share, check_whole, is_number
 from .._blocks import ClassBlocks
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
-from ._conventions import LETOR, LIGHTGBM, TREC_EVAL, XGBOOST, Rules
+from ._at_k_measures import relevant_of
+from ._conventions import (
+    CATBOOST,
+    GDEVAL,
+    HALF,
+    LETOR,
+    LIGHTGBM,
+    RANX,
+    TREC_EVAL,
+    XGBOOST,
+    Rules,
+)
 from ._discounted import Geometric, discounted_sums
 from ._found_precision import found_average_precision
 from ._measure import ConventionalMeasure, Measure
@@ -52,14 +63,18 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     in_name = "k"
     conventions = MappingProxyType(
         {
-            "paper": Rules(normalize="positives", has_k=False),
+            "paper": Rules(normalize="positives", has_k=False, knows_judgments=True),
             "sklearn": Rules(ties="end", undefined=0.0, has_k=False),
             "xgboost": replace(XGBOOST, normalize="reachable"),
-            "lightgbm": replace(LIGHTGBM, normalize="reachable", relevant=np.nextafter(0.5, 1.0)),
+            "lightgbm": replace(LIGHTGBM, normalize="reachable", relevant=HALF),
+            "catboost": replace(CATBOOST, normalize="reachable", weighs_lists=False),
             "trec_eval": replace(TREC_EVAL, normalize="positives"),
+            "ranx": replace(RANX, normalize="positives"),
             "letor": replace(LETOR, has_k=False),
         }
     )
+
+    takes_relevant = ("n_relevant", "ideal")
 
     k: int | None = None
     normalize: Literal["positives", "reachable", "found"] | None = None
@@ -86,8 +101,10 @@ class AveragePrecisionMeasure(ConventionalMeasure):
         """Average precision of each list."""
         rules = self.rules
         blocks = rules.ordered(lists, lists.positive).blocks()
+        n_relevant = relevant_of(lists, blocks)
         if self.k is not None and self.normalize == "found":
-            return found_average_precision(blocks, self.k)
+            values = found_average_precision(blocks, self.k)
+            return np.where((blocks.n_class == 0) & (n_relevant > 0), 0.0, values)
         positive, length = blocks.of_class, blocks.of_class + blocks.of_other
         positives_before = blocks.class_above
         items_before = positives_before + blocks.other_above
@@ -99,8 +116,10 @@ class AveragePrecisionMeasure(ConventionalMeasure):
             sums = (positives_before + 1 - ratio * (items_before + 1)) * reciprocals(
                 items_before + 1, counted
             ) + ratio * counted
-        divisor = blocks.n_class
-        if self.k is not None and (self.normalize or rules.normalize) == "reachable":
+        divisor = n_relevant
+        if self.normalize == "found":
+            divisor = np.where(blocks.n_class > 0, blocks.n_class, n_relevant)
+        elif self.k is not None and (self.normalize or rules.normalize) == "reachable":
             divisor = np.minimum(divisor, self.k)
         with np.errstate(invalid="ignore"):
             return np.minimum(blocks.sums(positive / length * sums) / divisor, 1.0)
@@ -122,7 +141,10 @@ class ReciprocalRankMeasure(ConventionalMeasure):
     function = "reciprocal_rank_score"
     stem = "rr"
     in_name = "k"
-    conventions = MappingProxyType({"trec_eval": replace(TREC_EVAL, has_k=False)})
+    takes_relevant = ("n_relevant", "ideal")
+    conventions = MappingProxyType(
+        {"catboost": CATBOOST, "trec_eval": replace(TREC_EVAL, has_k=False), "ranx": RANX}
+    )
 
     k: int | None = None
 
@@ -139,7 +161,11 @@ class ReciprocalRankMeasure(ConventionalMeasure):
     def values(self, lists: ScoredLists) -> FloatArray:
         """Reciprocal rank of each list."""
         blocks = self.rules.ordered(lists, lists.positive).blocks()
-        return _first_positives(blocks, self.k)
+        values = _first_positives(blocks, self.k)
+        if lists.n_relevant is None:
+            return values
+        # Relevant items that are not among the rows are found nowhere.
+        return np.where((blocks.n_class == 0) & (lists.n_relevant > 0), 0.0, values)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -178,9 +204,12 @@ class _OnAScale(Measure):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ExpectedReciprocalRankMeasure(_OnAScale):
+class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
     """Mean of 1 / position of what satisfies; see ``expected_reciprocal_rank_score``."""
 
+    lacking = "no relevant item"
+    takes_relevant = ("ideal",)
+    conventions = MappingProxyType({"gdeval": GDEVAL})
     function = "expected_reciprocal_rank_score"
     stem = "err"
     in_name = "k"
@@ -192,10 +221,18 @@ class ExpectedReciprocalRankMeasure(_OnAScale):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Expected reciprocal rank of each list."""
+        ordered = self.rules.ordered(lists, lists.grade)
         highest = self._highest(lists.grade)
         chance = np.exp2(lists.grade - highest)
         chance -= np.exp2(-highest)
-        return reciprocal_stop(lists, chance, self.k)
+        values = reciprocal_stop(ordered, chance, self.k)
+        if self.convention is None:
+            return values
+        best = lists if lists.ideal is None else lists.ideal
+        return np.where(best.largest(best.grade) > 0, values, np.nan)
+
+    def _highest(self, grade: FloatArray) -> float:
+        return _highest_grade(grade, self.max_grade or self.rules.max_grade)
 
     def _chances(self, lists: Lists) -> FloatArray:
         return (np.exp2(lists.grade) - 1) / np.exp2(self._highest(lists.grade))

@@ -13,8 +13,13 @@ from .._lists import ScoredLists
 from .._typing import AnyArray, FloatArray
 
 __all__ = [
+    "CATBOOST",
+    "GDEVAL",
+    "HALF",
     "LETOR",
     "LIGHTGBM",
+    "RANX",
+    "RDKIT",
     "TREC_EVAL",
     "XGBOOST",
     "Convention",
@@ -22,7 +27,19 @@ __all__ = [
     "check_convention",
 ]
 
-Convention: TypeAlias = Literal["paper", "sklearn", "xgboost", "lightgbm", "trec_eval", "letor"]
+Convention: TypeAlias = Literal[
+    "paper",
+    "sklearn",
+    "xgboost",
+    "lightgbm",
+    "catboost",
+    "trec_eval",
+    "gdeval",
+    "ranx",
+    "letor",
+    "rdkit",
+    "proc",
+]
 
 
 @dataclass(frozen=True)
@@ -39,50 +56,50 @@ class Rules:
         ``1 / log2(1 + i)``, or 1 at positions 1 and 2 and ``1 / log2(i)`` after.
     normalize : {"positives", "reachable"} or None, default=None
         What divides average precision at k; None is the measure's own.
-    ties : {"mean", "rows", "end", "refused"}, default="mean"
+    ties : {"mean", "rows", "end", "worst", "lines", "refused"}, default="mean"
         The mean over all orders; rows in the order in which they come; every tied item at the end
-        of its block; an error where tied items differ in relevance.
+        of its block; the less relevant first; the ROC curve a straight line over each block; an
+        error where tied items differ in relevance.
     relevant : float or None, default=None
         Least grade that is relevant to a measure of two classes; None takes two classes only.
+    max_grade : float or None, default=None
+        Highest grade of the scale; None is the measure's own.
     divides_by_length : bool, default=False
         Whether precision at k divides by the length of a list that is shorter than k.
+    rounds_up : bool, default=False
+        Whether a share of the items is rounded up to whole ones, in floating point.
     single_precision : bool, default=False
         Whether scores are rounded to 32 bits.
     has_k : bool, default=True
         Whether the system has the measure with a last position.
+    chosen : tuple of str, default=()
+        Parameters that the users of the system choose, of which these rules are the default.
+    knows_judgments : bool, default=False
+        Whether it knows relevant items that are not among the rows.
+    weighs_lists : bool, default=True
+        Whether the mean is weighted where the lists have weights.
+    weighs_undefined : bool, default=True
+        Whether it is so for lists without a value too; otherwise they count as of weight 1.
+    refuses_above_one : bool, default=False
+        Whether a mean above 1, which such weights can give, is an error.
     """
 
     undefined: Literal["skip", "raise"] | float = "skip"
     gain: Literal["exponential", "linear"] | Callable[[FloatArray], Any] | None = None
     discount: Literal["logarithmic", "letor"] = "logarithmic"
     normalize: Literal["positives", "reachable"] | None = None
-    ties: Literal["mean", "rows", "end", "refused"] = "mean"
+    ties: Literal["mean", "rows", "end", "worst", "lines", "refused"] = "mean"
     relevant: float | None = None
+    max_grade: float | None = None
     divides_by_length: bool = False
+    rounds_up: bool = False
     single_precision: bool = False
     has_k: bool = True
-
-    def labels(self, y_true: Any, pos_label: Any) -> Any:
-        """Make labels of two classes of grades, where the system does.
-
-        Parameters
-        ----------
-        y_true : array-like
-            Grades or labels.
-        pos_label : object
-            The positive class; None: grades, or 0 and 1.
-
-        Returns
-        -------
-        array-like
-            Whether each is relevant; labels that are no grades as they came.
-        """
-        if self.relevant is None or pos_label is not None:
-            return y_true
-        grade: AnyArray = np.asarray(y_true)
-        if grade.dtype.kind not in "iuf" or not np.isfinite(grade).all():
-            return y_true
-        return grade >= self.relevant
+    chosen: tuple[str, ...] = ()
+    knows_judgments: bool = False
+    weighs_lists: bool = True
+    weighs_undefined: bool = True
+    refuses_above_one: bool = False
 
     def ordered(self, lists: ScoredLists, relevance: AnyArray) -> ScoredLists:
         """Break the ties as the system does.
@@ -105,14 +122,24 @@ class Rules:
                 score = score.astype(np.float32).astype(np.float64)
         if self.ties == "rows":
             score = _in_rows(score, lists)
+        elif self.ties == "worst":
+            score = _worst_first(score, lists, relevance)
         elif self.ties == "refused":
-            _refuse_ties(replace(lists, score=score), relevance)
+            bits = " in 32 bits" if self.single_precision else ""
+            _refuse_ties(replace(lists, score=score), relevance, bits)
         return lists if score is lists.score else replace(lists, score=score)
 
 
+# More than a half is relevant.
+HALF = float(np.nextafter(0.5, 1.0))
+
+CATBOOST = Rules(ties="worst", undefined=0.0, relevant=HALF, chosen=("rel",))
+GDEVAL = Rules(ties="refused", max_grade=4.0, knows_judgments=True)
 LETOR = Rules(ties="rows", undefined=0.0, relevant=1.0)
 LIGHTGBM = Rules(ties="rows", undefined=1.0)
-TREC_EVAL = Rules(ties="refused", undefined=0.0, relevant=1.0, single_precision=True)
+RANX = Rules(ties="refused", undefined=0.0, relevant=1.0, chosen=("rel",), knows_judgments=True)
+RDKIT = Rules(ties="rows", undefined=0.0)
+TREC_EVAL = replace(RANX, single_precision=True)
 XGBOOST = Rules(ties="rows", undefined=1.0, single_precision=True)
 
 
@@ -143,8 +170,17 @@ def check_convention(
             " is known: choose one, or leave it out and pass the parameters."
         )
     rules = systems[convention]
-    said = {"undefined": rules.undefined, "gain": rules.gain, "normalize": rules.normalize}
+    said = {
+        "undefined": rules.undefined,
+        "gain": rules.gain,
+        "normalize": rules.normalize,
+        "max_grade": rules.max_grade,
+    }
+    if rules.relevant is not None:
+        said["rel"] = rules.relevant
     for parameter, value in given.items():
+        if parameter in rules.chosen:
+            continue
         if parameter in said and (callable(value) or value != said[parameter]):
             raise ValueError(
                 f"{parameter}={value!r} conflicts with convention={convention!r}, by which it is"
@@ -171,7 +207,15 @@ def _in_rows(score: FloatArray, lists: ScoredLists) -> FloatArray:
     return untied
 
 
-def _refuse_ties(lists: ScoredLists, relevance: AnyArray) -> None:
+def _worst_first(score: FloatArray, lists: ScoredLists, relevance: AnyArray) -> FloatArray:
+    """Scores without ties of different relevance, of tied rows the less relevant ones higher."""
+    order = np.lexsort((-relevance.astype(np.float64), score, lists.list_of))
+    untied = np.empty(len(score))
+    untied[order] = np.arange(len(score), dtype=np.float64)
+    return untied
+
+
+def _refuse_ties(lists: ScoredLists, relevance: AnyArray, bits: str) -> None:
     blocks = tied_blocks(lists.score, lists.offsets)
     inside = relevance[blocks.order].astype(np.float64)
     differs = np.maximum.reduceat(inside, blocks.starts) != np.minimum.reduceat(
@@ -184,7 +228,8 @@ def _refuse_ties(lists: ScoredLists, relevance: AnyArray) -> None:
     where = "the list" if lists.ids is None else f"the list with qid {lists.ids.tolist()[bad]!r}"
     value = lists.score[blocks.order[blocks.starts[first]]]
     raise ValueError(
-        f"{where} has items of different relevance tied at the score {value:g} in 32 bits, which"
-        " trec_eval orders by the names of documents, the last name first: pass the positions of"
-        " that order, negated, as y_score, or leave out convention for the mean over all orders."
+        f"{where} has items of different relevance tied at the score {value:g}{bits}, which the"
+        " system orders by the names of documents or by chance: pass scores without ties, as"
+        " load_trec_run(..., ties='trec') makes them of names, or leave out convention for the"
+        " mean over all orders."
     )

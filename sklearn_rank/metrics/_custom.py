@@ -173,26 +173,26 @@ class CustomMeasure(Measure):
     item_influence: Callable[[AnyArray, FloatArray], Any] | None = None
 
     weights = "none"
-    settable = ("undefined",)
+    settable = ("rel", "undefined")
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, ("binary", "graded"))
         super().__post_init__()
 
     def in_grammar(self) -> tuple[str, dict[str, Any]]:
-        """Say what the measure is called; it has no further parameters.
+        """Say what the measure is called, and from which grade on it counts items as relevant.
 
         Returns
         -------
         name : str
             The name.
         parameters : dict
-            Nothing.
+            Nothing, or the grade.
         """
-        return self.title, {}
+        return self.title, {} if self.rel is None else {"rel": self.rel}
 
     def __repr__(self) -> str:
-        return f"<measure {self.title!r}>"
+        return f"<measure {self.name!r}>"
 
     @property
     def range(self) -> tuple[float, float]:

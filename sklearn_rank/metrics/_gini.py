@@ -61,6 +61,7 @@ def gini_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
 ) -> Value:
     """Gini coefficient of an order of two classes, also Somers' D: twice the AUC, less 1.
 
@@ -88,6 +89,8 @@ def gini_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
 
     Returns
     -------
@@ -127,7 +130,7 @@ def gini_score(
     >>> gini_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
     0.5
     """
-    return GiniMeasure(undefined=undefined)(
+    return GiniMeasure(undefined=undefined, rel=rel)(
         y_true,
         y_score,
         qid=qid,

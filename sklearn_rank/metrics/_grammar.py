@@ -180,6 +180,9 @@ _GRAMMAR = (
     _Entry(TauBMeasure),
 )
 
+# The level from which grades are relevant, behind the name of a measure of two classes.
+_LEVEL = re.compile(r"(?P<name>.*)\(rel>=(?P<rel>-?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?)\)")
+
 _OF_FUNCTION: dict[Callable[..., Any], type[Measure]] = {
     accuracy_at_top_loss: AccuracyAtTopMeasure,
     average_precision_score: AveragePrecisionMeasure,
@@ -227,7 +230,8 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
         One of :func:`get_measure_names`, with any other position, share in (0, 1), or positive
-        number (``"bedroc@20"``, ``"pnorm@4"``) for the one shown, of which ``"mrr"``,
+        number (``"bedroc@20"``, ``"pnorm@4"``) for the one shown, and for measures of two classes
+        the least grade that is relevant behind it (``"ap@10(rel>=2)"``); ``"mrr"``,
         ``"hit_rate@10"`` and ``"kendall"`` are other names of ``"rr"``, ``"success@10"`` and
         ``"tau_b"``; a measure, which is returned; a score-generating function, whose linear rank
         statistic is meant, between the worst order, 0, and the best, 1; or a function of this
@@ -259,6 +263,11 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
     "ndcg@10(gain='linear')"
     >>> get_measure(ndcg_score, k=10) == get_measure("ndcg@10")
     True
+
+    Of grades, which ones are relevant:
+
+    >>> get_measure("ap(rel>=2)")([2, 1, 3, 0], [4.0, 3.0, 2.0, 1.0]).__round__(4)
+    0.8333
     """
     if isinstance(measure, Measure):
         return _with(measure, parameters)
@@ -286,6 +295,14 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
 
 
 def _named(name: str, parameters: dict[str, Any]) -> Measure:
+    level = _LEVEL.fullmatch(name)
+    if level is not None:
+        if "rel" in parameters:
+            raise TypeError(
+                f"rel={parameters['rel']!r} is said by the name {name!r} already: leave out one of"
+                " the two."
+            )
+        return _named(level["name"], {**parameters, "rel": float(level["rel"])})
     given, (bare, at, number) = name, name.partition("@")
     name = _ALIASES.get(bare, bare) + at + number
     for entry in _GRAMMAR:
@@ -311,7 +328,8 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
         f"{given!r} is not the name of a measure: {hint} are {names},"
         " with another number of the same kind for the one shown: a position from 1 on, a share"
         " in (0, 1), for bedroc, negative_height_loss, pnorm and rie a positive number; two limits"
-        " of the partial AUC are 'partial_auc@fpr0.3tpr0.7'."
+        " of the partial AUC are 'partial_auc@fpr0.3tpr0.7', and '(rel>=2)' behind the name says"
+        " which grades are relevant."
     )
 
 
@@ -339,6 +357,8 @@ def _with(measure: Measure, parameters: dict[str, Any]) -> Measure:
 
 def _check_known(measure: type[Measure], parameters: dict[str, Any]) -> None:
     known = measure.settable or tuple(sorted(one.name for one in fields(measure)))
+    if measure.kind == "graded":
+        known = tuple(name for name in known if name != "rel")
     for name in parameters:
         if name not in known:
             raise TypeError(

@@ -123,6 +123,7 @@ def lift_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
 ) -> Value:
     """Share of the positives in the top of the list, as a ratio to the share that the top is.
 
@@ -153,6 +154,8 @@ def lift_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
 
     Returns
     -------
@@ -200,7 +203,7 @@ def lift_score(
     >>> lift_score([0, 1, 0, 0], [4.0, 3.0, 2.0, 1.0], fraction=0.375)
     1.3333333333333333
     """
-    return LiftMeasure(fraction=fraction, undefined=undefined)(
+    return LiftMeasure(fraction=fraction, undefined=undefined, rel=rel)(
         y_true,
         y_score,
         qid=qid,

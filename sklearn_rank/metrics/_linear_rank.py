@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ._conventions import Convention
 from ._linear_rank_measures import (
     AUCMeasure,
     BEDROCMeasure,
@@ -44,6 +45,7 @@ def linear_rank_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
 ) -> Value:
     """Conditional linear rank statistic: how high the positives rank, in the eyes of phi.
 
@@ -80,6 +82,8 @@ def linear_rank_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
 
     Returns
     -------
@@ -130,7 +134,9 @@ def linear_rank_score(
     ...                   phi=lambda u: u**2, normalize="minmax", average=None)
     array([1., 0.])
     """
-    return LinearRankMeasure(phi=phi, ties=ties, normalize=normalize, undefined=undefined)(
+    return LinearRankMeasure(
+        phi=phi, ties=ties, normalize=normalize, undefined=undefined, rel=rel
+    )(
         y_true,
         y_score,
         qid=qid,
@@ -156,6 +162,7 @@ def roc_auc_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
 ) -> Value:
     """Area under the ROC curve: share of the pairs of a positive and a negative in order.
 
@@ -194,6 +201,8 @@ def roc_auc_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
 
     Returns
     -------
@@ -244,7 +253,7 @@ def roc_auc_score(
     >>> round(roc_auc_score(["a", "b", "c", "a"], y_score, multi_class="ovo"), 4)
     0.9167
     """
-    return _auc_measure(y_true, y_score, multi_class, class_average, labels, undefined)(
+    return _auc_measure(y_true, y_score, multi_class, class_average, labels, undefined, rel)(
         y_true,
         y_score,
         qid=qid,
@@ -263,6 +272,7 @@ def _auc_measure(
     class_average: Any,
     labels: Any,
     undefined: Undefined | None,
+    rel: float | None,
 ) -> Measure:
     """The measure of two classes, or of more."""
     if multi_class is not None:
@@ -271,6 +281,7 @@ def _auc_measure(
             class_average=class_average,
             labels=labels,
             undefined=undefined,
+            rel=rel,
         )
     if labels is not None or class_average != "macro":
         raise ValueError(
@@ -282,7 +293,7 @@ def _auc_measure(
             f"y_score has shape {np.shape(y_score)}, one column for each class: pass"
             " multi_class='ovr' or 'ovo', or the column of the positive class."
         )
-    return AUCMeasure(undefined=undefined)
+    return AUCMeasure(undefined=undefined, rel=rel)
 
 
 def _has_columns(y_true: Any, y_score: Any) -> bool:
@@ -305,6 +316,7 @@ def local_auc_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
 ) -> Value:
     """Local AUC: the rank statistic of the positives in the top ``1 - u0`` of the list.
 
@@ -337,6 +349,8 @@ def local_auc_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
 
     Returns
     -------
@@ -374,7 +388,7 @@ def local_auc_score(
     >>> round(local_auc_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], u0=0.5), 4)
     0.5714
     """
-    return LocalAUCMeasure(u0=u0, normalize=normalize, undefined=undefined)(
+    return LocalAUCMeasure(u0=u0, normalize=normalize, undefined=undefined, rel=rel)(
         y_true,
         y_score,
         qid=qid,
@@ -399,6 +413,7 @@ def p_norm_push_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
 ) -> Value:
     """Rank statistic of the p-norm push: the p-th powers of the ranks of the positives.
 
@@ -430,6 +445,8 @@ def p_norm_push_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
 
     Returns
     -------
@@ -466,7 +483,7 @@ def p_norm_push_score(
     >>> round(p_norm_push_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], p=2), 4)
     0.75
     """
-    return PNormPushMeasure(p=p, normalize=normalize, undefined=undefined)(
+    return PNormPushMeasure(p=p, normalize=normalize, undefined=undefined, rel=rel)(
         y_true,
         y_score,
         qid=qid,
@@ -490,6 +507,8 @@ def bedroc_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
+    convention: Convention | None = None,
 ) -> Value:
     """Boltzmann-enhanced discrimination of the ROC curve: early recognition from 0 to 1.
 
@@ -520,6 +539,11 @@ def bedroc_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+    convention : {"rdkit"}, default=None
+        System whose number to give: tied items in the order of the rows, a list without
+        positives 0, one without negatives 1; a parameter that says otherwise is refused.
 
     Returns
     -------
@@ -557,7 +581,7 @@ def bedroc_score(
     >>> round(bedroc_score([1, 0, 1, 0, 0, 0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], alpha=5.0), 4)
     0.8224
     """
-    return BEDROCMeasure(alpha=alpha, undefined=undefined)(
+    return BEDROCMeasure(alpha=alpha, undefined=undefined, rel=rel, convention=convention)(
         y_true,
         y_score,
         qid=qid,
@@ -581,6 +605,8 @@ def rie_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
+    convention: Convention | None = None,
 ) -> Value:
     """Robust initial enhancement: early recognition as a ratio to a random order.
 
@@ -611,6 +637,11 @@ def rie_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+    convention : {"rdkit"}, default=None
+        System whose number to give: tied items in the order of the rows, a list without
+        positives 0; a parameter that says otherwise is refused.
 
     Returns
     -------
@@ -647,7 +678,7 @@ def rie_score(
     >>> round(rie_score([1, 0, 1, 0, 0, 0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], alpha=5.0), 4)
     2.0303
     """
-    return RIEMeasure(alpha=alpha, undefined=undefined)(
+    return RIEMeasure(alpha=alpha, undefined=undefined, rel=rel, convention=convention)(
         y_true,
         y_score,
         qid=qid,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from math import inf
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -14,8 +15,9 @@ from .._blocks import ClassBlocks
 from .._lists import Lists, ScoredLists
 from .._top import near_whole
 from .._typing import FloatArray
+from ._conventions import RDKIT
 from ._influence import ClassInfluence, linear_rank_influence_of
-from ._measure import Measure
+from ._measure import ConventionalMeasure, Measure
 from ._positional_form import PositionalForm, linear_discounts, share_of_total
 from ._score_generating import (
     LocalAUC,
@@ -199,7 +201,7 @@ class PNormPushMeasure(_RankStatistic):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class _EarlyRecognition(Measure):
+class _EarlyRecognition(ConventionalMeasure):
     """A mean over the positives of ``exp(-alpha i / n)``, i the position from the top.
 
     Parameters
@@ -209,12 +211,16 @@ class _EarlyRecognition(Measure):
     """
 
     in_name = "alpha"
+    conventions = MappingProxyType({"rdkit": RDKIT})
 
     alpha: float = 20.0
 
     def __post_init__(self) -> None:
         Screening(self.alpha)  # refuses what is no rate
         super().__post_init__()
+
+    def _blocks(self, lists: ScoredLists) -> ClassBlocks:
+        return self.rules.ordered(lists, lists.positive).blocks()
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -232,9 +238,18 @@ class BEDROCMeasure(_EarlyRecognition):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Value of each list."""
-        return statistic_of(lists.blocks(), Screening(self.alpha), "average", "minmax")
+        blocks = self._blocks(lists)
+        values = statistic_of(blocks, Screening(self.alpha), "average", "minmax")
+        if self.convention is None:
+            return values
+        return np.where(blocks.n_other == 0, 1.0, values)
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence:
+    @property
+    def has_influence(self) -> bool:
+        """Not in the order of the rows."""
+        return self.convention is None
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
         """Find how much each item of one list moves the value.
 
         Parameters
@@ -244,9 +259,11 @@ class BEDROCMeasure(_EarlyRecognition):
 
         Returns
         -------
-        ClassInfluence
-            The influence.
+        ClassInfluence or None
+            The influence; None with a convention, by which the order of the rows counts.
         """
+        if not self.has_influence:
+            return None
         return _minmax_influence(lists, Screening(self.alpha))
 
 
@@ -265,7 +282,7 @@ class RIEMeasure(_EarlyRecognition):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Ratio of each list."""
-        phi, blocks = Screening(self.alpha), lists.blocks()
+        phi, blocks = Screening(self.alpha), self._blocks(lists)
         n = near_whole(blocks.total)
         at_random = phi._sums(np.zeros_like(n), n, n) / n
         return statistic_of(blocks, phi, "average", "mean") / at_random

@@ -14,11 +14,12 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from .._arguments import check_flag, is_number, is_whole
 from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray
 from .._warn import warn
 from ._conventions import Convention, Rules, check_convention
 from ._influence import ClassInfluence
 from ._positional_form import PositionalForm
+from ._relevant import check_takes, with_ideal, with_n_relevant
 from ._weight_scale import check_weight_scale
 
 __all__ = ["Average", "Measure", "Undefined", "Value", "short"]
@@ -29,6 +30,9 @@ Value: TypeAlias = Any  # a float, or with average=None an array, or that and th
 
 # Rules without a convention: those of the definition.
 NO_SYSTEM = Rules()
+
+# By how much XGBoost lets a mean exceed 1.
+SLACK = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -45,6 +49,9 @@ class Measure(ABC):
     undefined : {"skip", "raise"}, float or None, default=None
         What a list without a value counts: nothing, an error, or this value. None is the default
         of the measure.
+    rel : float or None, default=None
+        Of a measure of two classes: the least grade that is relevant, where the labels are
+        grades. None takes labels of two classes, or the system's level with a ``convention``.
 
     Attributes
     ----------
@@ -75,6 +82,9 @@ class Measure(ABC):
         Inequalities that give lower limits in finite samples.
     conventions : mapping of str to Rules
         What other systems compute under the name of the measure.
+    takes_relevant : tuple of str
+        Which of "n_relevant" and "ideal", the relevant items that are not among the rows, it
+        takes with the labels and scores.
 
     See Also
     --------
@@ -113,8 +123,10 @@ class Measure(ABC):
     # Parameters that get_measure may set on a measure that is made; None is all.
     settable: ClassVar[tuple[str, ...] | None] = None
     conventions: ClassVar[Mapping[str, Rules]] = MappingProxyType({})
+    takes_relevant: ClassVar[tuple[str, ...]] = ()
 
     undefined: Undefined | None = None
+    rel: float | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -130,6 +142,8 @@ class Measure(ABC):
             if isinstance(one.default, bool):
                 check_flag(one.name, getattr(self, one.name))
         object.__setattr__(self, "undefined", self._checked_undefined())
+        if self.rel is not None:
+            object.__setattr__(self, "rel", self._checked_rel(self.rel))
 
     def _checked_undefined(self) -> Undefined:
         """What undefined lists count, said once, so that measures that count alike are equal."""
@@ -144,6 +158,16 @@ class Measure(ABC):
             " value counts."
         )
 
+    def _checked_rel(self, rel: Any) -> float:
+        if self.kind != "binary" or self.by_class:
+            raise TypeError(
+                f"rel={rel!r} is for measures of two classes, and {self._called} is of"
+                f" {'many' if self.by_class else 'grades'}: leave it out."
+            )
+        if not is_number(rel) or not isfinite(rel):
+            raise ValueError(f"rel={rel!r} must be the least grade that is relevant, a number.")
+        return float(rel)
+
     def _undefined_of(self, given: Undefined | None) -> Undefined:
         return self.undefined_counts if given is None else given
 
@@ -154,7 +178,9 @@ class Measure(ABC):
         """What the measure is called."""
         bare, parameters = self.in_grammar()
         listed = ", ".join(f"{name}={_shown(value)}" for name, value in parameters.items())
-        return f"{bare}({listed})" if listed else bare
+        if not listed:
+            return bare
+        return f"{bare[:-1]}, {listed})" if bare.endswith(")") else f"{bare}({listed})"
 
     def in_grammar(self) -> tuple[str, dict[str, Any]]:
         """Say what the measure is called and which further parameters it has.
@@ -178,10 +204,16 @@ class Measure(ABC):
                 parameters[one.name] = value
         stem = self.stem or self.function or type(self).__name__
         number = None if self.in_name is None else getattr(self, self.in_name)
-        if number is None:
-            return stem, parameters
-        parameters.pop(str(self.in_name), None)
-        return stem + ("" if "@" in stem else "@") + short(number), parameters
+        if number is not None:
+            parameters.pop(str(self.in_name), None)
+            stem += ("" if "@" in stem else "@") + short(number)
+        return self._with_level(stem, parameters), parameters
+
+    def _with_level(self, name: str, parameters: dict[str, Any]) -> str:
+        """The name with the level of relevance, which leaves the parameters."""
+        if not self.has_name or self.rel is None:
+            return name
+        return f"{name}(rel>={short(parameters.pop('rel'))})"
 
     def __repr__(self) -> str:
         bare, parameters = self.in_grammar()
@@ -271,7 +303,7 @@ class Measure(ABC):
         LabelType
             Their kind and how they are read.
         """
-        return LabelType(self.kind, pos_label, self.lowest, name)
+        return LabelType(self.kind, pos_label, self.lowest, name, self.rel)
 
     def lists(
         self,
@@ -282,6 +314,8 @@ class Measure(ABC):
         sample_weight: Any = None,
         query_weight: Any = None,
         pos_label: Any = None,
+        n_relevant: Any = None,
+        ideal: Any = None,
     ) -> ScoredLists:
         """Make the lists that the measure is of.
 
@@ -300,6 +334,12 @@ class Measure(ABC):
             Weight in the mean of the list of each item; in two dimensions one for each list.
         pos_label : int, float, bool or str, default=None
             The positive class; for grades the class of grade 1.
+        n_relevant : int, array-like or mapping, default=None
+            Number of relevant items of each list, those included that are not among the rows: of
+            one list a number, else one per row, or a mapping from the ids of the lists.
+        ideal : array-like or mapping, default=None
+            Grades of the relevant items of each list, likewise: of one list an array, else a
+            mapping from the ids of the lists, or in two dimensions one array per row.
 
         Returns
         -------
@@ -311,6 +351,8 @@ class Measure(ABC):
                 f"{self._called} takes no sample_weight: repeat the rows, or weigh whole lists by"
                 " query_weight."
             )
+        if n_relevant is not None or ideal is not None:
+            check_takes(self._called, self.takes_relevant, n_relevant=n_relevant, ideal=ideal)
         lists = check_scored_lists(
             y_true,
             y_score,
@@ -332,7 +374,18 @@ class Measure(ABC):
             )
         if self.depends_on_weight_scale:
             check_weight_scale(lists, self._called)
-        return lists
+        if n_relevant is None and ideal is None:
+            return lists
+        if sample_weight is not None:
+            raise ValueError(
+                "sample_weight repeats items of the lists, and n_relevant or ideal says which"
+                " relevant items there are: leave out one of the two."
+            )
+        shape = np.shape(y_true)
+        if ideal is None:
+            return with_n_relevant(lists, shape, n_relevant)
+        rel = self.label_type(pos_label).rel
+        return with_ideal(lists, shape, ideal, graded=self.kind == "graded", rel=rel)
 
     def __call__(
         self,
@@ -345,6 +398,8 @@ class Measure(ABC):
         average: Average = "mean",
         return_qid: bool = False,
         pos_label: Any = None,
+        n_relevant: Any = None,
+        ideal: Any = None,
     ) -> Value:
         """Evaluate rankings.
 
@@ -369,6 +424,12 @@ class Measure(ABC):
             Whether to return the ids of the lists too; with ``average=None``.
         pos_label : int, float, bool or str, default=None
             The positive class; for grades the class of grade 1.
+        n_relevant : int, array-like or mapping, default=None
+            Number of relevant items of each list, those included that are not among the rows: of
+            one list a number, else one per row, or a mapping from the ids of the lists.
+        ideal : array-like or mapping, default=None
+            Grades of the relevant items of each list, likewise: of one list an array, else a
+            mapping from the ids of the lists, or in two dimensions one array per row.
 
         Returns
         -------
@@ -381,6 +442,8 @@ class Measure(ABC):
                 " pass get_scorer(measure)."
             )
         _check_average(average, return_qid)
+        relevant = {"n_relevant": n_relevant, "ideal": ideal}
+        relevant = {name: value for name, value in relevant.items() if value is not None}
         lists = self.lists(
             y_true,
             y_score,
@@ -388,6 +451,7 @@ class Measure(ABC):
             sample_weight=sample_weight,
             query_weight=query_weight,
             pos_label=pos_label,
+            **relevant,
         )
         if lists.rows is not None:
             # Where the rows stood is of no use from here on, and their numbers take memory.
@@ -419,9 +483,10 @@ class Measure(ABC):
         values = self.values(lists)
         if not self.function:
             values = _checked_values(values, lists, self)
+        undefined = np.isnan(values)
         values = self._defined(values, lists, average)
         if average is not None:
-            return _mean(values, lists.query_weight)
+            return self._mean(values, undefined, lists.query_weight)
         if lists.query_weight is not None:
             raise ValueError(
                 "query_weight weighs the mean over the lists, but average=None gives one value"
@@ -432,6 +497,10 @@ class Measure(ABC):
     @property
     def _called(self) -> str:
         return self.function or self.name
+
+    def _mean(self, values: FloatArray, undefined: BoolArray, weight: FloatArray | None) -> float:
+        """Mean over the lists, some of which had no value of their own."""
+        return _mean(values, weight)
 
     def _defined(self, values: FloatArray, lists: Lists, average: Average) -> FloatArray:
         """Values in which lists without one count what they are to count; warns of them."""
@@ -485,6 +554,44 @@ class ConventionalMeasure(Measure):
             check_convention(self.function, self.conventions, given, self.convention)
         super().__post_init__()
 
+    def label_type(self, pos_label: Any = None, name: str = "y_true") -> LabelType:
+        """Say what the labels of the lists are, as the system reads them.
+
+        Parameters
+        ----------
+        pos_label : int, float, bool or str, default=None
+            The positive class; for grades the class of grade 1.
+        name : str, default="y_true"
+            What the labels are called in messages.
+
+        Returns
+        -------
+        LabelType
+            Their kind and how they are read.
+        """
+        labels = super().label_type(pos_label, name)
+        if self.kind == "binary" and self.rel is None and pos_label is None:
+            return replace(labels, rel=self.rules.relevant)
+        return labels
+
+    def _defined(self, values: FloatArray, lists: Lists, average: Average) -> FloatArray:
+        if not self.rules.weighs_undefined:
+            # Then those of weight 0 count too.
+            lists = replace(lists, query_weight=None)
+        return super()._defined(values, lists, average)
+
+    def _mean(self, values: FloatArray, undefined: BoolArray, weight: FloatArray | None) -> float:
+        if weight is None or self.rules.weighs_undefined or not undefined.any():
+            return super()._mean(values, undefined, weight)
+        mean = float((values * np.where(undefined, 1.0, weight)).sum() / weight.sum())
+        if mean > 1.0 + SLACK and self.rules.refuses_above_one:
+            raise ValueError(
+                f"{self._called} is {mean:g}, which {self.convention} refuses: it counts lists"
+                f" with {self.lacking} as of query_weight 1; pass larger weights, or leave them"
+                " out."
+            )
+        return mean
+
     def _undefined_of(self, given: Undefined | None) -> Undefined:
         if given is None and self.convention is not None:
             return self.conventions[self.convention].undefined
@@ -517,8 +624,18 @@ class ConventionalMeasure(Measure):
                 f"sample_weight weighs items, and {self.convention} has weights of lists or none:"
                 " leave out sample_weight or convention; weights of lists are query_weight."
             )
-        if self.kind == "binary":
-            y_true = self.rules.labels(y_true, arguments.get("pos_label"))
+        if arguments.get("query_weight") is not None and not self.rules.weighs_lists:
+            raise ValueError(
+                f"query_weight weighs lists, which {self.convention} does not in its mean for"
+                f" {self._called}: leave out query_weight or convention."
+            )
+        if not self.rules.knows_judgments and self.convention is not None:
+            for name in ("n_relevant", "ideal"):
+                if arguments.get(name) is not None:
+                    raise ValueError(
+                        f"{name} says what was not retrieved, and {self.convention} knows the rows"
+                        f" alone: leave out {name} or convention."
+                    )
         return super().lists(y_true, y_score, **arguments)
 
 

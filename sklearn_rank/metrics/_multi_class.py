@@ -13,6 +13,7 @@ from .._lists import LabelType, ScoredLists, check_lists
 from .._typing import AnyArray, BoolArray, FloatArray
 from ._linear_rank_measures import AUCMeasure
 from ._measure import Measure
+from ._relevant import check_takes
 
 __all__ = ["MultiClassAUCMeasure"]
 
@@ -67,6 +68,8 @@ class MultiClassAUCMeasure(Measure):
         sample_weight: Any = None,
         query_weight: Any = None,
         pos_label: Any = None,
+        n_relevant: Any = None,
+        ideal: Any = None,
     ) -> ScoredLists:
         """Make the lists that the measure is of.
 
@@ -80,12 +83,15 @@ class MultiClassAUCMeasure(Measure):
             As in :meth:`Measure.lists`.
         pos_label : None
             Refused: every class is positive in turn.
+        n_relevant, ideal : None
+            Refused: the measure does not depend on them.
 
         Returns
         -------
         ScoredLists
             The lists; labels are columns, and scores have one row for each item.
         """
+        check_takes(self._called, self.takes_relevant, n_relevant=n_relevant, ideal=ideal)
         if pos_label is not None:
             raise ValueError(
                 f"pos_label={pos_label!r} names one positive class, but with multi_class= each is"

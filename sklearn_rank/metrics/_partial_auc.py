@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from ._conventions import Convention
 from ._measure import Average, Undefined, Value
 from ._partial_auc_measures import NegativeHeightMeasure, PartialAUCMeasure
 
@@ -27,6 +28,8 @@ def partial_auc_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
+    convention: Convention | None = None,
 ) -> Value:
     """Partial area under the ROC curve, one- or two-way.
 
@@ -61,6 +64,12 @@ def partial_auc_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+    convention : {"proc"}, default=None
+        System whose number to give: pROC's curve is a straight line over each block of tied
+        items, and a list of one class is an error; with ``scale="mcclish"`` it is scikit-learn's
+        too.
 
     Returns
     -------
@@ -107,7 +116,14 @@ def partial_auc_score(
     >>> partial_auc_score(y_true, y_score, min_tpr=0.5)
     0.25
     """
-    return PartialAUCMeasure(max_fpr=max_fpr, min_tpr=min_tpr, scale=scale, undefined=undefined)(
+    return PartialAUCMeasure(
+        max_fpr=max_fpr,
+        min_tpr=min_tpr,
+        scale=scale,
+        undefined=undefined,
+        rel=rel,
+        convention=convention,
+    )(
         y_true,
         y_score,
         qid=qid,
@@ -131,6 +147,7 @@ def negative_height_loss(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
 ) -> Value:
     """Height of the negatives in the list, the highest first: the loss of Rudin's p-norm push.
 
@@ -161,6 +178,8 @@ def negative_height_loss(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
 
     Returns
     -------
@@ -203,7 +222,7 @@ def negative_height_loss(
     >>> negative_height_loss(y_true, y_score, p=float("inf"))
     0.5
     """
-    return NegativeHeightMeasure(p=p, undefined=undefined)(
+    return NegativeHeightMeasure(p=p, undefined=undefined, rel=rel)(
         y_true,
         y_score,
         qid=qid,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -12,8 +13,9 @@ from .._arguments import check_choice, check_number
 from .._blocks import ClassBlocks
 from .._lists import ScoredLists
 from .._typing import BoolArray, FloatArray
+from ._conventions import Rules
 from ._influence import ClassInfluence, partial_auc_influence_of
-from ._measure import Measure, short
+from ._measure import ConventionalMeasure, Measure, short
 from ._position_sums import PowerRun
 from ._score_generating import Power
 
@@ -25,7 +27,7 @@ NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class PartialAUCMeasure(Measure):
+class PartialAUCMeasure(ConventionalMeasure):
     """Partial area under the ROC curve; see ``partial_auc_score``.
 
     Parameters
@@ -42,6 +44,7 @@ class PartialAUCMeasure(Measure):
     lacking = "items of one class only"
     function = "partial_auc_score"
     stem = "partial_auc@"
+    conventions = MappingProxyType({"proc": Rules(ties="lines", undefined="raise")})
 
     max_fpr: float = 1.0
     min_tpr: float = 0.0
@@ -73,7 +76,7 @@ class PartialAUCMeasure(Measure):
         for limit in ("max_fpr", "min_tpr"):
             if limit in parameters:
                 name += limit[-3:] + short(parameters.pop(limit))
-        return name, parameters
+        return self._with_level(name, parameters), parameters
 
     @property
     def _largest(self) -> float:
@@ -96,10 +99,18 @@ class PartialAUCMeasure(Measure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Area of each list."""
-        area = _partial_area(lists.blocks(), float(self.max_fpr), float(self.min_tpr), lists.whole)
+        stepped = lists.whole
+        if self.rules.ties == "lines":
+            stepped = np.zeros(lists.n_lists, dtype=bool)
+        area = _partial_area(lists.blocks(), float(self.max_fpr), float(self.min_tpr), stepped)
         return self._scaled(np.minimum(area, self._largest))
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence:
+    @property
+    def has_influence(self) -> bool:
+        """Not of a curve with straight lines."""
+        return self.convention is None
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
         """Find how much each item of one list moves the area.
 
         Parameters
@@ -109,9 +120,11 @@ class PartialAUCMeasure(Measure):
 
         Returns
         -------
-        ClassInfluence
-            The influence.
+        ClassInfluence or None
+            The influence; None with a convention.
         """
+        if not self.has_influence:
+            return None
         raw = partial_auc_influence_of(
             lists.positive, lists.score, float(self.max_fpr), float(self.min_tpr)
         )

@@ -164,8 +164,9 @@ def dcg_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
-    convention : {"paper", "sklearn"}, default=None
-        System whose number to give: its gain; a parameter that says otherwise is refused.
+    convention : {"paper", "sklearn", "catboost"}, default=None
+        System whose number to give: its gain and rule for ties; a parameter that says otherwise
+        is refused, but for the gain of CatBoost, which its users choose.
 
     Returns
     -------
@@ -231,6 +232,7 @@ def ndcg_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    ideal: Any = None,
     convention: Convention | None = None,
 ) -> Value:
     """Discounted cumulative gain as a share of that of the best order.
@@ -267,9 +269,17 @@ def ndcg_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
-    convention : {"paper", "sklearn", "xgboost", "lightgbm", "trec_eval", "letor"}, default=None
+    ideal : array-like or mapping, default=None
+        Relevances of all relevant items of each list, those included that are not among the rows:
+        of one list an array; else a mapping from the ids of the lists, or in two dimensions one
+        array per row. None takes all relevant items to be among the rows.
+    convention : {"paper", "sklearn", "xgboost", "lightgbm", "catboost", "trec_eval", "gdeval", \
+            "ranx", "letor"}, default=None
         System whose number to give: its gain, discount, rules for ties and for lists without
-        gains; a parameter that says otherwise is refused. The guide "Which measure?" has the
+        gains; a parameter that says otherwise is refused, but for the gain of CatBoost and ranx,
+        which their users choose. trec_eval, gdeval and ranx know relevant items that were not
+        retrieved: pass ``ideal`` where the rows lack some. Lists without gains count as of
+        ``query_weight`` 1 in XGBoost and LightGBM, and so here. The guide "Other systems" has the
         table.
 
     Returns
@@ -335,4 +345,5 @@ def ndcg_score(
         average=average,
         return_qid=return_qid,
         pos_label=pos_label,
+        ideal=ideal,
     )

@@ -12,7 +12,7 @@ import numpy as np
 from .._arguments import check_number, check_whole
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
-from ._conventions import LETOR, LIGHTGBM, TREC_EVAL, XGBOOST, Rules
+from ._conventions import CATBOOST, GDEVAL, LETOR, LIGHTGBM, RANX, TREC_EVAL, XGBOOST, Rules
 from ._discounted import (
     Discount,
     Gain,
@@ -106,7 +106,11 @@ class DCGMeasure(ConventionalMeasure):
     stem = "dcg"
     in_name = "k"
     conventions = MappingProxyType(
-        {"paper": Rules(gain="exponential"), "sklearn": Rules(gain="linear")}
+        {
+            "paper": Rules(gain="exponential"),
+            "sklearn": Rules(gain="linear"),
+            "catboost": replace(CATBOOST, gain="linear", chosen=("gain",), undefined="skip"),
+        }
     )
 
     k: int | None = None
@@ -159,7 +163,8 @@ class DCGMeasure(ConventionalMeasure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Gain of each list."""
-        return discounted_sums(lists, self._gains(lists), self._discount, self.k)
+        ordered = self.rules.ordered(lists, lists.grade)
+        return discounted_sums(ordered, self._gains(lists), self._discount, self.k)
 
     @property
     def _discount(self) -> Logarithmic | Letor:
@@ -180,13 +185,19 @@ class NDCGMeasure(DCGMeasure):
     undefined_counts = 0.0
     function = "ndcg_score"
     stem = "ndcg"
+    takes_relevant = ("ideal",)
     conventions = MappingProxyType(
         {
-            "paper": Rules(gain="exponential"),
+            "paper": Rules(gain="exponential", knows_judgments=True),
             "sklearn": Rules(gain="linear", undefined=0.0),
-            "xgboost": replace(XGBOOST, gain="exponential"),
-            "lightgbm": replace(LIGHTGBM, gain="exponential"),
+            "xgboost": replace(
+                XGBOOST, gain="exponential", weighs_undefined=False, refuses_above_one=True
+            ),
+            "lightgbm": replace(LIGHTGBM, gain="exponential", weighs_undefined=False),
+            "catboost": replace(CATBOOST, gain="linear", chosen=("gain",), undefined=1.0),
             "trec_eval": replace(TREC_EVAL, gain="linear"),
+            "gdeval": replace(GDEVAL, gain="exponential"),
+            "ranx": replace(RANX, gain="linear", chosen=("gain",)),
             "letor": replace(LETOR, gain="exponential", discount="letor"),
         }
     )
@@ -203,11 +214,18 @@ class NDCGMeasure(DCGMeasure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Share of each list."""
-        gains, discount = self._gains(lists), self._discount
+        gains = self._gains(lists)
         ordered = self.rules.ordered(lists, lists.grade)
-        sums = discounted_sums(ordered, gains, discount, self.k)
+        sums = discounted_sums(ordered, gains, self._discount, self.k)
         with np.errstate(invalid="ignore"):
-            return np.minimum(sums / ideal_sums(lists, gains, discount, self.k), 1.0)
+            return np.minimum(sums / self._ideal(lists, gains), 1.0)
+
+    def _ideal(self, lists: Lists, gains: FloatArray) -> FloatArray:
+        """Sums of the best orders, of what was not retrieved too where that is known."""
+        best = lists.ideal if isinstance(lists, ScoredLists) else None
+        if best is not None:
+            lists, gains = best, self._gains(best)
+        return ideal_sums(lists, gains, self._discount, self.k)
 
     @property
     def _discount(self) -> Logarithmic | Letor:
@@ -216,7 +234,7 @@ class NDCGMeasure(DCGMeasure):
     def _utilities(self, lists: Lists) -> FloatArray:
         check_weight_scale(lists, self._called)
         gains = self._gains(lists)
-        ideal = lists.to_items(ideal_sums(lists, gains, self._discount, self.k))
+        ideal = lists.to_items(self._ideal(lists, gains))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(ideal > 0, gains / ideal, np.nan)
 

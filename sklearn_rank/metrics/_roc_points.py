@@ -176,6 +176,7 @@ def tpr_at_fpr_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
 ) -> Value:
     """True positive rate where the false positive rate is at most a limit.
 
@@ -206,6 +207,8 @@ def tpr_at_fpr_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
 
     Returns
     -------
@@ -253,7 +256,7 @@ def tpr_at_fpr_score(
     >>> tpr_at_fpr_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], max_fpr=0.5)
     1.0
     """
-    return TPRAtFPRMeasure(max_fpr=max_fpr, undefined=undefined)(
+    return TPRAtFPRMeasure(max_fpr=max_fpr, undefined=undefined, rel=rel)(
         y_true,
         y_score,
         qid=qid,
@@ -277,6 +280,7 @@ def fpr_at_tpr_loss(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
 ) -> Value:
     """False positive rate where the true positive rate reaches a limit.
 
@@ -306,6 +310,8 @@ def fpr_at_tpr_loss(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
 
     Returns
     -------
@@ -348,7 +354,7 @@ def fpr_at_tpr_loss(
     >>> fpr_at_tpr_loss([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], min_tpr=0.9)
     0.5
     """
-    return FPRAtTPRMeasure(min_tpr=min_tpr, undefined=undefined)(
+    return FPRAtTPRMeasure(min_tpr=min_tpr, undefined=undefined, rel=rel)(
         y_true,
         y_score,
         qid=qid,
@@ -372,6 +378,7 @@ def kolmogorov_smirnov_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
 ) -> Value:
     """Largest difference of the true and the false positive rate over all thresholds.
 
@@ -402,6 +409,8 @@ def kolmogorov_smirnov_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
 
     Returns
     -------
@@ -451,7 +460,7 @@ def kolmogorov_smirnov_score(
     >>> kolmogorov_smirnov_score([0, 0, 1, 1], [4.0, 3.0, 2.0, 1.0], two_sided=True)
     1.0
     """
-    return KolmogorovSmirnovMeasure(two_sided=two_sided, undefined=undefined)(
+    return KolmogorovSmirnovMeasure(two_sided=two_sided, undefined=undefined, rel=rel)(
         y_true,
         y_score,
         qid=qid,

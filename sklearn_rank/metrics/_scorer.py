@@ -16,7 +16,13 @@ from .._sklearn_compat import BaseScorer, cached_call
 from ._grammar import MeasureLike, get_measure, get_measure_names
 from ._measure import Measure
 
-__all__ = ["RankingScorer", "get_scorer", "get_scorer_names", "ranking_scores"]
+__all__ = [
+    "RankingScorer",
+    "get_scorer",
+    "get_scorer_names",
+    "ranking_scores",
+    "refuse_level",
+]
 
 RESPONSE_METHODS: tuple[str, ...] = ("decision_function", "predict_proba", "predict")
 
@@ -25,7 +31,7 @@ NEGATED = "neg_"
 
 
 # Metadata of a scorer, the names of arguments that measures take beside labels and scores.
-METADATA = ("sample_weight", "query_weight", "qid", "pos_label")
+METADATA = ("sample_weight", "query_weight", "qid", "pos_label", "n_relevant", "ideal")
 
 
 def metadata_of(measure: Measure) -> list[str]:
@@ -41,7 +47,10 @@ def metadata_of(measure: Measure) -> list[str]:
     list of str
         The names.
     """
-    return [name for name in METADATA if name != "sample_weight" or measure.weights != "none"]
+    absent = {"n_relevant", "ideal"}.difference(measure.takes_relevant)
+    if measure.weights == "none":
+        absent.add("sample_weight")
+    return [name for name in METADATA if name not in absent]
 
 
 class _MeasureOfOrder:
@@ -166,9 +175,9 @@ class RankingScorer(BaseScorer):
         query_weight : array-like of shape (n_samples,), default=None
             Weight of the query of each row.
         **metadata : dict
-            What else the measure takes. What the scorer asks for under another name, as it does
-            for ``qid`` under ``groups``, can be passed under that name too. ``groups`` that it
-            does not ask for are those of a splitter, and not looked at.
+            What else the measure takes, as ``ideal``. What the scorer asks for under another name,
+            as it does for ``qid`` under ``groups``, can be passed under that name too. ``groups``
+            that it does not ask for are those of a splitter, and not looked at.
 
         Returns
         -------
@@ -219,6 +228,7 @@ class RankingScorer(BaseScorer):
         y_true = np.asarray(y_true)
         counted = _counted_labels(y_true, arguments.get("sample_weight"))
         if is_classifier(estimator):
+            refuse_level(self.measure, estimator)
             _check_known(counted, estimator)
             positive = arguments.pop("pos_label", None)
             if positive is None:
@@ -233,6 +243,8 @@ class RankingScorer(BaseScorer):
             y_true = (y_true == positive).astype(int)
         else:
             y_score = _one_score_a_row(method_caller(estimator, method, X), estimator, method)
+        if self.measure.rel is not None:
+            counted = counted >= self.measure.rel
         # Of many queries the measure itself knows which ones have no value.
         if not has_queries and len(counted) and np.all(counted == counted[0]):
             raise ValueError(
@@ -307,6 +319,23 @@ def _check_taken(measure: Measure, names: Any) -> None:
             raise TypeError(
                 f"{measure.name} takes no argument {name!r}: it takes {', '.join(taken)}."
             )
+
+
+def refuse_level(measure: Measure, estimator: Any) -> None:
+    """Refuse a level of grades for a classifier, whose labels are two classes.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    estimator : object
+        A classifier.
+    """
+    if measure.rel is not None:
+        raise ValueError(
+            f"{measure.name} has a level of grades, but {type(estimator).__name__} is a classifier"
+            " of two classes: leave out rel, or fit it to y >= rel."
+        )
 
 
 def _counted_labels(y_true: np.ndarray[Any, Any], sample_weight: Any) -> np.ndarray[Any, Any]:
@@ -405,7 +434,8 @@ def get_scorer(
         Means over queries: ``"ndcg"``, ``"ndcg@10"``, ``"dcg"``, ``"dcg@10"``, ``"precision@5"``,
         ``"recall@20"``, ``"ap"``, ``"ap@10"``, ``"rr"``, ``"rr@10"``, ``"err"``, ``"err@10"``,
         ``"rbp@0.8"``, ``"success@10"``, ``"r_precision"``, ``"f1@10"``, ``"spearman"``,
-        ``"tau_b"``, ``"tau_ap"``, ``"rbo@0.9"``; pass ``max_grade=`` with the graded "err" and
+        ``"tau_b"``, ``"tau_ap"``, ``"rbo@0.9"``; ``"ap(rel>=2)"`` for grades
+        of which those from 2 on are relevant; pass ``max_grade=`` with the graded "err" and
         "rbp" in a search, else it is that of each fold. Measures of one list of two classes:
         ``"auc"``, ``"gini"``, ``"ks"``, ``"partial_auc@fpr0.1"``, ``"tpr@fpr0.01"``,
         ``"local_auc@0.8"``, ``"pnorm@4"``, ``"bedroc@20"``, ``"rie@20"``,

@@ -13,7 +13,7 @@ from ._influence import (
 )
 from ._positional_form import PositionalForm
 from ._score_generating import Phi, ScoreGeneratingFunction, as_score_generating
-from ._scorer import RankingScorer, ranking_scores
+from ._scorer import RankingScorer, ranking_scores, refuse_level
 
 __all__ = [
     "PSEUDO_WEIGHT",
@@ -30,5 +30,6 @@ __all__ = [
     "rank_bias",
     "rank_range",
     "ranking_scores",
+    "refuse_level",
     "share_at",
 ]

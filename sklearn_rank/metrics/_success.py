@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,16 @@ import numpy as np
 from .._arguments import check_whole
 from .._lists import ScoredLists
 from .._typing import FloatArray
-from ._measure import Average, Measure, Undefined, Value
+from ._at_k_measures import relevant_of
+from ._conventions import RANX, TREC_EVAL, Convention
+from ._measure import Average, ConventionalMeasure, Undefined, Value
 from ._stopping import NEGLIGIBLE, padded
 
 __all__ = ["SuccessMeasure", "success_at_k_score"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SuccessMeasure(Measure):
+class SuccessMeasure(ConventionalMeasure):
     """Whether a positive is among the first k items; see ``success_at_k_score``.
 
     Parameters
@@ -32,6 +35,8 @@ class SuccessMeasure(Measure):
     function = "success_at_k_score"
     stem = "success@"
     in_name = "k"
+    takes_relevant = ("n_relevant", "ideal")
+    conventions = MappingProxyType({"trec_eval": TREC_EVAL, "ranx": RANX})
 
     k: int
 
@@ -46,8 +51,8 @@ class SuccessMeasure(Measure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Chance of a positive among the first k of each list."""
-        blocks = lists.blocks()
-        values = np.full(lists.n_lists, np.nan)
+        blocks = self.rules.ordered(lists, lists.positive).blocks()
+        values = np.where(relevant_of(lists, blocks) > 0, 0.0, np.nan)
         some = np.flatnonzero(blocks.n_class)
         if len(some) == 0:
             return values
@@ -92,6 +97,10 @@ def success_at_k_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
+    n_relevant: Any = None,
+    ideal: Any = None,
+    convention: Convention | None = None,
 ) -> Value:
     """Share of the lists with a positive among the first k items: the hit rate.
 
@@ -121,6 +130,21 @@ def success_at_k_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes, or
+        with ``convention`` the grades that are relevant to the system.
+    n_relevant : int, array-like or mapping, default=None
+        Number of relevant items of each list, those included that are not among the rows: of one
+        list a number; else one per row, the same for all items of a list, or a mapping from the
+        ids of the lists. None takes all relevant items to be among the rows.
+    ideal : array-like or mapping, default=None
+        The same by the relevances of all relevant items of each list, of which those from ``rel``
+        on count: of one list an array; else a mapping from the ids of the lists, or in two
+        dimensions one array per row.
+    convention : {"trec_eval", "ranx"}, default=None
+        System whose number to give: its rules for ties and lists without positives; a parameter
+        that says otherwise is refused. Both count relevant items that were not retrieved: pass
+        ``ideal`` or ``n_relevant`` where the rows lack some.
 
     Returns
     -------
@@ -169,7 +193,7 @@ def success_at_k_score(
     >>> success_at_k_score([1, 1, 0], [0.0, 0.0, 0.0], k=1)
     0.6666666666666666
     """
-    return SuccessMeasure(k=k, undefined=undefined)(
+    return SuccessMeasure(k=k, undefined=undefined, rel=rel, convention=convention)(
         y_true,
         y_score,
         qid=qid,
@@ -178,4 +202,6 @@ def success_at_k_score(
         average=average,
         return_qid=return_qid,
         pos_label=pos_label,
+        n_relevant=n_relevant,
+        ideal=ideal,
     )

@@ -9,6 +9,7 @@ import numpy as np
 from .._blocks import tied_blocks
 from .._lists import LabelType, check_scored_lists
 from .._typing import FloatArray
+from ._conventions import Convention
 from ._measure import Average, Undefined, Value
 from ._top_measures import (
     AccuracyAtTopMeasure,
@@ -38,6 +39,7 @@ def precision_at_top_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
 ) -> Value:
     """Share of positives among the top ``tau`` of the list.
 
@@ -68,6 +70,8 @@ def precision_at_top_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
 
     Returns
     -------
@@ -112,7 +116,7 @@ def precision_at_top_score(
     >>> precision_at_top_score([0, 1, 1, 0], [2.0, 2.0, 1.0, 1.0], tau=0.25)
     0.5
     """
-    return PrecisionAtTopMeasure(tau=tau, undefined=undefined)(
+    return PrecisionAtTopMeasure(tau=tau, undefined=undefined, rel=rel)(
         y_true,
         y_score,
         qid=qid,
@@ -136,6 +140,8 @@ def enrichment_factor_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
+    convention: Convention | None = None,
 ) -> Value:
     """Precision in the top of the list as a ratio to the share of positives in all of it.
 
@@ -167,6 +173,11 @@ def enrichment_factor_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+    convention : {"rdkit"}, default=None
+        System whose number to give: tied items in the order of the rows, ``fraction * n``
+        rounded up, a list without positives 0; a parameter that says otherwise is refused.
 
     Returns
     -------
@@ -210,7 +221,9 @@ def enrichment_factor_score(
     >>> enrichment_factor_score([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0], fraction=0.25)
     4.0
     """
-    return EnrichmentFactorMeasure(fraction=fraction, undefined=undefined)(
+    return EnrichmentFactorMeasure(
+        fraction=fraction, undefined=undefined, rel=rel, convention=convention
+    )(
         y_true,
         y_score,
         qid=qid,
@@ -234,6 +247,7 @@ def positives_at_top_score(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
 ) -> Value:
     """Number of positives above the highest negative.
 
@@ -265,6 +279,8 @@ def positives_at_top_score(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
 
     Returns
     -------
@@ -306,7 +322,7 @@ def positives_at_top_score(
     >>> positives_at_top_score([1, 0, 1], [2.0, 2.0, 1.0])
     0.5
     """
-    return PositivesAtTopMeasure(normalize=normalize, undefined=undefined)(
+    return PositivesAtTopMeasure(normalize=normalize, undefined=undefined, rel=rel)(
         y_true,
         y_score,
         qid=qid,
@@ -330,6 +346,7 @@ def accuracy_at_top_loss(
     undefined: Undefined | None = None,
     return_qid: bool = False,
     pos_label: Any = None,
+    rel: float | None = None,
 ) -> Value:
     """Mean share of negatives above, and of positives below, the top ``tau`` quantile.
 
@@ -360,6 +377,8 @@ def accuracy_at_top_loss(
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
 
     Returns
     -------
@@ -405,7 +424,7 @@ def accuracy_at_top_loss(
     >>> accuracy_at_top_loss([0, 1, 1, 0], [4.0, 3.0, 2.0, 1.0], tau=0.5)
     0.5
     """
-    return AccuracyAtTopMeasure(tau=tau, undefined=undefined)(
+    return AccuracyAtTopMeasure(tau=tau, undefined=undefined, rel=rel)(
         y_true,
         y_score,
         qid=qid,

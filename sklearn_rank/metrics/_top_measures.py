@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from .._typing import FloatArray
 from .._warn import warn
 from ..exceptions import SmallTopWarning
 from ._at_k_measures import positives_in_top
+from ._conventions import RDKIT
 from ._influence import ClassInfluence
 from ._lift import lift_influence
-from ._measure import Measure
+from ._measure import ConventionalMeasure, Measure
 
 __all__ = [
     "AccuracyAtTopMeasure",
@@ -61,7 +63,7 @@ class PrecisionAtTopMeasure(Measure):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class EnrichmentFactorMeasure(Measure):
+class EnrichmentFactorMeasure(ConventionalMeasure):
     """Precision in the top as a ratio to that of all items; see ``enrichment_factor_score``.
 
     Parameters
@@ -75,6 +77,7 @@ class EnrichmentFactorMeasure(Measure):
     function = "enrichment_factor_score"
     stem = "enrichment@"
     in_name = "fraction"
+    conventions = MappingProxyType({"rdkit": replace(RDKIT, rounds_up=True)})
 
     fraction: float
 
@@ -89,13 +92,22 @@ class EnrichmentFactorMeasure(Measure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Factor of each list."""
-        mass = _top_masses(lists, "fraction", self.fraction)
-        blocks = lists.blocks()
+        if self.rules.rounds_up:
+            # In floating point, as the system does: 0.07 of 100 items are 8.
+            mass = np.ceil(lists.sizes * self.fraction)
+        else:
+            mass = _top_masses(lists, "fraction", self.fraction)
+        blocks = self.rules.ordered(lists, lists.positive).blocks()
         # In a list without positives 0 times infinity: undefined.
         with np.errstate(invalid="ignore", divide="ignore"):
             return positives_in_top(blocks, mass) / mass * (blocks.total / blocks.n_class)
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence:
+    @property
+    def has_influence(self) -> bool:
+        """Not in the order of the rows."""
+        return self.convention is None
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
         """Find how much each item of one list moves the factor.
 
         Parameters
@@ -105,9 +117,11 @@ class EnrichmentFactorMeasure(Measure):
 
         Returns
         -------
-        ClassInfluence
-            The influence: that of the share of the positives in the top.
+        ClassInfluence or None
+            The influence: that of the share of the positives in the top; None with a convention.
         """
+        if not self.has_influence:
+            return None
         return lift_influence(lists, float(self.fraction), float(self.values(lists)[0]))
 
 

@@ -166,7 +166,7 @@ fitted to (bernstein)'
         if self.measure.per_query:
             evidence = query_evidence(self.measure, [y_true], [[y_score]], [arguments["qid"]])
         else:
-            lists = check_two_classes(y_true, y_score, None)
+            lists = check_two_classes(y_true, y_score, None, rel=self.measure.rel)
             evidence = list_evidence(self.measure, [lists.positive], [[lists.score]])
         method = ASYMPTOTIC if self.method in ASYMPTOTIC_METHODS else self.method
         return float(evidence.lower(method, np.array([self.delta / self.n_candidates]))[0])

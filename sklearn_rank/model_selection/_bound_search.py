@@ -21,7 +21,7 @@ from .._arguments import (
 )
 from .._typing import AnyArray
 from ..metrics import Measure, get_scorer
-from ..metrics._shared import MeasureLike
+from ..metrics._shared import MeasureLike, refuse_level
 from ..rankers._shared import Ranker, restored_on_error
 from ._best_estimator import BestEstimatorMixin
 from ._candidates import FitTask, Fitted, Grid, Split, fit_candidates
@@ -265,9 +265,11 @@ part, 95 %, max-t)
             raise ValueError("X and y have 0 samples: pass some.")
         metadata = metadata_of(self, params, measure, len(y))
         classifier = is_classifier(self.estimator)
+        if classifier:
+            refuse_level(measure, self.estimator)
         positive = None
         if classifier or not measure.per_query:
-            positive = positive_rows(y, classifier=classifier)
+            positive = positive_rows(y, classifier=classifier, rel=measure.rel)
         grid = Grid.of(self.param_grid, self.prior, self.complexity)
         rng = check_generator(self.random_state)
         splitter = self._splitter(y, measure, int(rng.integers(2**31)))

@@ -40,7 +40,7 @@ def is_auc(measure: Measure) -> bool:
     bool
         Whether it is, whatever it counts for lists without a value, which are not among these.
     """
-    return measure == get_measure("auc", undefined=measure.undefined)
+    return measure == get_measure("auc", undefined=measure.undefined, rel=measure.rel)
 
 
 def list_evidence(
@@ -67,6 +67,8 @@ def list_evidence(
     ListEvidence
         The evidence.
     """
+    # Which rows are positive is known here.
+    measure = get_measure(measure, rel=None)
     kind = AUCEvidence if is_auc(measure) else ListEvidence
     return kind(positive, scores, measure, disjoint)
 

@@ -55,7 +55,7 @@ def splitter_of(
     return check_cv(cv, y, classifier=classifier)
 
 
-def positive_rows(y: AnyArray, *, classifier: bool) -> BoolArray:
+def positive_rows(y: AnyArray, *, classifier: bool, rel: float | None = None) -> BoolArray:
     """Find the rows of the second class.
 
     Parameters
@@ -64,6 +64,8 @@ def positive_rows(y: AnyArray, *, classifier: bool) -> BoolArray:
         Labels.
     classifier : bool
         Whether the estimator is a classifier, which knows two classes of any name.
+    rel : float or None, default=None
+        Least grade that is positive, where the labels are grades.
 
     Returns
     -------
@@ -73,12 +75,12 @@ def positive_rows(y: AnyArray, *, classifier: bool) -> BoolArray:
     assert_all_finite(y, input_name="y")
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     classes = np.unique(y)
-    if kind != "binary" and len(classes) != 1:
+    if rel is None and kind != "binary" and len(classes) != 1:
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}."
         )
     known = classes[-1] if classifier else None
-    positive = check_lists(y, LabelType("binary", known, name="y")).positive
+    positive = check_lists(y, LabelType("binary", known, name="y", rel=rel)).positive
     if positive.all() or not positive.any():
         lacking = "negative" if positive.all() else "positive"
         raise ValueError(

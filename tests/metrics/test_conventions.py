@@ -16,6 +16,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_rank import metrics
 from sklearn_rank.metrics import (
     average_precision_score,
+    bedroc_score,
     dcg_score,
     ndcg_score,
     precision_at_k_score,
@@ -292,7 +293,8 @@ def test_a_list_without_a_value_is_still_reported():
         (recall_at_k_score, {"k": 1}, "lightgbm"),
         (reciprocal_rank_score, {}, "xgboost"),
         (dcg_score, {}, "trec_eval"),
-        (ndcg_score, {}, "ranx"),
+        (ndcg_score, {}, "rankeval"),
+        (bedroc_score, {}, "proc"),
         (ndcg_score, {}, 3),
         (average_precision_score, {}, ["letor"]),
     ],

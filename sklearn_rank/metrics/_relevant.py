@@ -1,0 +1,210 @@
+"""Relevant items that are not among the rows: those that were not retrieved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._lists import Lists, ScoredLists
+from .._order import ragged_ranges, sorted_descending
+from .._typing import FloatArray
+from .._validation import check_vector
+
+__all__ = ["check_takes", "with_ideal", "with_n_relevant"]
+
+
+def check_takes(called: str, takes: tuple[str, ...], **given: Any) -> None:
+    """Refuse what a measure does not depend on, and what is said twice.
+
+    Parameters
+    ----------
+    called : str
+        What the measure is called, for messages.
+    takes : tuple of str
+        Which of "n_relevant" and "ideal" it takes.
+    **given : dict
+        What was passed, by name; None is nothing.
+    """
+    names = [name for name, value in given.items() if value is not None]
+    for name in names:
+        if name not in takes:
+            instead = f"; pass {takes[0]}" if takes else ""
+            raise TypeError(
+                f"{called} does not take {name}, on which it does not depend: leave it"
+                f" out{instead}."
+            )
+    if len(names) > 1:
+        raise ValueError("n_relevant and ideal say the same: leave out one of the two.")
+
+
+def with_n_relevant(
+    lists: ScoredLists, shape: tuple[int, ...], n_relevant: Any, name: str = "n_relevant"
+) -> ScoredLists:
+    """Say how many relevant items each list has, whether they are among the rows or not.
+
+    Parameters
+    ----------
+    lists : ScoredLists
+        Lists of two classes, without weights of items.
+    shape : tuple of int
+        Shape of the labels as they were passed.
+    n_relevant : int, array-like or mapping
+        Of one list a number; one for each row, in two dimensions for each list; or a mapping
+        from the ids of the lists.
+    name : str, default="n_relevant"
+        What it is called in messages.
+
+    Returns
+    -------
+    ScoredLists
+        The same with the numbers.
+    """
+    if isinstance(n_relevant, Mapping):
+        given = np.array(_by_list(n_relevant, lists, name))
+    elif np.ndim(n_relevant) == 0:
+        if lists.n_lists > 1:
+            raise ValueError(
+                f"{name} is one number for {lists.n_lists} lists: pass one per row, or a mapping"
+                " from the ids of the lists."
+            )
+        given = np.reshape(n_relevant, 1)
+    elif len(shape) == 2:
+        given = check_vector(name, n_relevant, lists.n_lists)
+    else:
+        given = _same_in_list(check_vector(name, n_relevant, shape[0]), lists, name)
+    number = check_vector(name, given)
+    found = lists.totals(lists.positive.astype(np.float64))
+    for wrong, told in (
+        (number != np.floor(number), "is no whole number"),
+        (number < found, "is less than its relevant rows"),
+    ):
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            raise ValueError(
+                f"{name} of {lists.name_of(first)} is {number[first]:g}, which {told},"
+                f" {found[first]:g}: pass the number of all its relevant items, those among the"
+                " rows included."
+            )
+    return replace(lists, n_relevant=number)
+
+
+def with_ideal(
+    lists: ScoredLists, shape: tuple[int, ...], ideal: Any, *, graded: bool, rel: float | None
+) -> ScoredLists:
+    """Say which grades the relevant items of each list have, among the rows or not.
+
+    Parameters
+    ----------
+    lists : ScoredLists
+        Lists without weights of items.
+    shape : tuple of int
+        Shape of the labels as they were passed.
+    ideal : array-like or mapping
+        Grades: of one list an array; in two dimensions one array for each list; or a mapping
+        from the ids of the lists.
+    graded : bool
+        Whether the lists are of grades.
+    rel : float or None
+        Of two classes, the least grade that is relevant; None: ``ideal`` holds 0 and 1.
+
+    Returns
+    -------
+    ScoredLists
+        The same with the grades, or of two classes with their numbers.
+    """
+    best = _grades(lists, shape, ideal)
+    if graded:
+        _check_holds(best, lists)
+        return replace(lists, ideal=best)
+    if rel is None:
+        if not np.isin(best.grade, [0.0, 1.0]).all():
+            raise ValueError(
+                "ideal has grades beyond 0 and 1, and the labels are of two classes: pass grades"
+                " in both and rel=, the least that is relevant."
+            )
+        rel = 1.0
+    number = best.totals((best.grade >= rel).astype(np.float64))
+    by_list = dict(zip(_ids(lists), number.tolist(), strict=True))
+    return with_n_relevant(lists, shape, by_list, "the number of relevant items in ideal")
+
+
+def _grades(lists: ScoredLists, shape: tuple[int, ...], ideal: Any) -> Lists:
+    """Grades of the best order of each list, a grade of 0 where there is nothing."""
+    if isinstance(ideal, Mapping):
+        parts = _by_list(ideal, lists, "ideal")
+    elif len(shape) == 2:
+        parts = list(ideal)
+        if len(parts) != lists.n_lists:
+            raise ValueError(
+                f"ideal has {len(parts)} entries for {lists.n_lists} lists: pass one array of"
+                " grades for each."
+            )
+    elif lists.n_lists == 1:
+        parts = [ideal]
+    else:
+        raise ValueError(
+            f"ideal is one array for {lists.n_lists} lists: pass a mapping from their ids to"
+            " arrays of grades."
+        )
+    # A list of no relevant item has one of grade 0.
+    parts = [part if np.size(part) else [0.0] for part in parts]
+    offsets = np.append(0, np.cumsum([np.size(part) for part in parts]))
+    grade = np.concatenate([np.ravel(part) for part in parts])
+    try:
+        grade = check_vector("ideal", grade)
+    except ValueError:
+        # Said again of the list where it is.
+        for index, part in enumerate(parts):
+            check_vector(f"ideal of {lists.name_of(index)}", part)
+        raise
+    # Junk, below 0, is as good as nothing.
+    return Lists(labels=np.maximum(grade, 0.0), offsets=offsets, ids=lists.ids)
+
+
+def _check_holds(best: Lists, lists: ScoredLists) -> None:
+    """Refuse a best order that an order of the rows beats."""
+    ordered = sorted_descending(lists.grade, lists.offsets)
+    ideal = sorted_descending(best.grade, best.offsets)
+    place = ragged_ranges(np.zeros(lists.n_lists, dtype=np.intp), lists.lengths)
+    inside = place < lists.to_items(best.lengths)
+    # Positions beyond the end of the best order hold nothing of worth.
+    at = np.where(inside, lists.to_items(best.offsets[:-1]) + place, 0)
+    beats = ordered > np.where(inside, ideal[at], 0.0)
+    if beats.any():
+        first = int(np.searchsorted(lists.offsets, int(np.argmax(beats)), "right")) - 1
+        raise ValueError(
+            f"ideal of {lists.name_of(first)} lacks relevance that its rows have: pass the grades"
+            " of all its relevant items, those among the rows included."
+        )
+
+
+def _ids(lists: ScoredLists) -> list[Any]:
+    return [None] * lists.n_lists if lists.ids is None else lists.ids.tolist()
+
+
+def _by_list(given: Mapping[Any, Any], lists: ScoredLists, name: str) -> list[Any]:
+    """What a mapping has for each list."""
+    if lists.ids is None and None not in given:
+        raise ValueError(f"{name} is a mapping from ids, and there is no qid: pass qid.")
+    try:
+        return [given[key] for key in _ids(lists)]
+    except KeyError as error:
+        raise ValueError(
+            f"{name} has no entry for the list with qid {error.args[0]!r}: add one."
+        ) from None
+
+
+def _same_in_list(by_row: FloatArray, lists: ScoredLists, name: str) -> FloatArray:
+    by_item = by_row if lists.rows is None else by_row[lists.rows]
+    number = by_item[lists.offsets[:-1]]
+    differs = by_item != lists.to_items(number)
+    if differs.any():
+        first = int(np.searchsorted(lists.offsets, int(np.argmax(differs)), "right")) - 1
+        raise ValueError(
+            f"{name} differs within {lists.name_of(first)}: pass one number per row that is the"
+            " same for all rows of a list."
+        )
+    return number
