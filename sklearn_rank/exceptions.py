@@ -2,6 +2,7 @@
 
 __all__ = [
     "CalibrationWarning",
+    "MissingQueryWarning",
     "RelativeWeightWarning",
     "SingleListWarning",
     "SmallTopWarning",
@@ -17,6 +18,17 @@ class CalibrationWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import CalibrationWarning
     >>> warnings.simplefilter("ignore", CalibrationWarning)
+    """
+
+
+class MissingQueryWarning(UserWarning):
+    """A run has nothing of some judged queries, which were left out.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import MissingQueryWarning
+    >>> warnings.simplefilter("error", MissingQueryWarning)
     """
 
 

@@ -3,5 +3,13 @@
 from ._ionosphere import load_ionosphere
 from ._letor import load_letor
 from ._subset_ranking import make_subset_ranking
+from ._trec import join_qrels, load_qrels, load_trec_run
 
-__all__ = ["load_ionosphere", "load_letor", "make_subset_ranking"]
+__all__ = [
+    "join_qrels",
+    "load_ionosphere",
+    "load_letor",
+    "load_qrels",
+    "load_trec_run",
+    "make_subset_ranking",
+]

@@ -17,7 +17,7 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray
 
-__all__ = ["LineError", "Table", "ZeroBased", "read_table"]
+__all__ = ["LineError", "Table", "ZeroBased", "open_file", "read_table"]
 
 ZeroBased: TypeAlias = bool | Literal["auto"]
 
@@ -102,7 +102,7 @@ def read_table(
     """
     is_stream = hasattr(source, "read")
     name = str(getattr(source, "name", "stream") if is_stream else source)
-    stream = source if is_stream else _open(source)
+    stream = source if is_stream else open_file(source)
     table = Table(name=name, comments=[] if comments else None)
     lines = _Lines(stream, table, queries)
     try:
@@ -121,7 +121,19 @@ def read_table(
     return table
 
 
-def _open(path: Any) -> IO[bytes]:
+def open_file(path: Any) -> IO[bytes]:
+    """Open a file, decompressed by the end of its name.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    binary stream
+        Its bytes.
+    """
     # Each of the three iterates over lines and closes.
     suffix = os.path.splitext(path)[1].lower()
     if suffix == ".gz":

@@ -1,0 +1,245 @@
+"""Runs and judgments of TREC against pytrec_eval, and what is refused in files."""
+
+import bz2
+import gzip
+import io
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+from sklearn_rank.datasets import join_qrels, load_qrels, load_trec_run
+from sklearn_rank.exceptions import MissingQueryWarning
+from sklearn_rank.metrics import get_measure
+
+ignore_undefined = pytest.mark.filterwarnings(
+    f"ignore::{UndefinedMetricWarning.__module__}.{UndefinedMetricWarning.__name__}"
+)
+
+# Names of trec_eval, and ours.
+NAMES = {
+    "map": "ap",
+    "ndcg": "ndcg",
+    "recip_rank": "rr",
+    **{
+        f"{theirs}_{k}": f"{ours}@{k}"
+        for theirs, ours in (
+            ("map_cut", "ap"),
+            ("ndcg_cut", "ndcg"),
+            ("P", "precision"),
+            ("recall", "recall"),
+        )
+        for k in (1, 3, 5, 20)
+    },
+}
+
+
+def draw(seed, n_queries=25):
+    """A run and judgments, with all that real ones have."""
+    rng = np.random.default_rng(seed)
+    run, qrels = {}, {}
+    for query in range(n_queries):
+        names = np.array([f"d{i}" for i in rng.permutation(200)[:40]])
+        n_judged, n_retrieved = rng.integers(1, 20), rng.integers(1, 25)
+        judged = rng.choice(names, n_judged, replace=False)
+        retrieved = rng.choice(names, n_retrieved, replace=False)
+        # Junk, and queries without a relevant document.
+        grades = rng.integers(-2, 4, n_judged) if query % 5 else rng.integers(-2, 1, n_judged)
+        # pytrec_eval reads beyond an array where all are junk.
+        grades[0] = max(grades[0], 0)
+        # Ties, some of them in 32 bits only.
+        scores = rng.integers(0, 6, n_retrieved) / 8 + 1e-12 * rng.integers(0, 3, n_retrieved)
+        if query % 7 != 3:
+            run[f"q{query}"] = dict(zip(retrieved.tolist(), scores.tolist(), strict=True))
+        if query % 7 != 5:
+            qrels[f"q{query}"] = dict(zip(judged.tolist(), grades.tolist(), strict=True))
+    return run, qrels
+
+
+def files(run, qrels):
+    lines = [
+        f"{q}\tQ0 {d} {i} {s!r} tag\n"
+        for q, of in run.items()
+        for i, (d, s) in enumerate(of.items())
+    ]
+    judged = [f"{q} 0 {d} {g}\r\n" for q, of in qrels.items() for d, g in of.items()]
+    return io.BytesIO("".join(lines).encode()), io.BytesIO("\n".join(judged).encode())
+
+
+def arguments(both, name):
+    found = {"qid": both.qid}
+    if get_measure(name).takes_relevant:
+        found["ideal"] = both.ideal
+    return found
+
+
+def values_of(name, both, **parameters):
+    measure = get_measure(name, convention="trec_eval", **parameters)
+    values, ids = measure(
+        both.y_true, both.y_score, **arguments(both, name), average=None, return_qid=True
+    )
+    return dict(zip(ids.tolist(), np.nan_to_num(values).tolist(), strict=True))
+
+
+@ignore_undefined
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("level", [1, 2])
+def test_values_of_trec_eval(seed, level):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    run, qrels = draw(seed)
+    wanted = {"map", "ndcg", "recip_rank", "Rprec", "num_rel", "num_rel_ret"}
+    wanted |= {f"{name}.1,3,5,20" for name in ("map_cut", "ndcg_cut", "P", "recall", "success")}
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, wanted, relevance_level=level)
+    theirs = evaluator.evaluate(run)
+    run_file, qrels_file = files(run, qrels)
+    both = join_qrels(
+        load_trec_run(run_file, ties="trec"), load_qrels(qrels_file), complete=False, rel=level
+    )
+    assert set(both.qid) == set(theirs) == set(both.ideal)
+    assert 5 < len(theirs) < len(qrels)
+    for name, ours in NAMES.items():
+        graded = ours.startswith("ndcg")
+        if graded and level != 1:
+            continue
+        found = values_of(ours, both, **({} if graded else {"rel": level}))
+        expected = {query: of[name] for query, of in theirs.items()}
+        assert found == pytest.approx(expected, abs=1e-12), name
+    for query, of in theirs.items():
+        assert both.n_relevant[query] == of["num_rel"]
+        rows = both.qid == query
+        top = np.argsort(-both.y_score[rows])
+        hits = (both.y_true[rows][top] >= level).cumsum()
+        assert hits[-1] == of["num_rel_ret"]
+        if of["num_rel"]:
+            # R-precision is the recall among as many as there are.
+            k = int(of["num_rel"])
+            recall = values_of(f"recall@{k}", both, rel=level)[query]
+            assert recall == pytest.approx(of["Rprec"], abs=1e-12)
+        for k in (1, 3, 5, 20):
+            precision = values_of(f"precision@{k}", both, rel=level)[query]
+            assert (precision > 0) == of[f"success_{k}"]
+
+
+@ignore_undefined
+def test_numbers_of_relevant_items_say_the_same_as_their_grades():
+    run, qrels = draw(7)
+    both = join_qrels(load_trec_run(run, ties="trec"), load_qrels(qrels), complete=True)
+    by_row = np.array([both.n_relevant[query] for query in both.qid])
+    for name in ("ap", "ap@3", "recall@5", "rr"):
+        measure = get_measure(name, convention="trec_eval")
+        first = measure(both.y_true, both.y_score, qid=both.qid, ideal=both.ideal)
+        for given in (both.n_relevant, by_row, by_row.tolist()):
+            assert measure(both.y_true, both.y_score, qid=both.qid, n_relevant=given) == first
+
+
+@ignore_undefined
+def test_queries_that_the_run_lacks_count_zero():
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    run, qrels = draw(11)
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg", "P.5"}).evaluate(run)
+    loaded = load_trec_run(run, ties="trec"), load_qrels(qrels)
+    with pytest.warns(MissingQueryWarning, match=r"nothing of 4 of 22 judged queries, as of 'q3'"):
+        left_out = join_qrels(*loaded)
+    complete = join_qrels(*loaded, complete=True)
+    assert left_out.missing == complete.missing == ["q3", "q10", "q17", "q24"]
+    assert left_out.unjudged == ["q5", "q12", "q19"]
+    for theirs_name, name in (("map", "ap"), ("ndcg", "ndcg"), ("P_5", "precision@5")):
+        total = sum(of[theirs_name] for of in theirs.values())
+        measure = get_measure(name, convention="trec_eval")
+        for both, n in ((left_out, len(theirs)), (complete, len(qrels))):
+            found = measure(both.y_true, both.y_score, **arguments(both, name))
+            assert found == pytest.approx(total / n, abs=1e-12)
+
+
+def test_ties_of_trec_eval_need_its_order():
+    run = {"q": {"a": 1.0, "b": 1.0, "c": 1.0 + 1e-9, "d": 2.0}}
+    assert load_trec_run(run).score.tolist() == list(run["q"].values())
+    # In 32 bits c is tied with a and b.
+    assert load_trec_run(run, ties="trec").score.tolist() == [-4.0, -3.0, -2.0, -1.0]
+    both = join_qrels(load_trec_run(run), load_qrels({"q": {"a": 1}}))
+    with pytest.raises(ValueError, match="load_trec_run"):
+        get_measure("ap", convention="trec_eval")(both.y_true, both.y_score)
+    # Without the system, the mean over all orders.
+    assert get_measure("rr")(both.y_true, [1, 1, 1, 2]) == pytest.approx(
+        (1 / 2 + 1 / 3 + 1 / 4) / 3
+    )
+
+
+def test_names_are_compared_by_their_bytes():
+    run = {"q": {"é": 1.0, "z": 1.0, "Z": 1.0, "a10": 1.0, "a9": 1.0}}
+    order = load_trec_run(run, ties="trec").score
+    assert [list(run["q"])[i] for i in np.argsort(-order)] == ["é", "z", "a9", "a10", "Z"]
+
+
+def test_compressed_files_and_paths(tmp_path):
+    run, qrels = draw(3)
+    plain = [stream.read() for stream in files(run, qrels)]
+    expected = join_qrels(load_trec_run(run), load_qrels(qrels), complete=False)
+    for suffix, opener in (("", open), (".gz", gzip.open), (".bz2", bz2.open)):
+        paths = tmp_path / f"run{suffix}", tmp_path / f"qrels{suffix}"
+        for path, text in zip(paths, plain, strict=True):
+            with opener(path, "wb") as stream:
+                stream.write(b"\xef\xbb\xbf" * (suffix == "") + text)
+        found = join_qrels(load_trec_run(paths[0]), load_qrels(str(paths[1])), complete=False)
+        for name in ("y_true", "y_score", "qid", "docno", "judged"):
+            assert found[name].tolist() == expected[name].tolist()
+        assert found.n_relevant == expected.n_relevant
+    # Text streams too.
+    assert load_qrels(io.StringIO("1 0 d 2\n")).qid.tolist() == ["1"]
+
+
+def test_what_is_judged_and_what_is_not():
+    both = join_qrels(
+        load_trec_run({"q": {"a": 3, "b": 2, "c": 1}, "z": {"a": 1}}),
+        load_qrels({"q": {"a": 2, "b": -1, "d": 1, "e": 3}}),
+        rel=2,
+    )
+    assert both.y_true.tolist() == [2.0, 0.0, 0.0]
+    assert both.judged.tolist() == [True, True, False]
+    assert both.ideal["q"].tolist() == [3.0, 2.0, 1.0]
+    assert both.n_relevant == {"q": 2}
+    assert both.missing == []
+    assert both.unjudged == ["z"]
+
+
+@pytest.mark.parametrize(
+    ("load", "text", "message"),
+    [
+        (load_trec_run, "q Q0 a 1 2.0\n", r"Line 1 of .* has 5 fields, but 6 are expected: query"),
+        (load_qrels, "q 0 a 1\n\nq 0 b\n", "Line 3 of .* has 3 fields, but 4 are expected"),
+        (load_trec_run, "q Q0 a 1 high t\n", "Line 1 of .* has the score 'high': .* a number"),
+        (load_trec_run, "q Q0 a 1 nan t\n", "has the score 'nan'"),
+        (load_qrels, "q 0 a 0.5\n", "has the relevance '0.5': it must be a whole number"),
+        (load_qrels, "q 0 a inf\n", "has the relevance 'inf'"),
+        (load_qrels, "q 0 a 1\nq 0 a 2\n", "Line 2 of .* document 'a' of the query 'q' again"),
+        (load_trec_run, "q Q0 a 1 2 t\nq Q0 a 2 1 t\n", "Line 2 of .* again: keep one"),
+        (load_qrels, "\n \n", "has no rows"),
+    ],
+)
+def test_wrong_lines_are_refused(load, text, message):
+    with pytest.raises(ValueError, match=message):
+        load(io.BytesIO(text.encode()))
+
+
+def test_wrong_arguments_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="ties='names'"):
+        load_trec_run({"q": {"a": 1}}, ties="names")
+    with pytest.raises(TypeError, match="query 'q' has list: pass a mapping"):
+        load_qrels({"q": ["a"]})
+    with pytest.raises(ValueError, match="document 'a' of 'q' has the score None"):
+        load_trec_run({"q": {"a": None}})
+    run = load_trec_run({"1": {"a": 1}})
+    with pytest.raises(
+        ValueError, match=r"No query of the run is judged: the run has '1', .* '01'"
+    ):
+        join_qrels(run, load_qrels({"01": {"a": 1}}))
+    with pytest.raises(TypeError, match="complete"):
+        join_qrels(run, load_qrels({"1": {"a": 1}}), complete="yes")
+    cut = tmp_path / "qrels.gz"
+    cut.write_bytes(gzip.compress(b"q 0 a 1\n")[:-9])
+    with pytest.raises(ValueError, match="cannot be decompressed"):
+        load_qrels(cut)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        join_qrels(load_trec_run({"1": {"a": 1}}), load_qrels({"1": {"a": 1}}))
