@@ -22,7 +22,7 @@ def draw(seed, n_queries=40):
     return grade, rng.integers(0, 5, len(grade)) / 8, sizes
 
 
-def xgboost_values(grade, score, sizes):
+def xgboost_values(grade, score, sizes, weight=None):
     import xgboost
 
     values = {}
@@ -30,6 +30,8 @@ def xgboost_values(grade, score, sizes):
         data = xgboost.DMatrix(np.zeros((len(grade), 1)), label=labels)
         data.set_group(sizes)
         data.set_base_margin(score)
+        if weight is not None:
+            data.set_weight(weight)
         metrics = [f"{name}@{k}" for k in CUTOFFS] + ([] if name == "pre" else [name])
         booster = xgboost.train(
             {"objective": "rank:pairwise", "eval_metric": metrics}, data, num_boost_round=0
@@ -40,13 +42,17 @@ def xgboost_values(grade, score, sizes):
     return values
 
 
-def lightgbm_values(grade, score, sizes):
+def lightgbm_values(grade, score, sizes, weight=None):
     import lightgbm
 
     values = {}
     for metric in ("ndcg", "map"):
         data = lightgbm.Dataset(
-            np.arange(2.0 * len(grade)).reshape(-1, 2), grade, group=sizes, init_score=score
+            np.arange(2.0 * len(grade)).reshape(-1, 2),
+            grade,
+            group=sizes,
+            init_score=score,
+            weight=None if weight is None else np.repeat(weight, sizes),
         )
         parameters = {"objective": "lambdarank", "metric": metric, "eval_at": list(CUTOFFS)}
         booster = lightgbm.Booster({**parameters, "verbose": -1}, data)
