@@ -228,6 +228,9 @@ RANX = {
     "mrr": "rr",
     "precision": "precision",
     "recall": "recall",
+    "hit_rate": "success",
+    "r-precision": "r_precision",
+    "f1": "f1",
 }
 
 
