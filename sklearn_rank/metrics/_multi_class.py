@@ -68,8 +68,7 @@ class MultiClassAUCMeasure(Measure):
         sample_weight: Any = None,
         query_weight: Any = None,
         pos_label: Any = None,
-        n_relevant: Any = None,
-        ideal: Any = None,
+        **relevant: Any,
     ) -> ScoredLists:
         """Make the lists that the measure is of.
 
@@ -83,15 +82,15 @@ class MultiClassAUCMeasure(Measure):
             As in :meth:`Measure.lists`.
         pos_label : None
             Refused: every class is positive in turn.
-        n_relevant, ideal : None
-            Refused: the measure does not depend on them.
+        **relevant : dict
+            Refused: the measure does not depend on what was not retrieved.
 
         Returns
         -------
         ScoredLists
             The lists; labels are columns, and scores have one row for each item.
         """
-        check_takes(self._called, self.takes_relevant, n_relevant=n_relevant, ideal=ideal)
+        check_takes(self._called, self.takes_relevant, **relevant)
         if pos_label is not None:
             raise ValueError(
                 f"pos_label={pos_label!r} names one positive class, but with multi_class= each is"
