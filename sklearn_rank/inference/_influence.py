@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import check_choice
+from .._arguments import check_choice, check_flag
 from .._typing import FloatArray
 from ..metrics._shared import (
     Normalize,
@@ -88,6 +88,8 @@ def linear_rank_influence(
     ValueError
         If an argument is not valid, one class is absent, the worst and the best order have the
         same mean with "minmax", or phi depends on the length of the list.
+    TypeError
+        If ``conditional`` is neither True nor False.
 
     See Also
     --------
@@ -119,6 +121,7 @@ def linear_rank_influence(
     array([ 0.5, -0.5, -0.5,  0.5])
     """
     check_choice("normalize", normalize, ("mean", "minmax"))
+    conditional = check_flag("conditional", conditional)
     data = check_two_classes(y_true, y_score, pos_label)
     function = check_limit(phi, "resample instead, linear_rank_interval(method='bootstrap')")
     found = linear_rank_influence_of(data.positive, data.score, function, normalize=normalize)

@@ -11,11 +11,13 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence
+from ._groups import GroupPart, Groups, Spread, robust_sums
 
 __all__ = [
     "JointEstimate",
     "joint_influence",
     "joint_query_means",
+    "joint_samples",
     "least_variance",
     "never_certain_covariance",
     "nonzero_variance",
@@ -45,6 +47,8 @@ class JointEstimate:
         Length of the range of the statistic; may be infinite.
     n_effective : float
         Number of items that the statistics are worth.
+    spread : Spread
+        How well the covariance is known.
     """
 
     estimates: FloatArray
@@ -52,9 +56,12 @@ class JointEstimate:
     regularized: FloatArray
     length: float
     n_effective: float
+    spread: Spread
 
 
-def joint_influence(found: Sequence[ClassInfluence], *, conditional: bool) -> JointEstimate:
+def joint_influence(
+    found: Sequence[ClassInfluence], *, conditional: bool, groups: Groups | None = None
+) -> JointEstimate:
     """Estimate statistics of one list of two classes and their covariance.
 
     Parameters
@@ -63,25 +70,31 @@ def joint_influence(found: Sequence[ClassInfluence], *, conditional: bool) -> Jo
         Influence of the same items on the statistic of each scorer.
     conditional : bool
         Whether the labels count as fixed; else each has a known ``label_slope``.
+    groups : Groups or None, default=None
+        Groups of items that depend on each other; None is independent items.
 
     Returns
     -------
     JointEstimate
-        The estimate; ``n_effective`` is the harmonic number of items, ``n_pos n_neg / n``.
+        The estimate; ``n_effective`` is the harmonic number of items, ``n_pos n_neg / n``, or of
+        groups.
     """
+    if groups is not None:
+        return _joint_groups([(found, groups)], conditional=conditional)
     positive = found[0].positive
     n, k = len(positive), int(np.count_nonzero(positive))
     ends = np.array([one.class_ends() for one in found])
-    covariance = np.zeros((len(found), len(found)))
-    regularized = np.zeros_like(covariance)
+    parts = np.empty((2, len(found), len(found)))
+    regularized = np.zeros_like(parts[0])
     for side, in_class in enumerate((positive, ~positive)):
         values = np.stack([one.values[in_class] for one in found])
         values -= values.mean(axis=1, keepdims=True)
         squares, size = values @ values.T, values.shape[1]
-        covariance += squares / (size * (size - 1)) if size > 1 else np.nan
+        parts[side] = squares / (size * (size - 1)) if size > 1 else np.nan
         total = size + 2.0 * PSEUDO_WEIGHT
         apart = ends[:, side, 1] - ends[:, side, 0]
         regularized += (squares + np.diag(PSEUDO_WEIGHT * apart**2 / 2.0)) / total**2
+    covariance = parts.sum(axis=0)
     if not conditional:
         slopes = np.array([one.label_slope for one in found])
         labels = np.outer(slopes, slopes) * (k / n) * (1.0 - k / n) / n
@@ -92,10 +105,92 @@ def joint_influence(found: Sequence[ClassInfluence], *, conditional: bool) -> Jo
         regularized=regularized,
         length=found[0].length,
         n_effective=k * (n - k) / n,
+        spread=Spread(parts, np.maximum([k - 1.0, n - k - 1.0], 1.0), np.eye(2)),
     )
 
 
-def joint_query_means(values: FloatArray, length: float) -> JointEstimate:
+def joint_samples(
+    samples: Sequence[tuple[ClassInfluence, Groups | None]], *, conditional: bool
+) -> JointEstimate:
+    """Estimate a statistic of each of several samples of items.
+
+    Parameters
+    ----------
+    samples : sequence of (ClassInfluence, Groups or None)
+        Influence of the items of each sample and their groups, which are numbered together; None
+        for all of them is independent items.
+    conditional : bool
+        Whether the labels count as fixed; else each has a known ``label_slope``.
+
+    Returns
+    -------
+    JointEstimate
+        The estimate, one statistic for each sample; ``length`` is the largest.
+    """
+    grouped = [([one], groups) for one, groups in samples if groups is not None]
+    if grouped:
+        return _joint_groups(grouped, conditional=conditional)
+    joints = [joint_influence([one], conditional=conditional) for one, _ in samples]
+    n = len(joints)
+    parts = np.zeros((2 * n, n, n))
+    for i, joint in enumerate(joints):
+        parts[2 * i : 2 * i + 2, i, i] = joint.spread.covariances[:, 0, 0]
+    return JointEstimate(
+        estimates=np.concatenate([joint.estimates for joint in joints]),
+        covariance=np.diag([float(joint.covariance[0, 0]) for joint in joints]),
+        regularized=np.diag([float(joint.regularized[0, 0]) for joint in joints]),
+        length=max(joint.length for joint in joints),
+        n_effective=1.0 / sum(1.0 / joint.n_effective for joint in joints),
+        spread=Spread(
+            parts, np.concatenate([joint.spread.degrees for joint in joints]), np.eye(2 * n)
+        ),
+    )
+
+
+def _joint_groups(
+    samples: Sequence[tuple[Sequence[ClassInfluence], Groups]], *, conditional: bool
+) -> JointEstimate:
+    """Estimate the statistics of samples by the sums of the influence over groups."""
+    n_statistics = sum(len(found) for found, _ in samples)
+    n_groups = samples[0][1].n_groups
+    parts, regularized = [], np.zeros((n_statistics, n_statistics))
+    added, labels = np.zeros((2, n_statistics, n_groups))
+    start = 0
+    for found, groups in samples:
+        rows = slice(start, start + len(found))
+        start += len(found)
+        ends = np.array([one.class_ends() for one in found])
+        positive = found[0].positive
+        for side, in_class in enumerate((positive, ~positive)):
+            values = np.zeros((n_statistics, int(np.count_nonzero(in_class))))
+            values[rows] = np.stack([one.values[in_class] for one in found])
+            part = GroupPart.of_rows(values, groups.only(in_class))
+            parts.append(part)
+            # Half a group of the mean size more at either end.
+            added += part.sums * (part.count / (part.count + 2.0 * PSEUDO_WEIGHT))
+            apart = np.zeros(n_statistics)
+            apart[rows] = ends[:, side, 1] - ends[:, side, 0]
+            regularized += np.diag(
+                PSEUDO_WEIGHT * apart**2 / 2.0 / (part.count + 2.0 * PSEUDO_WEIGHT) ** 2
+            )
+        if not conditional:
+            slopes = np.array([one.label_slope for one in found])
+            labels[rows] = np.outer(slopes, groups.sums(positive - positive.mean()))
+            labels[rows] /= len(positive)
+    total, added = robust_sums(parts) + labels, added + labels
+    return JointEstimate(
+        estimates=np.array([one.estimate for found, _ in samples for one in found]),
+        covariance=total @ total.T,
+        regularized=regularized + added @ added.T,
+        length=max(found[0].length for found, _ in samples),
+        n_effective=1.0 / sum(1.0 / part.effective for part in parts),
+        spread=Spread.of_groups(parts),
+    )
+
+
+def joint_query_means(
+    values: FloatArray, length: float, groups: Groups | None = None
+) -> JointEstimate:
     """Estimate means over queries and their covariance.
 
     Parameters
@@ -105,24 +200,34 @@ def joint_query_means(values: FloatArray, length: float) -> JointEstimate:
     length : float
         Length of the range of the values; where it is infinite, that of the seen ones takes its
         place among the regularized.
+    groups : Groups or None, default=None
+        Groups of queries that depend on each other; None is independent queries.
 
     Returns
     -------
     JointEstimate
-        The estimate; half a query is added at either end of the range, ``n_effective`` is the
-        number of queries.
+        The estimate; half a query, or half a group, is added at either end of the range,
+        ``n_effective`` is the number of queries or groups.
     """
     means, n = values.mean(axis=1), values.shape[1]
     apart = values - means[:, np.newaxis]
     squares = apart @ apart.T
     reach = length if isfinite(length) else float(np.ptp(values)) or 1.0
     ends = PSEUDO_WEIGHT * reach**2 / 2.0
+    n_effective = float(n)
+    covariance, spread = squares / (n * (n - 1.0)), None
+    if groups is not None:
+        part = GroupPart.of_rows(values, groups)
+        total, squares, n = robust_sums([part]), part.sums @ part.sums.T * part.count**2, part.count
+        covariance, n_effective = total @ total.T, part.effective
+        spread = Spread.of_groups([part])
     return JointEstimate(
         estimates=means,
-        covariance=squares / (n * (n - 1.0)),
+        covariance=covariance,
         regularized=(squares + ends * np.eye(len(values))) / (n + 2.0 * PSEUDO_WEIGHT) ** 2,
         length=length,
-        n_effective=float(n),
+        n_effective=n_effective,
+        spread=spread or Spread(covariance[np.newaxis], np.array([n - 1.0]), np.eye(1)),
     )
 
 

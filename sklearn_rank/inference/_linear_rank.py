@@ -6,7 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._arguments import check_choice, check_generator, check_level, check_resamples
+from .._arguments import (
+    check_choice,
+    check_flag,
+    check_generator,
+    check_level,
+    check_resamples,
+)
 from .._lists import ScoredLists
 from ..metrics._shared import (
     Normalize,
@@ -17,6 +23,7 @@ from ..metrics._shared import (
     rank_bias,
     rank_range,
 )
+from ._groups import Groups, check_groups
 from ._influence import check_limit
 from ._influence_limits import influence_limits
 from ._rank_bootstrap import RankBootstrap
@@ -38,6 +45,7 @@ def linear_rank_interval(
     normalize: Normalize = "minmax",
     n_resamples: int = 999,
     random_state: Any = None,
+    groups: Any = None,
     pos_label: Any = None,
 ) -> RankInterval:
     """Interval for a linear rank statistic of one list.
@@ -68,6 +76,11 @@ def linear_rank_interval(
         Number of resamples of "bootstrap", at least 99.
     random_state : int, Generator, RandomState or None, default=None
         Source of random numbers of "bootstrap"; None is fresh.
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group (patient, user, query) of each item; items of different groups are
+        independent, those of one group may depend on each other in any way. None is independent
+        items: an interval for rows that depend on each other is then far too short. Not
+        for "bootstrap": a list of resampled groups has another length.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 
@@ -81,7 +94,10 @@ def linear_rank_interval(
     ValueError
         If an argument is not valid, one class is absent, the worst order is as good as the best;
         if phi depends on the length of the list and the method is not "bootstrap", phi is
-        unbounded with "dkw", or ``normalize="minmax"`` with "dkw" and random labels.
+        unbounded with "dkw", or ``normalize="minmax"`` with "dkw" and random labels; if there is
+        one group only, or groups with "bootstrap".
+    TypeError
+        If ``conditional`` is neither True nor False.
 
     See Also
     --------
@@ -103,6 +119,12 @@ def linear_rank_interval(
     Wolfowitz and Massart (from Bretagnolle if conditional), then Chernoff's limit over the
     positives; either fails with probability (1 - level) / 2. With both classes drawn apart from
     each other only the conditional one holds.
+
+    With ``groups`` "influence" adds half a group at either end and takes Student's quantile, as
+    :func:`paired_rank_test`; its bias stays that of independent items. "dkw" holds for groups of
+    any dependence, items of a class having one distribution: the list is a mean over lists of
+    ``floor(n / largest group)`` independent items, so that eps is the mean of its tail instead of
+    its quantile, and Chernoff's limit is for as many positives as ``floor(k / most in a group)``.
 
     O(n log n) time, times the resamples for "bootstrap" once sorted; O(n) memory.
 
@@ -133,11 +155,17 @@ def linear_rank_interval(
     >>> 0 < found.low < found.estimate < found.high < 1
     True
     """
-    level = check_level(level)
+    level, conditional = check_level(level), check_flag("conditional", conditional)
     check_choice("method", method, ("influence", "dkw", "bootstrap"))
     check_choice("normalize", normalize, ("mean", "minmax"))
     data = check_two_classes(y_true, y_score, pos_label)
+    dependent = check_groups(groups, len(data.score))
     if method == "bootstrap":
+        if dependent is not None:
+            raise ValueError(
+                "method='bootstrap' is for the expected statistic of lists of this length, which a"
+                " list of resampled groups has not: pass method='influence' or 'dkw' with groups."
+            )
         n_resamples = check_resamples(n_resamples)
         made = RankBootstrap(
             data, as_score_generating(phi), conditional=conditional, normalize=normalize
@@ -145,7 +173,9 @@ def linear_rank_interval(
         return made.interval(level, n_resamples, check_generator(random_state))
     function = check_limit(phi, "resample, method='bootstrap'")
     make = dkw_interval if method == "dkw" else _influence_interval
-    return make(data, function, level, conditional=conditional, normalize=normalize)
+    return make(
+        data, function, level, conditional=conditional, normalize=normalize, groups=dependent
+    )
 
 
 def _influence_interval(
@@ -155,6 +185,7 @@ def _influence_interval(
     *,
     conditional: bool,
     normalize: Normalize,
+    groups: Groups | None,
 ) -> RankInterval:
     """Interval by the variance of the influence values, the estimated bias taken off."""
     n, k = len(data.score), int(np.count_nonzero(data.positive))
@@ -170,8 +201,9 @@ def _influence_interval(
         low, high = (float(x) for x in phi(np.array([0.5 / n, 1.0 - 0.5 / n])))
         shares = found.scaled(low, high - low)
         value, bias = (center - low) / (high - low), 0.0
-    label_variance = 0.0 if conditional else shares.label_variance()
-    limits, variance = influence_limits(shares, value - bias, label_variance, level)
+    limits, variance = influence_limits(
+        shares, value - bias, level, conditional=conditional, groups=groups
+    )
     return RankInterval(
         estimate=found.estimate,
         low=low + (high - low) * limits[0],

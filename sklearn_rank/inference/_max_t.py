@@ -1,8 +1,9 @@
-"""The largest of several correlated normal variables, from draws."""
+"""The largest of several correlated normal variables, or Student's, from draws."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf, isinf
 
 import numpy as np
 
@@ -75,9 +76,9 @@ def normal_draws(root: FloatArray, n_draws: int, rng: np.random.Generator) -> It
 
 
 def largest_statistics(
-    covariance: FloatArray, n_draws: int, rng: np.random.Generator
+    covariance: FloatArray, n_draws: int, rng: np.random.Generator, degrees: float = inf
 ) -> FloatArray:
-    """Draw the largest standardised absolute value of normal variables.
+    """Draw the largest standardised absolute value of normal variables, or Student's.
 
     Parameters
     ----------
@@ -87,6 +88,9 @@ def largest_statistics(
         Number of draws.
     rng : numpy.random.Generator
         Source of random numbers.
+    degrees : float, default=inf
+        Degrees of freedom of the variance by which all are divided; infinitely many divide by
+        nothing.
 
     Returns
     -------
@@ -94,5 +98,9 @@ def largest_statistics(
         The draws, ascending.
     """
     root = correlation_root(covariance)
-    drawn = [np.abs(some).max(axis=1) for some in normal_draws(root, n_draws, rng)]
-    return np.sort(np.concatenate(drawn))
+    drawn = np.concatenate(
+        [np.abs(some).max(axis=1) for some in normal_draws(root, n_draws, rng)]
+    )
+    if not isinf(degrees):
+        drawn *= np.sqrt(degrees / rng.chisquare(degrees, n_draws))
+    return np.sort(drawn)

@@ -1,27 +1,30 @@
-"""P-values of standard normal statistics."""
+"""P-values and quantiles of statistics that are standard normal or Student's t."""
 
 from __future__ import annotations
 
+from math import inf, isinf
 from typing import Literal, TypeAlias
 
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-__all__ = ["ALTERNATIVES", "Alternative", "normal_pvalue"]
+__all__ = ["ALTERNATIVES", "Alternative", "pvalue_of", "two_sided_quantile"]
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 
 
-def normal_pvalue(z: float, alternative: Alternative) -> float:
-    """Return the p-value of a standard normal statistic.
+def pvalue_of(statistic: float, alternative: Alternative, degrees: float = inf) -> float:
+    """Return the p-value of a statistic with Student's distribution.
 
     Parameters
     ----------
-    z : float
+    statistic : float
         The statistic.
     alternative : {"two-sided", "less", "greater"}
         What counts as extreme.
+    degrees : float, default=inf
+        Degrees of freedom; infinitely many are the normal distribution.
 
     Returns
     -------
@@ -29,5 +32,28 @@ def normal_pvalue(z: float, alternative: Alternative) -> float:
         Probability of a value at least as extreme.
     """
     if alternative == "two-sided":
-        return float(2.0 * ndtr(-abs(z)))
-    return float(ndtr(-z if alternative == "greater" else z))
+        return 2.0 * _below(-abs(statistic), degrees)
+    return _below(-statistic if alternative == "greater" else statistic, degrees)
+
+
+def two_sided_quantile(level: float, degrees: float = inf) -> float:
+    """Return the value that the size of a statistic stays below with a probability.
+
+    Parameters
+    ----------
+    level : float
+        The probability, in (0, 1).
+    degrees : float, default=inf
+        Degrees of freedom; infinitely many are the normal distribution.
+
+    Returns
+    -------
+    float
+        The quantile.
+    """
+    upper = (1.0 + level) / 2.0
+    return float(ndtri(upper) if isinf(degrees) else stdtrit(degrees, upper))
+
+
+def _below(statistic: float, degrees: float) -> float:
+    return float(ndtr(statistic) if isinf(degrees) else stdtr(degrees, statistic))

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
-from .._arguments import check_choice, check_level
+from .._arguments import check_choice, check_flag, check_level
+from .._typing import FloatArray
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
-from ._joint import joint_influence, nonzero_variance
+from ._groups import check_groups, check_groups_of_two
+from ._joint import JointEstimate, joint_influence, joint_samples, nonzero_variance
 from ._measure_influence import measure_influence
-from ._normal_test import ALTERNATIVES, Alternative, normal_pvalue
+from ._normal_test import ALTERNATIVES, Alternative, pvalue_of, two_sided_quantile
 from ._results import Interval, RankTestResult
 
 __all__ = ["paired_rank_test", "unpaired_rank_test"]
+
+# First less second.
+DIFFERENCE = np.array([1.0, -1.0])
 
 
 def paired_rank_test(
@@ -27,12 +32,14 @@ def paired_rank_test(
     alternative: Alternative = "two-sided",
     level: float = 0.95,
     conditional: bool = True,
+    groups: Any = None,
     pos_label: Any = None,
 ) -> RankTestResult:
     """Test that a measure is the same for two scorers, on the same items.
 
     ``z = (W_a - W_b) / se``, where the variance is that of the differences of the influence
-    values, item by item. For the AUC it is the test of DeLong, DeLong and Clarke-Pearson.
+    values, item by item or group by group. For the AUC it is the test of DeLong, DeLong and
+    Clarke-Pearson.
 
     Parameters
     ----------
@@ -53,6 +60,10 @@ def paired_rank_test(
         Nominal probability of the two-sided interval for the difference, in (0, 1).
     conditional : bool, default=True
         Whether the labels count as fixed: the target is then at their share of positives.
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group (patient, user, query) of each item; items of different groups are
+        independent, those of one group may depend on each other in any way. None is independent
+        items: rows that depend on each other then reject true hypotheses far too often.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 
@@ -65,7 +76,9 @@ def paired_rank_test(
     ------
     ValueError
         If an argument is not valid, one class is absent, the worst order is as good as the best,
-        or the influence of single items on the measure is not known.
+        the influence of single items on the measure is not known, or there is one group only.
+    TypeError
+        If ``conditional`` is neither True nor False.
 
     See Also
     --------
@@ -82,12 +95,23 @@ def paired_rank_test(
     ``sqrt(k m / n)``, nothing is called certain, and the method is "influence, added items". The
     interval is cut to the possible differences. O(n log n) time, O(n) memory.
 
+    With ``groups`` the variance is the sum over the groups of the squares of what their items add,
+    that of either class divided by ``sqrt(1 - share)``, its share of the class, and the quantile
+    is Student's. His degrees of freedom are one less than the effective number of groups,
+    ``(sum of s^2)^2 / sum of s^4`` for groups of s items of a class, combined over the classes by
+    Satterthwaite's rule. At 5 % true hypotheses were rejected in {LEVELS}
+    of the samples of 10 to 200 groups (the user guide has the table).
+
     References
     ----------
     .. [1] DeLong, DeLong & Clarke-Pearson (1988), *Comparing the areas under two or more
        correlated receiver operating characteristic curves*, Biometrics 44.
     .. [2] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
        statistics*, NIPS 21, Proposition 3.
+    .. [3] Bell & McCaffrey (2002), *Bias reduction in standard errors for linear regression with
+       multi-stage samples*, Survey Methodology 28.
+    .. [4] Carter, Schnepel & Steigerwald (2017), *Asymptotic behavior of a t-test robust to
+       cluster heterogeneity*, Review of Economics and Statistics 99.
 
     Examples
     --------
@@ -97,7 +121,7 @@ def paired_rank_test(
     p = 0.1601 (two-sided, influence): equal auc; estimate 0.3125 [-0.1235, 0.7485] (95 %)
     """
     check_choice("alternative", alternative, ALTERNATIVES)
-    level = check_level(level)
+    level, conditional = check_level(level), check_flag("conditional", conditional)
     measure = get_measure(measure)
     found = measure_influence(
         measure,
@@ -106,19 +130,10 @@ def paired_rank_test(
         conditional=conditional,
         pos_label=pos_label,
     )
-    joint = joint_influence(found, conditional=conditional)
-    contrast = np.array([1.0, -1.0])
-    difference = float(joint.estimates[0] - joint.estimates[1])
-    variance, is_regularized = nonzero_variance(
-        float(contrast @ joint.covariance @ contrast),
-        float(contrast @ joint.regularized @ contrast),
-        difference,
-        length=joint.length,
-        n_effective=joint.n_effective,
-    )
-    return _test(
-        difference, variance, is_regularized, joint.length, alternative, level, measure.name
-    )
+    dependent = check_groups(groups, len(found[0].positive))
+    joint = joint_influence(found, conditional=conditional, groups=dependent)
+    degrees = inf if dependent is None else joint.spread.of(DIFFERENCE)
+    return _test(joint, degrees, alternative, level, measure.name)
 
 
 def unpaired_rank_test(
@@ -131,6 +146,7 @@ def unpaired_rank_test(
     alternative: Alternative = "two-sided",
     level: float = 0.95,
     conditional: bool = True,
+    groups: Any = None,
     pos_label: Any = None,
 ) -> RankTestResult:
     """Test that a measure has the same target for two independent samples.
@@ -158,6 +174,10 @@ def unpaired_rank_test(
         Nominal probability of the two-sided interval for the difference, in (0, 1).
     conditional : bool, default=True
         Whether the labels count as fixed.
+    groups : pair of array-like of shape (n_samples_a,) and (n_samples_b,), default=None
+        Ids of the groups of the items of either sample; items of different groups are
+        independent. An id that is in both samples is one group: the samples may then depend on
+        each other through it. None is independent items and independent samples.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 
@@ -170,7 +190,9 @@ def unpaired_rank_test(
     ------
     ValueError
         If an argument is not valid, one class is absent, the worst order is as good as the best,
-        or the influence of single items on the measure is not known.
+        the influence of single items on the measure is not known, or there is one group only.
+    TypeError
+        If ``conditional`` is neither True nor False.
 
     See Also
     --------
@@ -179,8 +201,8 @@ def unpaired_rank_test(
     Notes
     -----
     But for the AUC the target depends on the share of positives: where the samples differ in it,
-    a difference may be of the shares and not of the scorers. A certain-looking difference is
-    treated as by :func:`paired_rank_test`. O(n log n) time, O(n) memory.
+    a difference may be of the shares and not of the scorers. A certain-looking difference and
+    groups are treated as by :func:`paired_rank_test`. O(n log n) time, O(n) memory.
 
     References
     ----------
@@ -196,43 +218,47 @@ def unpaired_rank_test(
     (0.2222, 0.5791)
     """
     check_choice("alternative", alternative, ALTERNATIVES)
-    level = check_level(level)
+    level, conditional = check_level(level), check_flag("conditional", conditional)
     measure = get_measure(measure)
-    joints = []
-    for name, y_true, y_score in (("a", y_true_a, y_score_a), ("b", y_true_b, y_score_b)):
-        found = measure_influence(
+    first, second = (
+        measure_influence(
             measure,
             y_true,
             (y_score,),
             conditional=conditional,
             pos_label=pos_label,
-            name=f"y_true_{name}",
+            name=name,
+        )[0]
+        for name, y_true, y_score in (
+            ("y_true_a", y_true_a, y_score_a),
+            ("y_true_b", y_true_b, y_score_b),
         )
-        joints.append(joint_influence(found, conditional=conditional))
-    difference = float(joints[0].estimates[0] - joints[1].estimates[0])
-    length = max(joint.length for joint in joints)
-    variance, is_regularized = nonzero_variance(
-        sum(float(joint.covariance[0, 0]) for joint in joints),
-        sum(float(joint.regularized[0, 0]) for joint in joints),
-        difference,
-        length=length,
-        n_effective=1.0 / sum(1.0 / joint.n_effective for joint in joints),
     )
-    return _test(difference, variance, is_regularized, length, alternative, level, measure.name)
+    n = len(first.positive)
+    dependent = check_groups_of_two(groups, n, len(second.positive))
+    rows = np.arange(n + len(second.positive))
+    of_first, of_second = (
+        None if dependent is None else dependent.only(some) for some in (rows[:n], rows[n:])
+    )
+    joint = joint_samples([(first, of_first), (second, of_second)], conditional=conditional)
+    degrees = inf if dependent is None else joint.spread.of(DIFFERENCE)
+    return _test(joint, degrees, alternative, level, measure.name)
 
 
 def _test(
-    difference: float,
-    variance: float,
-    is_regularized: bool,
-    length: float,
-    alternative: Alternative,
-    level: float,
-    name: str,
+    joint: JointEstimate, degrees: float, alternative: Alternative, level: float, name: str
 ) -> RankTestResult:
-    error = float(np.sqrt(variance))
+    difference = float(DIFFERENCE @ joint.estimates)
+    variance, is_regularized = nonzero_variance(
+        _variance(joint.covariance),
+        _variance(joint.regularized),
+        difference,
+        length=joint.length,
+        n_effective=joint.n_effective,
+    )
+    error, length = float(np.sqrt(variance)), joint.length
     method = "influence, added items" if is_regularized else "influence"
-    half = float(ndtri((1.0 + level) / 2.0)) * error
+    half = two_sided_quantile(level, degrees) * error
     interval = Interval(
         estimate=difference,
         low=max(difference - half, -length),
@@ -244,10 +270,14 @@ def _test(
     )
     return RankTestResult(
         statistic=difference / error,
-        pvalue=normal_pvalue(difference / error, alternative),
+        pvalue=pvalue_of(difference / error, alternative, degrees),
         estimate=difference,
         alternative=alternative,
         method=method,
         hypothesis=f"equal {name}",
         interval=interval,
     )
+
+
+def _variance(covariance: FloatArray) -> float:
+    return float(DIFFERENCE @ covariance @ DIFFERENCE)

@@ -10,6 +10,7 @@ from .._arguments import check_choice, check_level, check_number
 from .._typing import FloatArray
 from ..metrics import partial_auc_score
 from ..metrics._shared import partial_auc_influence_of
+from ._groups import check_groups
 from ._influence_limits import influence_limits
 from ._results import Interval
 from ._two_classes import check_two_classes
@@ -92,12 +93,13 @@ def partial_auc_interval(
     min_tpr: float = 0.0,
     scale: Literal["raw", "mcclish", "normalized"] = "raw",
     level: float = 0.95,
+    groups: Any = None,
     pos_label: Any = None,
 ) -> Interval:
     """Interval for the area under a part of the ROC curve, one- or two-way.
 
-    The variance is that of the influence values within each class over its size; they count the
-    variation of both limits of the part.
+    The variance is that of the influence values within each class over its size, or of their sums
+    over groups; they count the variation of both limits of the part.
 
     Parameters
     ----------
@@ -113,6 +115,10 @@ def partial_auc_interval(
         As :func:`sklearn_rank.metrics.partial_auc_score` takes.
     level : float, default=0.95
         Nominal probability, in (0, 1), that the interval covers its target.
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group (patient, user, query) of each item; items of different groups are
+        independent, those of one group may depend on each other in any way. None is independent
+        items: an interval for rows that depend on each other is then far too short.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 
@@ -124,7 +130,7 @@ def partial_auc_interval(
     Raises
     ------
     ValueError
-        If an argument is not valid, or one class is absent.
+        If an argument is not valid, one class is absent, or there is one group only.
 
     See Also
     --------
@@ -139,7 +145,9 @@ def partial_auc_interval(
     the list in both classes the area, as a share of its largest value, has an effective sample
     size, to which Wilson's method is applied. A two-way area is a mean of positive parts and so
     biased upwards where the curve barely reaches ``min_tpr``: with an AUC of .6 and both limits
-    at one half the interval covers .86 to .91 instead of .95. O(n log n) time, O(n) memory.
+    at one half the interval covers .86 to .91 instead of .95. With ``groups`` half a group is added
+    at either end, and the quantile is Student's, as in :func:`paired_rank_test`. O(n log n) time,
+    O(n) memory.
 
     References
     ----------
@@ -161,7 +169,13 @@ def partial_auc_interval(
     area = partial_auc_score(data.positive, data.score, max_fpr=max_fpr, min_tpr=min_tpr)
     found = partial_auc_influence_of(data.positive, data.score, max_fpr, min_tpr)
     top = found.length
-    limits, variance = influence_limits(found.scaled(0.0, top), area / top, 0.0, level)
+    limits, variance = influence_limits(
+        found.scaled(0.0, top),
+        area / top,
+        level,
+        conditional=True,
+        groups=check_groups(groups, len(data.score)),
+    )
     origin, unit = 0.0, top
     if scale == "normalized":
         unit = 1.0

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
 from .._arguments import check_generator
+from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._holm import holm_adjust
+from ._list_interval import list_interval
 from ._query_samples import ComparisonOptions, IntervalOptions, sample_interval, sample_test
 from ._query_values import query_differences, query_values_of
 from ._results import Interval, RankTestResult
+from ._systems import named_scores
+from ._two_classes import dimensions
 
 __all__ = ["SystemComparison", "metric_interval", "paired_query_test", "paired_query_tests"]
 
@@ -22,18 +26,20 @@ def metric_interval(
     y_true: Any,
     y_score: Any,
     *,
-    qid: Any,
+    qid: Any = None,
     sample_weight: Any = None,
+    groups: Any = None,
     pos_label: Any = None,
     level: float = 0.95,
     method: Literal["t", "bootstrap", "bca"] = "t",
     n_resamples: int = 10_000,
     random_state: Any = None,
 ) -> Interval:
-    """Interval for the expected value of a measure on a new query.
+    """Interval for the expected value of a measure on a new query, or for its value on one list.
 
     The queries are the sample: with values ``v_1, ..., v_n`` the estimate is their mean, and
-    ``"t"`` gives ``mean ± t_{n-1} sd / sqrt(n)``.
+    ``"t"`` gives ``mean ± t_{n-1} sd / sqrt(n)``. Without ``qid`` the items of one list are the
+    sample, and the variance is that of their influence on the measure.
 
     Parameters
     ----------
@@ -44,17 +50,24 @@ def metric_interval(
         Labels or grades, as the measure takes them; in two dimensions one query per row.
     y_score : array-like of shape (n_samples,)
         Scores; higher is nearer to the top.
-    qid : array-like of shape (n_samples,) or None
-        Id of the query of each row, the rows in any order; None for two dimensions.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the query of each row, the rows in any order. None is two dimensions, or one list of
+        two classes, for a measure of which the influence of single items is known:
+        ``"bedroc@20"``, ``"local_auc@0.8"``, ``make_measure(..., influence=)``.
     sample_weight : array-like of shape (n_samples,), default=None
-        How many times each item counts, for measures that take it.
+        How many times each item counts, for measures that take it; not for one list.
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group (user, session) of the query of each row, in two dimensions of shape
+        (n_queries,); queries of different groups are independent, those of one group may depend on
+        each other in any way. None is independent queries, or items of one list:
+        the interval for others is far too short.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
     level : float, default=0.95
         Nominal coverage, in (0, 1).
     method : {"t", "bootstrap", "bca"}, default="t"
         Student's t; percentiles of the means of resampled queries; or these percentiles corrected
-        for bias and skewness.
+        for bias and skewness. One list has none of them.
     n_resamples : int, default=10000
         Resamples of the bootstraps, at least 99.
     random_state : None, int, Generator or RandomState, default=None
@@ -63,14 +76,16 @@ def metric_interval(
     Returns
     -------
     Interval
-        The mean with its limits; ``standard_error`` is ``sd / sqrt(n)``.
+        The mean with its limits; ``standard_error`` is ``sd / sqrt(n)``, or that of the groups.
 
     Raises
     ------
     TypeError
         If ``measure`` is no measure, or does not take a parameter.
     ValueError
-        If an argument is not valid, or fewer than two queries have a value.
+        If an argument is not valid, fewer than two queries have a value, there is one group only
+        or a query lies in several; for one list, if one class is absent or the influence of
+        single items on the measure is not known.
 
     Warns
     -----
@@ -82,6 +97,7 @@ def metric_interval(
     See Also
     --------
     paired_query_test : Compares two systems, which is not to see whether their intervals overlap.
+    auc_interval, linear_rank_interval, precision_at_top_interval : One list, by more methods.
 
     Notes
     -----
@@ -99,7 +115,14 @@ def metric_interval(
     method is then called ``"constant values"``.
 
     What is random is the choice of the queries; labels and scores within a query are part of it.
-    Rows of one query may depend on each other, queries may not. Beyond the measure the cost is
+    Rows of one query may depend on each other, queries only within ``groups``. Then the variance
+    is the sum over the groups of the squares of their deviations, each divided by
+    ``sqrt(1 - share)``, with Student's quantile at one degree less than the effective number
+    ``(sum of s^2)^2 / sum of s^4`` of groups of s queries, and the bootstraps draw groups.
+
+    One list has Wilson's limits within the range of the measure, with half an item or group added
+    at either end in both classes, or normal ones where the range is not finite; labels count as
+    fixed, and no bias is taken off. Beyond the measure the cost is
     O(n) for ``"t"``, else O(n_resamples n) in time and O(n_resamples + n) in memory.
 
     References
@@ -118,6 +141,11 @@ def metric_interval(
     >>> print(metric_interval("ndcg@5", grade, score, qid=qid))
     0.8284 [0.7866, 0.8702] (mean ndcg@5 over queries, 95 %, t)
 
+    One list:
+
+    >>> print(metric_interval("bedroc@2", [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]))
+    ?
+
     The labels as scores are perfect on each query, which does not prove that they always are:
 
     >>> import warnings
@@ -128,11 +156,22 @@ def metric_interval(
     """
     options = IntervalOptions(method, level, n_resamples)
     rng = check_generator(random_state)
+    if qid is None and dimensions(y_true) != 2:
+        if method != "t" or sample_weight is not None:
+            given = f"method={method!r}" if method != "t" else "sample_weight"
+            raise ValueError(
+                f"{given} is for means over queries, but without qid there is one list: pass the"
+                " id of the query of each row, or leave it out."
+            )
+        return list_interval(
+            get_measure(measure), (y_true, y_score), options.level, groups, pos_label
+        )
     samples = query_values_of(
         measure,
         y_true,
         {"": y_score},
         qid=qid,
+        groups=groups,
         sample_weight=sample_weight,
         pos_label=pos_label,
     )
@@ -147,6 +186,7 @@ def paired_query_test(
     *,
     qid: Any,
     sample_weight: Any = None,
+    groups: Any = None,
     pos_label: Any = None,
     method: Literal["randomization", "t", "wilcoxon"] = "randomization",
     alternative: Literal["two-sided", "less", "greater"] = "two-sided",
@@ -174,6 +214,11 @@ def paired_query_test(
         Id of the query of each row, the rows in any order; None for two dimensions.
     sample_weight : array-like of shape (n_samples,), default=None
         How many times each item counts, for measures that take it.
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group (user, session) of the query of each row, in two dimensions of shape
+        (n_queries,); queries of different groups are independent, those of one group may depend on
+        each other in any way. None is independent queries; others reject
+        true hypotheses far too often.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
     method : {"randomization", "t", "wilcoxon"}, default="randomization"
@@ -201,8 +246,9 @@ def paired_query_test(
         If ``measure`` is no measure, or does not take a parameter.
     ValueError
         If an argument is not valid, fewer than two queries have a value, the measure is defined
-        on different queries for the two systems, or all differences are equal and not 0 with
-        ``method="t"``, whose p-value would be 0.
+        on different queries for the two systems, all differences are equal and not 0 with
+        ``method="t"``, whose p-value would be 0, there is one group only, or a query lies in
+        several.
 
     Warns
     -----
@@ -229,9 +275,14 @@ def paired_query_test(
     for any shift to be rejected. The other methods have the t-interval of the mean difference, and
     the Wilcoxon test may disagree with it, since its hypothesis is another one.
 
+    With ``groups`` the two systems are exchanged on whole groups, which is exact if they are
+    exchangeable on each group, however large the groups and dependent their queries; so are the
+    signed ranks of "wilcoxon", whose statistic is then their sum; "t" and the t-interval have the
+    variance and the degrees of freedom that :func:`metric_interval` has.
+
     Without any difference the p-value is 1. O(n n_resamples / 8) time and O(n_resamples + n)
     memory for randomization beyond the measure; the hypothesis and the interval are conditional
-    on nothing but the queries being drawn independently of each other.
+    on nothing but the queries, or the groups, being drawn independently of each other.
 
     References
     ----------
@@ -262,6 +313,7 @@ def paired_query_test(
         {"a": y_score_a, "b": y_score_b},
         qid=qid,
         sample_weight=sample_weight,
+        groups=groups,
         pos_label=pos_label,
     )
     return sample_test(query_differences(samples["a"], samples["b"]), options, rng)
@@ -343,10 +395,11 @@ class SystemComparison:
 def paired_query_tests(
     measure: MeasureLike,
     y_true: Any,
-    scores: Mapping[str, Any],
+    scores: Any,
     *,
     qid: Any,
     sample_weight: Any = None,
+    groups: Any = None,
     pos_label: Any = None,
     baseline: str | None = None,
     method: Literal["randomization", "t", "wilcoxon"] = "randomization",
@@ -367,12 +420,18 @@ def paired_query_tests(
         your own by :func:`sklearn_rank.metrics.make_measure`.
     y_true : array-like of shape (n_samples,)
         Labels or grades, as the measure takes them; in two dimensions one query per row.
-    scores : dict of str to array-like of shape (n_samples,)
-        Scores of two or more systems by name.
+    scores : mapping of str to array-like of shape (n_samples,), or data frame
+        Scores of two or more systems by name; columns of a data frame of pandas or polars are
+        systems.
     qid : array-like of shape (n_samples,) or None
         Id of the query of each row, the rows in any order; None for two dimensions.
     sample_weight : array-like of shape (n_samples,), default=None
         How many times each item counts, for measures that take it.
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group (user, session) of the query of each row, in two dimensions of shape
+        (n_queries,); queries of different groups are independent, those of one group may depend on
+        each other in any way. None is independent queries; others reject
+        true hypotheses far too often.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
     baseline : str or None, default=None
@@ -398,7 +457,7 @@ def paired_query_tests(
     Raises
     ------
     TypeError
-        If ``measure`` is no measure, or ``scores`` is no dict.
+        If ``measure`` is no measure, or ``scores`` is neither a mapping nor a data frame.
     ValueError
         If there are fewer than two systems, the baseline is none of them, or as in
         :func:`paired_query_test`.
@@ -440,18 +499,18 @@ def paired_query_tests(
     b - c          +0.1395  [+0.0993, +0.1797]  5.365e-10   5.365e-10
     """
     options = ComparisonOptions(method, alternative, level, n_resamples)
-    if not isinstance(scores, Mapping):
-        raise TypeError(
-            f"scores is a {type(scores).__name__}, but must be a mapping from the names of the"
-            " systems to their scores."
-        )
-    if len(scores) < 2:
-        raise ValueError(f"scores has {len(scores)} system(s): pass two or more to compare.")
+    scores = named_scores(scores, name="scores")
     if baseline is not None and baseline not in scores:
         raise ValueError(f"baseline={baseline!r} is none of the systems {list(scores)}.")
     rng = check_generator(random_state)
     samples = query_values_of(
-        measure, y_true, scores, qid=qid, sample_weight=sample_weight, pos_label=pos_label
+        measure,
+        y_true,
+        scores,
+        qid=qid,
+        sample_weight=sample_weight,
+        groups=groups,
+        pos_label=pos_label,
     )
     if baseline is None:
         pairs = tuple(combinations(samples, 2))

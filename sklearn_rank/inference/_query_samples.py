@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.stats import rankdata, wilcoxon
 
 from .._arguments import check_choice, check_level, check_resamples
 from .._warn import warn
-from ._normal_test import ALTERNATIVES
-from ._query_values import QueryValues
+from ._normal_test import ALTERNATIVES, pvalue_of, two_sided_quantile
+from ._query_values import ROUNDING, QueryValues
 from ._resampling import bca_levels, flipped_subsets, resampled_means
 from ._results import Interval, RankTestResult
 
@@ -104,10 +104,13 @@ def sample_interval(
     target = f"mean {sample.measure} over queries"
     if options.method == "t" or sample.constant:
         return _t_interval(sample, level, target)
-    means = resampled_means(sample.values, int(options.n_resamples), rng)
+    sizes = None if sample.groups is None else sample.part.sizes
+    means = resampled_means(sample.totals, int(options.n_resamples), rng, sizes)
     levels = ((1 - level) / 2, (1 + level) / 2)
     if options.method == "bca":
-        levels = bca_levels(sample.values, means, level)
+        # What the mean loses with a query, or with a group.
+        deviation = sample.part.sums[0] / (1.0 - sample.part.share)
+        levels = bca_levels(float(sample.values.mean()), deviation, means, level)
     low, high = np.quantile(means, levels)
     return _interval(sample, (low, high), level, options.method, target)
 
@@ -136,27 +139,29 @@ def sample_test(
     estimate = float(values.mean())
     interval = None
     if options.method == "randomization":
-        flips = flipped_subsets(values, int(options.n_resamples), rng)
-        greater, less = flips.pvalues
-        both = min(1.0, 2 * min(greater, less))
-        pvalue = {"greater": greater, "less": less, "two-sided": both}[alternative]
-        statistic, method = estimate, "exact randomization" if flips.exact else "randomization"
+        sizes = None if sample.groups is None else sample.part.sizes
+        flips = flipped_subsets(sample.totals, int(options.n_resamples), rng, sizes)
+        statistic, pvalue = estimate, flips.pvalue(alternative)
+        method = "exact randomization" if flips.exact else "randomization"
         if not sample.constant:
             limits = flips.limits(level)
             interval = _interval(sample, limits, level, options.method, target)
     elif not values.any():
         statistic, pvalue, method = 0.0, 1.0, options.method
     elif options.method == "t":
-        if sample.constant:
+        if sample.standard_error <= ROUNDING * np.abs(values).max():
             raise ValueError(
-                f"All differences of the {len(values)} queries are {estimate:.4g}, so that the t"
+                f"All differences of the {sample.counted} are {estimate:.4g}, so that the t"
                 " statistic is infinite: use method='randomization' or 'wilcoxon'."
             )
-        found = stats.ttest_1samp(values, 0.0, alternative=alternative)
-        statistic, pvalue, method = found.statistic, found.pvalue, "t"
-    else:
-        found = stats.wilcoxon(values, zero_method="pratt", alternative=alternative)
+        statistic, method = estimate / sample.standard_error, "t"
+        pvalue = pvalue_of(statistic, alternative, sample.degrees)
+    elif sample.groups is None:
+        found = wilcoxon(values, zero_method="pratt", alternative=alternative)
         statistic, pvalue, method = found.statistic, found.pvalue, "wilcoxon"
+    else:
+        statistic, pvalue = _grouped_wilcoxon(sample, options, rng)
+        method = "wilcoxon"
     if interval is None:
         interval = _t_interval(sample, level, target)
     return RankTestResult(
@@ -170,11 +175,21 @@ def sample_test(
     )
 
 
+def _grouped_wilcoxon(
+    sample: QueryValues, options: ComparisonOptions, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Sum of the signed ranks, and its p-value by exchanges of whole groups."""
+    ranks = rankdata(np.abs(sample.values)) * np.sign(sample.values)
+    sums = sample.groups.sums(ranks)
+    flips = flipped_subsets(sums, int(options.n_resamples), rng)
+    return float(ranks.sum()), flips.pvalue(options.alternative)
+
+
 def _t_interval(sample: QueryValues, level: float, target: str) -> Interval:
     if sample.constant:
         return _constant_interval(sample, level, target)
-    n, mean = len(sample.values), sample.values.mean()
-    half = stats.t.ppf((1 + level) / 2, n - 1) * sample.values.std(ddof=1) / np.sqrt(n)
+    mean = sample.values.mean()
+    half = two_sided_quantile(level, sample.degrees) * sample.standard_error
     return _interval(sample, (mean - half, mean + half), level, "t", target)
 
 
@@ -195,21 +210,21 @@ def _interval(
         level=float(level),
         method=method,
         target=target,
-        standard_error=float(sample.values.std(ddof=1) / np.sqrt(len(sample.values))),
+        standard_error=sample.standard_error,
     )
 
 
 def _constant_interval(sample: QueryValues, level: float, target: str) -> Interval:
     """Limits for the mean where nothing is seen but one value."""
-    value, n = float(sample.values[0]), len(sample.values)
+    value, n = float(sample.values[0]), sample.part.effective
     lowest, highest = sample.range
     missed = -np.expm1(np.log1p(-level) / n)
     low = value - missed * (value - lowest)
     high = value + missed * (highest - value)
     ends = "the range of the measure" if np.isfinite([low, high]).all() else "no known range"
     warn(
-        f"The {sample.measure} is {value:.4g} for all {n} queries, which shows no spread: the"
-        f" interval comes from {ends} and from how many other values {n} queries may miss.",
+        f"The {sample.measure} is {value:.4g} for all {sample.counted}, which shows no spread: the"
+        f" interval comes from {ends} and from how many other values they may miss.",
         UserWarning,
     )
     return Interval(value, low, high, float(level), "constant values", target)

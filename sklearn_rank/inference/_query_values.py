@@ -5,16 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from .._lists import ScoredLists
 from .._typing import AnyArray, BoolArray, FloatArray
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
+from ._groups import GroupPart, Groups, Spread, check_groups, robust_sums
+from ._two_classes import dimensions
 
-__all__ = ["QueryValues", "query_differences", "query_values_of"]
+__all__ = ["ROUNDING", "QueryValues", "query_differences", "query_values_of"]
 
 # Values that differ by less, relative to the largest, differ by rounding.
 ROUNDING = 1e-12
@@ -34,12 +38,47 @@ class QueryValues:
         Name of the measure.
     range : tuple of (float, float)
         Smallest and largest value that a query can have.
+    groups : Groups or None, default=None
+        Groups of queries that depend on each other; None is independent queries.
     """
 
     values: FloatArray
     ids: AnyArray
     measure: str
     range: tuple[float, float]
+    groups: Groups | None = None
+
+    @cached_property
+    def part(self) -> GroupPart:
+        """Sums of the deviations from the mean over the groups, each query one without groups."""
+        n = len(self.values)
+        groups = Groups(np.arange(n), n) if self.groups is None else self.groups
+        return GroupPart.of_rows(self.values[np.newaxis], groups)
+
+    @property
+    def counted(self) -> str:
+        """How many queries there are, and of how many groups, for messages."""
+        queries = f"{len(self.values)} queries"
+        return queries if self.groups is None else f"{queries} of {self.part.count} groups"
+
+    @cached_property
+    def totals(self) -> FloatArray:
+        """Sum of the values of each group, or the values."""
+        return self.values if self.groups is None else self.groups.sums(self.values)
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean."""
+        if self.groups is None:
+            return float(self.values.std(ddof=1) / np.sqrt(len(self.values)))
+        return float(np.sqrt(np.sum(robust_sums([self.part]) ** 2)))
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of the standard error."""
+        if self.groups is None:
+            return len(self.values) - 1.0
+        return float(Spread.of_groups([self.part]).degrees[0])
 
     @property
     def constant(self) -> bool:
@@ -54,6 +93,7 @@ def query_values_of(
     *,
     qid: Any,
     sample_weight: Any = None,
+    groups: Any = None,
     pos_label: Any = None,
 ) -> dict[str, QueryValues]:
     """Evaluate several systems on the same queries.
@@ -70,6 +110,8 @@ def query_values_of(
         Id of the query of each row; None for two dimensions.
     sample_weight : array-like of the same shape, default=None
         How many times each item counts.
+    groups : array-like of shape (n_samples,) or (n_queries,), default=None
+        Id of the group of the query of each row; in two dimensions one for each query.
     pos_label : int, float, bool or str, default=None
         The positive class.
 
@@ -78,14 +120,15 @@ def query_values_of(
     dict of str to QueryValues
         Values of each system, on the queries where the measure is defined.
     """
-    if qid is None and np.ndim(y_true) != 2:
+    if qid is None and dimensions(y_true) != 2:
         raise ValueError(
             "qid is missing: the queries are the sample, and one list has no spread; pass the id"
-            " of the query of each row."
+            " of the query of each row. For one list there are metric_interval and"
+            " compare_rankers without qid, and paired_rank_test."
         )
     measure = get_measure(measure)
     found: dict[str, QueryValues] = {}
-    lists = defined = None
+    lists = defined = of_queries = None
     for name, y_score in scores.items():
         if lists is None:
             lists = measure.lists(
@@ -101,10 +144,38 @@ def query_values_of(
         if defined is None:
             defined = ~np.isnan(values)
         _check_values(measure.name, values, ids, defined)
+        if not found:
+            of_queries = _groups_of_queries(groups, lists, np.shape(y_true), defined)
         found[name] = QueryValues(
-            values[defined], ids[defined], measure.name, measure.counted_range
+            values[defined], ids[defined], measure.name, measure.counted_range, of_queries
         )
     return found
+
+
+def _groups_of_queries(
+    groups: Any, lists: ScoredLists, shape: tuple[int, ...], defined: BoolArray
+) -> Groups | None:
+    """Group of each query that has a value; all rows of a query are in one."""
+    by_row = check_groups(groups, shape[0])
+    if by_row is None:
+        return None
+    rows = np.arange(len(lists.labels)) if lists.rows is None else lists.rows
+    codes = by_row.codes[rows // shape[1] if len(shape) == 2 else rows]
+    of_query = codes[lists.offsets[:-1]]
+    differs = codes != lists.to_items(of_query)
+    if differs.any():
+        query = np.searchsorted(lists.offsets, int(np.argmax(differs)), "right") - 1
+        raise ValueError(
+            f"groups differ within {lists.name_of(int(query))}, but a query is one value: pass"
+            " groups of whole queries, or the groups as qid to make them the lists."
+        )
+    some, present = np.unique(of_query[defined], return_inverse=True)
+    if len(some) < 2:
+        raise ValueError(
+            "groups has one group only with queries that have a value, which shows no spread:"
+            " pass queries of at least two groups."
+        )
+    return Groups(present, len(some))
 
 
 def _check_values(name: str, values: FloatArray, ids: AnyArray, defined: BoolArray) -> None:
@@ -146,4 +217,10 @@ def query_differences(first: QueryValues, second: QueryValues) -> QueryValues:
     largest = max(np.abs(first.values).max(), np.abs(second.values).max())
     difference[np.abs(difference) <= ROUNDING * largest] = 0.0
     length = first.range[1] - first.range[0]
-    return QueryValues(difference, first.ids, f"difference of {first.measure}", (-length, length))
+    return QueryValues(
+        difference,
+        first.ids,
+        f"difference of {first.measure}",
+        (-length, length),
+        first.groups,
+    )

@@ -9,6 +9,8 @@ from .._lists import ScoredLists
 from .._typing import FloatArray
 from ..bounds._shared import kl_limits
 from ..metrics._shared import Normalize, ScoreGeneratingFunction, rank_range
+from ._group_bands import independent_rows, mean_of_tail
+from ._groups import Groups
 from ._rank_results import RankInterval, limit_range, rank_target
 
 __all__ = ["dkw_interval"]
@@ -21,6 +23,7 @@ def dkw_interval(
     *,
     conditional: bool,
     normalize: Normalize,
+    groups: Groups | None = None,
 ) -> RankInterval:
     """Interval by a band around the distribution of the scores and Chernoff's limit.
 
@@ -36,6 +39,8 @@ def dkw_interval(
         Whether the labels count as fixed.
     normalize : {"mean", "minmax"}
         The mean over the positives, or its value between worst and best.
+    groups : Groups or None, default=None
+        Groups of items that depend on each other; None is independent items.
 
     Returns
     -------
@@ -51,7 +56,11 @@ def dkw_interval(
     worst, best = rank_range(phi, n, k)
     floor, ceiling = _bounds_of(phi)
     delta = (1.0 - level) / 2.0
-    eps = np.sqrt((np.log(2.0 / delta) + (1.0 if conditional else 0.0)) / (2.0 * n))
+    factor = 2.0 * np.exp(1.0) if conditional else 2.0
+    eps, n_draws = np.sqrt(np.log(factor / delta) / (2.0 * n)), float(k)
+    if groups is not None:
+        eps = mean_of_tail(factor, delta, independent_rows(groups.sizes()))
+        n_draws = float(independent_rows(groups.sizes(data.positive)))
     blocks = tied_blocks(data.score)
     n_pos = blocks.totals(data.positive.astype(np.float64))
     size = blocks.lengths()
@@ -66,7 +75,7 @@ def dkw_interval(
     rank = np.arange(n, 0.0, -1.0)
     lower = mean(np.maximum((rank - 1.0) / n - eps, 0.0))
     upper = mean(np.minimum(rank / n + eps, 1.0))
-    least, most = kl_limits(np.clip([lower, upper], 0.0, 1.0), np.log(2.0 / delta) / k)
+    least, most = kl_limits(np.clip([lower, upper], 0.0, 1.0), np.log(2.0 / delta) / n_draws)
     low = floor + (ceiling - floor) * float(least[0])
     high = floor + (ceiling - floor) * float(most[1])
     if normalize == "minmax":

@@ -11,7 +11,7 @@ from math import ceil, floor
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from .._typing import FloatArray, IntArray
+from .._typing import FloatArray
 
 __all__ = [
     "FlippedSubsets",
@@ -38,7 +38,7 @@ class FlippedSubsets:
     sums : ndarray of shape (n_assignments,)
         Sum of the flipped values.
     counts : ndarray of shape (n_assignments,)
-        Their number.
+        Their number, or the sum of their sizes.
     slack : float
         Sums this near to 0 are 0 up to rounding.
     exact : bool
@@ -46,7 +46,7 @@ class FlippedSubsets:
     """
 
     sums: FloatArray
-    counts: IntArray
+    counts: FloatArray
     slack: float
     exact: bool
 
@@ -61,6 +61,23 @@ class FlippedSubsets:
         greater = 1 + np.count_nonzero(self.sums <= self.slack)
         less = 1 + np.count_nonzero(self.sums >= -self.slack)
         return greater / total, less / total
+
+    def pvalue(self, alternative: str) -> float:
+        """P-value of a mean that is extreme.
+
+        Parameters
+        ----------
+        alternative : {"two-sided", "less", "greater"}
+            What counts as extreme.
+
+        Returns
+        -------
+        float
+            That of one side, or twice the smaller one, at most 1.
+        """
+        greater, less = self.pvalues
+        both = min(1.0, 2 * min(greater, less))
+        return {"greater": greater, "less": less, "two-sided": both}[alternative]
 
     def limits(self, level: float) -> tuple[float, float]:
         """Limits of all shifts that the test in both directions does not reject.
@@ -79,25 +96,30 @@ class FlippedSubsets:
         if rejected < 0:
             return -np.inf, np.inf
         empty = self.counts == 0
-        means = self.sums / np.maximum(self.counts, 1)
+        means = self.sums / np.where(empty, 1.0, self.counts)
         low = np.partition(np.where(empty, -np.inf, means), rejected)[rejected]
         high = -np.partition(np.where(empty, -np.inf, -means), rejected)[rejected]
         return float(low), float(high)
 
 
 def flipped_subsets(
-    values: FloatArray, n_resamples: int, rng: np.random.Generator
+    values: FloatArray,
+    n_resamples: int,
+    rng: np.random.Generator,
+    sizes: FloatArray | None = None,
 ) -> FlippedSubsets:
     """Flip the signs of values, in all ways or in random ones.
 
     Parameters
     ----------
     values : ndarray of shape (n,)
-        Values.
+        Values, or sums of values whose signs flip together.
     n_resamples : int
         Assignments of signs to draw; all of them are taken if there are no more than that.
     rng : numpy.random.Generator
         Source of random signs.
+    sizes : ndarray of shape (n,) or None, default=None
+        Number of values in each sum; None is one.
 
     Returns
     -------
@@ -111,18 +133,19 @@ def flipped_subsets(
     n = len(values)
     slack = 64 * np.finfo(np.float64).eps * float(np.abs(values).sum())
     if n < 63 and 2**n <= n_resamples:
-        sums, counts = np.zeros(1), np.zeros(1, dtype=np.intp)
-        for value in values:
+        sums, counts = np.zeros(1), np.zeros(1)
+        for value, size in zip(values, np.ones(n) if sizes is None else sizes, strict=True):
             sums = np.concatenate([sums, sums + value])
-            counts = np.concatenate([counts, counts + 1])
+            counts = np.concatenate([counts, counts + size])
         return FlippedSubsets(sums[1:], counts[1:], slack, exact=True)
-    sums, counts = np.zeros(n_resamples), np.zeros(n_resamples, dtype=np.intp)
+    sums, counts = np.zeros(n_resamples), np.zeros(n_resamples)
     for start in range(0, n, BITS * GROUPS):
         part = values[start : start + BITS * GROUPS]
         groups = ceil(len(part) / BITS)
-        padded = np.zeros(groups * BITS)
-        padded[: len(part)] = part
-        table = (padded.reshape(groups, BITS) @ PATTERNS.T).ravel()
+        table = _subset_table(part, groups)
+        table_of_sizes = None
+        if sizes is not None:
+            table_of_sizes = _subset_table(sizes[start : start + BITS * GROUPS], groups)
         shift = 2**BITS * np.arange(groups)
         last = 2 ** (len(part) - BITS * (groups - 1)) - 1
         rows = max(1, BLOCK // groups)
@@ -131,21 +154,38 @@ def flipped_subsets(
             drawn = rng.integers(0, 2**BITS, size=(here.stop - here.start, groups), dtype=np.uint8)
             drawn[:, -1] &= last
             sums[here] += table.take(drawn + shift).sum(axis=1)
-            counts[here] += np.bitwise_count(drawn).sum(axis=1, dtype=np.intp)
+            if table_of_sizes is None:
+                counts[here] += np.bitwise_count(drawn).sum(axis=1, dtype=np.intp)
+            else:
+                counts[here] += table_of_sizes.take(drawn + shift).sum(axis=1)
     return FlippedSubsets(sums, counts, slack, exact=False)
 
 
-def resampled_means(values: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+def _subset_table(part: FloatArray, groups: int) -> FloatArray:
+    """Sums of all subsets of each eight values."""
+    padded = np.zeros(groups * BITS)
+    padded[: len(part)] = part
+    return (padded.reshape(groups, BITS) @ PATTERNS.T).ravel()
+
+
+def resampled_means(
+    values: FloatArray,
+    n_resamples: int,
+    rng: np.random.Generator,
+    sizes: FloatArray | None = None,
+) -> FloatArray:
     """Draw samples with replacement and take their means.
 
     Parameters
     ----------
     values : ndarray of shape (n,)
-        Values.
+        Values, or sums of values that are drawn together.
     n_resamples : int
         Samples to draw, each of size n.
     rng : numpy.random.Generator
         Source of random numbers.
+    sizes : ndarray of shape (n,) or None, default=None
+        Number of values in each sum; None is one.
 
     Returns
     -------
@@ -162,17 +202,24 @@ def resampled_means(values: FloatArray, n_resamples: int, rng: np.random.Generat
     for first in range(0, n_resamples, rows):
         here = slice(first, min(first + rows, n_resamples))
         drawn = rng.integers(0, n, size=(here.stop - here.start, n))
-        means[here] = values.take(drawn).mean(axis=1)
+        if sizes is None:
+            means[here] = values.take(drawn).mean(axis=1)
+        else:
+            means[here] = values.take(drawn).sum(axis=1) / sizes.take(drawn).sum(axis=1)
     return means
 
 
-def bca_levels(values: FloatArray, means: FloatArray, level: float) -> tuple[float, float]:
+def bca_levels(
+    mean: float, deviation: FloatArray, means: FloatArray, level: float
+) -> tuple[float, float]:
     """Find the levels of bootstrap quantiles that correct for bias and skewness.
 
     Parameters
     ----------
-    values : ndarray of shape (n,)
-        Values that are not all equal.
+    mean : float
+        Mean of the values, which are not all equal.
+    deviation : ndarray of shape (n,)
+        How much it would lose without each value, or each group of them, in any unit.
     means : ndarray of shape (n_resamples,)
         Means of samples of them, from :func:`resampled_means`.
     level : float
@@ -186,15 +233,13 @@ def bca_levels(values: FloatArray, means: FloatArray, level: float) -> tuple[flo
     Notes
     -----
     The jackknife value without value i is the mean less ``(values[i] - mean)/(n - 1)``, so that
-    the acceleration is ``sum of d^3 / (6 (sum of d^2)^(3/2))``, d the deviations from the mean.
+    the acceleration is ``sum of d^3 / (6 (sum of d^2)^(3/2))``, d the deviations.
     Resampled means that equal the mean count one half.
     """
-    mean = values.mean()
     below = (np.count_nonzero(means < mean) + np.count_nonzero(means <= mean)) / 2
     # No sample on one side of the mean: the share is less than one in all, but not 0.
     share = np.clip(below, 0.5, len(means) - 0.5) / len(means)
     bias = ndtri(share)
-    deviation = values - mean
     acceleration = (deviation**3).sum() / (6 * (deviation**2).sum() ** 1.5)
     normal = bias + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
     low, high = ndtr(bias + normal / (1 - acceleration * normal))

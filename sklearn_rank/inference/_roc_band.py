@@ -12,6 +12,8 @@ from scipy.stats import kstwo
 from .._arguments import check_level
 from .._blocks import tied_blocks
 from .._typing import FloatArray
+from ._group_bands import independent_rows, kolmogorov_margin
+from ._groups import check_groups
 from ._two_classes import check_two_classes
 
 __all__ = ["RocBand", "roc_band"]
@@ -72,7 +74,14 @@ class RocBand:
         )
 
 
-def roc_band(y_true: Any, y_score: Any, *, level: float = 0.95, pos_label: Any = None) -> RocBand:
+def roc_band(
+    y_true: Any,
+    y_score: Any,
+    *,
+    level: float = 0.95,
+    groups: Any = None,
+    pos_label: Any = None,
+) -> RocBand:
     """Band that holds the whole true ROC curve with a probability of at least ``level``.
 
     The rectangle ``FPR ± d_neg, TPR ± d_pos`` moves along the empirical curve, and the band is
@@ -87,6 +96,10 @@ def roc_band(y_true: Any, y_score: Any, *, level: float = 0.95, pos_label: Any =
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     level : float, default=0.95
         Coverage, in (0, 1).
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group (patient, user, query) of each item; items of different groups are
+        independent, those of one group may depend on each other in any way. None is independent
+        items: a band for rows that depend on each other is then far too narrow.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 
@@ -98,7 +111,7 @@ def roc_band(y_true: Any, y_score: Any, *, level: float = 0.95, pos_label: Any =
     Raises
     ------
     ValueError
-        If an argument is not valid, or there is one class only.
+        If an argument is not valid, there is one class only, or one group only.
 
     See Also
     --------
@@ -114,6 +127,13 @@ def roc_band(y_true: Any, y_score: Any, *, level: float = 0.95, pos_label: Any =
     independent, hence the root of the level. Tied items make a sloped piece of the curve, of which
     the true one is inside as well; the quantiles are exact for scores without ties and too large
     with them. O(n log n) time.
+
+    With ``groups`` the band holds too, for items of a class that have one distribution, whatever
+    their dependence within groups. The positives are a mean over selections of ``M = floor(n_pos /
+    most positives in a group)`` independent ones, so that every convex function of the distance
+    has at most the expectation that it has for M items: d_pos is the mean of the tail of the
+    Kolmogorov-Smirnov statistic of M beyond its quantile at ``(1 + level) / 2``, d_neg likewise,
+    and the two classes, which share groups, fail with ``(1 - level) / 2`` each.
 
     References
     ----------
@@ -139,7 +159,14 @@ def roc_band(y_true: Any, y_score: Any, *, level: float = 0.95, pos_label: Any =
     positive = data.positive.astype(np.float64)
     fpr = np.append(0.0, np.cumsum(blocks.totals(1.0 - positive)) / n_neg)
     tpr = np.append(0.0, np.cumsum(blocks.totals(positive)) / n_pos)
-    across, up = (float(kstwo.ppf(sqrt(level), n)) for n in (n_neg, n_pos))
+    dependent = check_groups(groups, len(positive))
+    if dependent is None:
+        across, up = (float(kstwo.ppf(sqrt(level), n)) for n in (n_neg, n_pos))
+    else:
+        across, up = (
+            kolmogorov_margin((1.0 - level) / 2.0, independent_rows(dependent.sizes(of_class)))
+            for of_class in (~data.positive, data.positive)
+        )
     return RocBand(
         fpr=fpr,
         tpr=tpr,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +15,9 @@ from .._top import top_mass
 from .._typing import IntArray
 from ..metrics import precision_at_top_score
 from ..metrics._shared import share_at
+from ._groups import check_groups
 from ._results import Interval
+from ._top_groups import grouped_top
 from ._two_classes import check_two_classes
 from ._wilson import wilson_limits
 
@@ -31,6 +34,7 @@ def precision_at_top_interval(
     tau: float = 0.05,
     level: float = 0.95,
     method: Literal["influence", "exact"] = "influence",
+    groups: Any = None,
     pos_label: Any = None,
 ) -> Interval:
     """Interval for the precision among the top ``tau`` of the population.
@@ -51,6 +55,11 @@ def precision_at_top_interval(
         Nominal probability, in (0, 1), that the interval covers its target.
     method : {"influence", "exact"}, default="influence"
         That variance in Wilson's interval; or free of distribution and valid for every n.
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group (patient, user, query) of each item; items of different groups are
+        independent, those of one group may depend on each other in any way. None is independent
+        items: an interval for rows that depend on each other is then far too short. Not for
+        "exact", whose binomial counts are of independent items.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 
@@ -62,7 +71,8 @@ def precision_at_top_interval(
     Raises
     ------
     ValueError
-        If ``tau`` is outside (0, 1), another argument is not valid, or one class is absent.
+        If ``tau`` is outside (0, 1), another argument is not valid, one class is absent, there is
+        one group only, or groups with "exact".
     TypeError
         If ``tau`` is not a number.
 
@@ -80,7 +90,10 @@ def precision_at_top_interval(
     -----
     Wilson's interval has the sample size ``j pi (1 - pi) / (pi (1 - pi) + (1 - tau)(pi -
     eta)**2)`` for j items in the top, where half an item of either class is added to estimate pi
-    and eta, the latter from sqrt(n) ranks on either side of the threshold.
+    and eta, the latter from sqrt(n) ranks on either side of the threshold. With ``groups`` the
+    variance is that of sums of the influence over groups, half a group of either class is added,
+    and the quantile is Student's with one degree less than the effective number
+    ``(sum of s^2)^2 / sum of s^4`` of groups with s items in the top.
 
     "exact": the number M of items above the threshold of the population is binomial, and given M
     so is the number of positives among them. A fifth of the error is spent on the range of M,
@@ -102,6 +115,12 @@ def precision_at_top_interval(
     level = check_level(level)
     check_choice("method", method, ("influence", "exact"))
     data = check_two_classes(y_true, y_score, pos_label)
+    dependent = check_groups(groups, len(data.score))
+    if dependent is not None and method == "exact":
+        raise ValueError(
+            "method='exact' counts independent items, which those of a group are not: pass"
+            " method='influence' with groups."
+        )
     positive, n = data.positive, len(data.score)
     estimate = float(precision_at_top_score(positive, data.score, tau=tau))
     blocks = tied_blocks(data.score)
@@ -119,7 +138,10 @@ def precision_at_top_interval(
         shrunken = (top * estimate + 0.5) / (top + 1.0)
         binomial = shrunken * (1.0 - shrunken)
         variance = (binomial + (1.0 - tau) * (shrunken - eta) ** 2) / top
-        low, high = wilson_limits(estimate, binomial / variance, level)
+        n_effective, degrees = binomial / variance, inf
+        if dependent is not None:
+            n_effective, variance, degrees = grouped_top(positive, blocks, dependent, top, eta)
+        low, high = wilson_limits(estimate, n_effective, level, degrees)
         error = float(np.sqrt(variance))
     return Interval(
         estimate=estimate,

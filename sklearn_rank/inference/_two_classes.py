@@ -8,7 +8,31 @@ import numpy as np
 
 from .._lists import LabelType, ScoredLists, check_scored_lists
 
-__all__ = ["check_two_classes"]
+__all__ = ["check_two_classes", "dimensions"]
+
+
+def dimensions(y_true: Any, *, name: str = "y_true") -> int:
+    """Count the dimensions of labels.
+
+    Parameters
+    ----------
+    y_true : array-like
+        Labels.
+    name : str, default="y_true"
+        What the labels are called in messages.
+
+    Returns
+    -------
+    int
+        The number.
+    """
+    try:
+        return np.ndim(y_true)
+    except ValueError:
+        raise ValueError(
+            f"{name} has rows of different lengths, as labels of several classes at a time have:"
+            " pass one label per row."
+        ) from None
 
 
 def check_two_classes(
@@ -39,7 +63,7 @@ def check_two_classes(
     ScoredLists
         The list, without weights.
     """
-    if np.ndim(y_true) != 1:
+    if dimensions(y_true, name=name) != 1:
         raise ValueError(
             f"{name} has {np.ndim(y_true)} dimensions, but the uncertainty is that of one list:"
             " pass one-dimensional labels and scores."

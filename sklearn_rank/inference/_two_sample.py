@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import comb
+from math import comb, inf
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +12,14 @@ from .._blocks import tied_blocks
 from .._typing import FloatArray, IntArray
 from .._validation import check_scores
 from ..metrics._shared import Phi, as_score_generating
-from ._normal_test import ALTERNATIVES, Alternative, normal_pvalue
+from ._groups import (
+    GroupPart,
+    Groups,
+    Spread,
+    check_groups_of_two,
+    robust_sums,
+)
+from ._normal_test import ALTERNATIVES, Alternative, pvalue_of
 from ._results import RankTestResult
 
 __all__ = ["two_sample_rank_test"]
@@ -37,6 +44,7 @@ def two_sample_rank_test(
     alternative: Alternative = "two-sided",
     n_resamples: int = 9999,
     random_state: Any = None,
+    groups: Any = None,
 ) -> RankTestResult:
     """Test that two samples of scores have the same distribution, by a linear rank statistic.
 
@@ -63,6 +71,10 @@ def two_sample_rank_test(
         Number of random choices of "permutation", at least 99.
     random_state : int, Generator, RandomState or None, default=None
         Source of random numbers of "permutation"; None is fresh.
+    groups : pair of array-like of shape (n_pos,) and (n_neg,), default=None
+        Ids of the groups (patients, users) of the scores of either sample, equal ids being one
+        group; scores of different groups are independent. None is independent scores: others
+        reject true hypotheses far too often.
 
     Returns
     -------
@@ -74,7 +86,8 @@ def two_sample_rank_test(
     Raises
     ------
     ValueError
-        If an argument is not valid, or "exact" would take too long.
+        If an argument is not valid, "exact" would take too long, there is one group only, or a
+        group has scores of both samples and the method is not "auto" or "normal".
 
     See Also
     --------
@@ -91,6 +104,12 @@ def two_sample_rank_test(
     scores are split into halves whose subset sums are listed and matched: O(2^(n/2) n) time. It
     is refused from about 190 / 190 scores, or 23 / 23 with another phi. "permutation" counts the
     sample itself as one choice, O(n) each.
+
+    With ``groups`` that lie in one sample each, "exact" and "permutation" choose groups, and under
+    the hypothesis every choice of as many groups as the first sample has is equally likely: the
+    groups of both samples have one distribution, their sizes included. "normal" compares the means
+    of a(R) by the sums of their deviations over groups, with Student's distribution as in
+    :func:`paired_rank_test`; it is for groups of both samples too, and "auto" takes it for them.
 
     References
     ----------
@@ -121,31 +140,76 @@ def two_sample_rank_test(
     block_value = function._sums(below, below + size, np.array([float(n)])) / size
     values = np.empty(n)
     values[blocks.order] = np.repeat(block_value, blocks.lengths())
-    observed = float(values[:k].sum())
     center = float(values.mean())
+    dependent = check_groups_of_two(groups, k, n - k)
     if len(block_value) == 1 or block_value[0] == block_value[-1]:
+        observed = float(values[:k].sum())
         return _result(observed, 1.0, 0.0, alternative, method if method != "auto" else "exact")
     ordered = function._at_ranks(np.arange(1.0, n + 1.0), np.array([float(n)]))
     span = float(ordered[n - k :].sum() - ordered[:k].sum())
-    estimate = (observed - k * center) / span if span > 0.0 else 0.0
+    estimate = (float(values[:k].sum()) - k * center) / span if span > 0.0 else 0.0
+    mixed = False
+    if dependent is not None:
+        units, n_first, mixed = _group_totals(values - center, k, dependent)
+    else:
+        units, n_first = values, k
+    if mixed and method in ("exact", "permutation"):
+        raise ValueError(
+            f"method={method!r} exchanges whole groups, but some have scores of both samples: pass"
+            " method='normal', or paired_rank_test for two scores of the same items."
+        )
     if method == "auto":
-        method = _choose(values, k)
+        method = "normal" if mixed else _choose(units, n_first)
     if method == "normal":
-        variance = k * (n - k) / (n * (n - 1.0)) * float(np.sum((values - center) ** 2))
-        z = (observed - k * center) / float(np.sqrt(variance))
-        return _result(z, normal_pvalue(z, alternative), estimate, alternative, method)
+        if dependent is None:
+            variance = k * (n - k) / (n * (n - 1.0)) * float(np.sum((values - center) ** 2))
+            z, degrees = (float(values[:k].sum()) - k * center) / float(np.sqrt(variance)), inf
+        else:
+            z, degrees = _grouped_statistic(values, k, dependent)
+        return _result(z, pvalue_of(z, alternative, degrees), estimate, alternative, method)
     if method == "exact":
-        at_least, at_most = _exact_tails(values, k)
+        at_least, at_most = _exact_tails(units, n_first)
     else:
         at_least, at_most = _permutation_tails(
-            values, k, n_resamples, check_generator(random_state)
+            units, n_first, n_resamples, check_generator(random_state)
         )
     pvalue = {
         "two-sided": min(2.0 * min(at_least, at_most), 1.0),
         "greater": min(at_least, 1.0),
         "less": min(at_most, 1.0),
     }[alternative]
-    return _result(observed, pvalue, estimate, alternative, method)
+    return _result(float(values[:k].sum()), pvalue, estimate, alternative, method)
+
+
+def _group_totals(values: FloatArray, k: int, groups: Groups) -> tuple[FloatArray, int, bool]:
+    """Sums of the groups, the first sample's first; their number; whether one is of both."""
+    first = np.arange(len(values)) < k
+    in_first, in_second = groups.sizes(first) > 0, groups.sizes(~first) > 0
+    totals = groups.sums(values)
+    ordered = np.concatenate([totals[in_first], totals[~in_first]])
+    return ordered, int(np.count_nonzero(in_first)), bool((in_first & in_second).any())
+
+
+def _grouped_statistic(values: FloatArray, k: int, groups: Groups) -> tuple[float, float]:
+    """Difference of the means over its standard error, and the degrees of freedom."""
+    rows = np.arange(len(values))
+    parts = [
+        GroupPart.of_rows(sign * values[np.newaxis, some], groups.only(some))
+        for sign, some in ((1.0, rows[:k]), (-1.0, rows[k:]))
+    ]
+    difference = float(values[:k].mean() - values[k:].mean())
+    if min(part.count for part in parts) < 2:
+        raise ValueError(
+            "A sample has one group only, which shows no spread: pass scores of at least two"
+            " groups in each sample."
+        )
+    error = float(np.sqrt(np.sum(robust_sums(parts) ** 2)))
+    if error <= 1e-12 * float(np.ptp(values)):
+        raise ValueError(
+            "The sums over groups do not vary within the samples, so that the statistic is"
+            " infinite: pass method='permutation', or more groups."
+        )
+    return difference / error, Spread.of_groups(parts).of(np.ones(1))
 
 
 def _result(

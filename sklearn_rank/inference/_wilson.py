@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from scipy.special import ndtri
+from math import inf
 
 from ..bounds._shared import wilson_score_limits
+from ._normal_test import two_sided_quantile
 
 __all__ = ["wilson_limits"]
 
 
-def wilson_limits(estimate: float, n_effective: float, level: float) -> tuple[float, float]:
+def wilson_limits(
+    estimate: float, n_effective: float, level: float, degrees: float = inf
+) -> tuple[float, float]:
     """Return limits by Wilson's score method with an effective sample size.
 
     The x with ``n (estimate - x)**2 <= z**2 x (1 - x)``.
@@ -22,6 +25,9 @@ def wilson_limits(estimate: float, n_effective: float, level: float) -> tuple[fl
         Number of independent draws of 0 and 1 whose mean has the same variance, at least 0.
     level : float
         Nominal probability, in (0, 1).
+    degrees : float, default=inf
+        Degrees of freedom of the variance, for Student's quantile; infinitely many are the normal
+        one.
 
     Returns
     -------
@@ -30,6 +36,6 @@ def wilson_limits(estimate: float, n_effective: float, level: float) -> tuple[fl
     high : float
         Upper limit; 1 only if ``estimate`` is 1.
     """
-    z = float(ndtri((1.0 + level) / 2.0))
-    low, high = wilson_score_limits(estimate, z, n_effective)
+    quantile = two_sided_quantile(level, degrees)
+    low, high = wilson_score_limits(estimate, quantile, n_effective)
     return float(low), float(high)

@@ -1,0 +1,289 @@
+"""Rows that depend on each other within groups: sums over groups, which are independent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._lists import group_rows
+from .._typing import BoolArray, FloatArray, IntArray
+from .._validation import check_qid
+
+__all__ = ["GroupPart", "Groups", "Spread", "check_groups", "check_groups_of_two", "robust_sums"]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Group of each of some rows.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Number of the group of each row.
+    n_groups : int
+        Number of groups, some of which may hold none of these rows.
+    """
+
+    codes: IntArray
+    n_groups: int
+
+    def only(self, kept: Any) -> Groups:
+        """Keep some rows.
+
+        Parameters
+        ----------
+        kept : ndarray
+            Which ones: a mask, or their numbers.
+
+        Returns
+        -------
+        Groups
+            Their groups, numbered as before.
+        """
+        return Groups(self.codes[kept], self.n_groups)
+
+    def sizes(self, kept: BoolArray | None = None) -> FloatArray:
+        """Count the rows of each group.
+
+        Parameters
+        ----------
+        kept : ndarray of bool of shape (n,) or None, default=None
+            Which rows count; None is all.
+
+        Returns
+        -------
+        ndarray of shape (n_groups,)
+            The numbers.
+        """
+        codes = self.codes if kept is None else self.codes[kept]
+        return np.bincount(codes, minlength=self.n_groups).astype(np.float64)
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Sum values over the rows of each group.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,) or (n_statistics, n)
+            Values of the rows.
+
+        Returns
+        -------
+        ndarray of shape (n_groups,) or (n_statistics, n_groups)
+            The sums.
+        """
+        if values.ndim == 1:
+            return np.bincount(self.codes, values, minlength=self.n_groups)
+        return np.stack([self.sums(row) for row in values])
+
+
+def check_groups(groups: Any, n: int, *, name: str = "groups") -> Groups | None:
+    """Check the ids of groups of rows.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n,) or None
+        Id of the group of each row; None is independent rows.
+    n : int
+        Number of rows.
+    name : str, default="groups"
+        What the ids are called in messages.
+
+    Returns
+    -------
+    Groups or None
+        The groups, of which there are at least two.
+    """
+    if groups is None:
+        return None
+    ids = check_qid(groups, n, name=name)
+    try:
+        _, offsets, rows = group_rows(ids)
+    except ValueError:
+        raise ValueError(
+            f"{name} mixes ids of different types: make them all numbers or all strings."
+        ) from None
+    found = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    if rows is not None:
+        codes = np.empty(n, dtype=np.intp)
+        codes[rows] = found
+        found = codes
+    if len(offsets) == 2:
+        raise ValueError(
+            f"{name} has one group only, which shows no spread: pass the ids of at least two."
+        )
+    return Groups(found, len(offsets) - 1)
+
+
+def check_groups_of_two(groups: Any, n_first: int, n_second: int) -> Groups | None:
+    """Check the ids of groups of the rows of two samples, which may share groups.
+
+    Parameters
+    ----------
+    groups : pair of array-like of shape (n_first,) and (n_second,), or None
+        Ids of either sample; equal ids are one group.
+    n_first : int
+        Number of rows of the first sample.
+    n_second : int
+        Number of rows of the second.
+
+    Returns
+    -------
+    Groups or None
+        Groups of the rows of the first sample, then of the second.
+    """
+    if groups is None:
+        return None
+    if not isinstance(groups, tuple | list) or len(groups) != 2 or np.ndim(groups[0]) != 1:
+        raise ValueError(
+            "groups must be a pair, the group of each row of the first sample and of the second:"
+            " pass (groups_first, groups_second)."
+        )
+    first, second = (
+        np.asarray(check_qid(one, n, name=f"groups[{i}]"))
+        for i, (one, n) in enumerate(zip(groups, (n_first, n_second), strict=True))
+    )
+    if (first.dtype.kind in "US") != (second.dtype.kind in "US"):
+        first, second = first.astype(object), second.astype(object)
+    return check_groups(np.concatenate([first, second]), n_first + n_second)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupPart:
+    """What the rows of one class of one sample add to statistics, group by group.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_statistics, n_groups)
+        Sums over the rows of the deviations from their mean, over the number of rows.
+    sizes : ndarray of shape (n_groups,)
+        Number of rows of the part in each group.
+    share : ndarray of shape (n_groups,)
+        Share of the rows in each group.
+    count : int
+        Number of groups that hold rows.
+    effective : float
+        Number of groups of equal size that would be worth as much, if rows of one group say all
+        the same.
+    """
+
+    sums: FloatArray
+    sizes: FloatArray
+    share: FloatArray = field(init=False)
+    count: int = field(init=False)
+    effective: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        squares = self.sizes**2
+        object.__setattr__(self, "share", self.sizes / self.sizes.sum())
+        object.__setattr__(self, "count", int(np.count_nonzero(self.sizes)))
+        object.__setattr__(self, "effective", float(squares.sum() ** 2 / (squares**2).sum()))
+
+    @classmethod
+    def of_rows(cls, values: FloatArray, groups: Groups) -> GroupPart:
+        """Sum the rows of a part.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_statistics, n)
+            What each row moves each statistic, as a mean over the rows.
+        groups : Groups
+            Their groups.
+
+        Returns
+        -------
+        GroupPart
+            The sums.
+        """
+        apart = values - values.mean(axis=1, keepdims=True)
+        return cls(groups.sums(apart / values.shape[1]), groups.sizes())
+
+
+def robust_sums(parts: Sequence[GroupPart]) -> FloatArray:
+    """Sum the parts by group, each made up for the mean that was taken from the same groups.
+
+    Parameters
+    ----------
+    parts : sequence of GroupPart
+        The parts.
+
+    Returns
+    -------
+    ndarray of shape (n_statistics, n_groups)
+        Sums of which the cross products estimate the covariance of the statistics; NaN where one
+        group holds a part.
+
+    Notes
+    -----
+    A sum is divided by ``sqrt(1 - share)``: without bias where rows are independent, and then the
+    sample variance over the number of rows (Bell & McCaffrey 2002, CR2 with the classes as
+    regressors).
+    """
+    total = np.zeros_like(parts[0].sums)
+    for part in parts:
+        left = 1.0 - part.share
+        with np.errstate(divide="ignore", invalid="ignore"):
+            total += part.sums / np.sqrt(np.where(left > 0.0, left, 0.0))
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Of which independent parts a covariance is made, and how well each is known.
+
+    Parameters
+    ----------
+    covariances : ndarray of shape (n_parts, n_statistics, n_statistics)
+        The parts.
+    degrees : ndarray of shape (n_parts,)
+        Degrees of freedom of each, at least 1.
+    overlap : ndarray of shape (n_parts, n_parts)
+        How far the parts come from the same groups: 1 is the same, 0 other ones.
+    """
+
+    covariances: FloatArray
+    degrees: FloatArray
+    overlap: FloatArray
+
+    @classmethod
+    def of_groups(cls, parts: Sequence[GroupPart]) -> Spread:
+        """Describe the covariance of sums over groups.
+
+        Parameters
+        ----------
+        parts : sequence of GroupPart
+            The parts.
+
+        Returns
+        -------
+        Spread
+            The description.
+        """
+        profile = np.stack([part.share**2 for part in parts])
+        profile /= np.sqrt((profile**2).sum(axis=1, keepdims=True))
+        return cls(
+            np.stack([part.sums @ part.sums.T for part in parts]),
+            np.array([max(part.effective - 1.0, 1.0) for part in parts]),
+            profile @ profile.T,
+        )
+
+    def of(self, contrast: FloatArray) -> float:
+        """Find the degrees of freedom of the variance of a contrast.
+
+        Parameters
+        ----------
+        contrast : ndarray of shape (n_statistics,)
+            Coefficients.
+
+        Returns
+        -------
+        float
+            Satterthwaite's, the parts chi-square variables that are correlated as they overlap.
+        """
+        variances = np.einsum("pij,i,j->p", self.covariances, contrast, contrast)
+        if not np.isfinite(variances).all() or not variances.any():
+            return float(self.degrees.min())
+        weight = np.maximum(variances, 0.0) / (variances.sum() * np.sqrt(self.degrees))
+        return float(1.0 / (weight @ self.overlap @ weight))
