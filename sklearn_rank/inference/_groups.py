@@ -75,7 +75,8 @@ class Groups:
             The sums.
         """
         if values.ndim == 1:
-            return np.bincount(self.codes, values, minlength=self.n_groups)
+            weights = values.astype(np.float64, copy=False)
+            return np.bincount(self.codes, weights, self.n_groups).astype(np.float64, copy=False)
         return np.stack([self.sums(row) for row in values])
 
 

@@ -218,7 +218,8 @@ def joint_query_means(
     covariance, spread = squares / (n * (n - 1.0)), None
     if groups is not None:
         part = GroupPart.of_rows(values, groups)
-        total, squares, n = robust_sums([part]), part.sums @ part.sums.T * part.count**2, part.count
+        total, n = robust_sums([part]), part.count
+        squares = part.sums @ part.sums.T * n**2
         covariance, n_effective = total @ total.T, part.effective
         spread = Spread.of_groups([part])
     return JointEstimate(

@@ -98,9 +98,7 @@ def largest_statistics(
         The draws, ascending.
     """
     root = correlation_root(covariance)
-    drawn = np.concatenate(
-        [np.abs(some).max(axis=1) for some in normal_draws(root, n_draws, rng)]
-    )
+    drawn = np.concatenate([np.abs(some).max(axis=1) for some in normal_draws(root, n_draws, rng)])
     if not isinf(degrees):
         drawn *= np.sqrt(degrees / rng.chisquare(degrees, n_draws))
     return np.sort(drawn)

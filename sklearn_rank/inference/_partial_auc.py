@@ -145,9 +145,9 @@ def partial_auc_interval(
     the list in both classes the area, as a share of its largest value, has an effective sample
     size, to which Wilson's method is applied. A two-way area is a mean of positive parts and so
     biased upwards where the curve barely reaches ``min_tpr``: with an AUC of .6 and both limits
-    at one half the interval covers .86 to .91 instead of .95. With ``groups`` half a group is added
-    at either end, and the quantile is Student's, as in :func:`paired_rank_test`. O(n log n) time,
-    O(n) memory.
+    at one half the interval covers .86 to .91 instead of .95. With ``groups`` half a group is
+    added at either end, and the quantile is Student's, as in :func:`paired_rank_test`. O(n log n)
+    time, O(n) memory.
 
     References
     ----------

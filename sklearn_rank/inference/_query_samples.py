@@ -8,8 +8,10 @@ import numpy as np
 from scipy.stats import rankdata, wilcoxon
 
 from .._arguments import check_choice, check_level, check_resamples
+from .._typing import FloatArray
 from .._warn import warn
-from ._normal_test import ALTERNATIVES, pvalue_of, two_sided_quantile
+from ._groups import Groups
+from ._normal_test import ALTERNATIVES, Alternative, pvalue_of, two_sided_quantile
 from ._query_values import ROUNDING, QueryValues
 from ._resampling import bca_levels, flipped_subsets, resampled_means
 from ._results import Interval, RankTestResult
@@ -61,7 +63,7 @@ class ComparisonOptions:
     ----------
     method : str
         Name of the method.
-    alternative : str
+    alternative : {"two-sided", "less", "greater"}
         What counts as extreme.
     level : float
         Nominal coverage of the interval, in (0, 1).
@@ -70,7 +72,7 @@ class ComparisonOptions:
     """
 
     method: str
-    alternative: str
+    alternative: Alternative
     level: float
     n_resamples: int
 
@@ -160,7 +162,7 @@ def sample_test(
         found = wilcoxon(values, zero_method="pratt", alternative=alternative)
         statistic, pvalue, method = found.statistic, found.pvalue, "wilcoxon"
     else:
-        statistic, pvalue = _grouped_wilcoxon(sample, options, rng)
+        statistic, pvalue = _grouped_wilcoxon(sample.groups, values, options, rng)
         method = "wilcoxon"
     if interval is None:
         interval = _t_interval(sample, level, target)
@@ -176,12 +178,11 @@ def sample_test(
 
 
 def _grouped_wilcoxon(
-    sample: QueryValues, options: ComparisonOptions, rng: np.random.Generator
+    groups: Groups, values: FloatArray, options: ComparisonOptions, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Sum of the signed ranks, and its p-value by exchanges of whole groups."""
-    ranks = rankdata(np.abs(sample.values)) * np.sign(sample.values)
-    sums = sample.groups.sums(ranks)
-    flips = flipped_subsets(sums, int(options.n_resamples), rng)
+    ranks = rankdata(np.abs(values)) * np.sign(values)
+    flips = flipped_subsets(groups.sums(ranks), int(options.n_resamples), rng)
     return float(ranks.sum()), flips.pvalue(options.alternative)
 
 

@@ -133,7 +133,7 @@ def roc_band(
     most positives in a group)`` independent ones, so that every convex function of the distance
     has at most the expectation that it has for M items: d_pos is the mean of the tail of the
     Kolmogorov-Smirnov statistic of M beyond its quantile at ``(1 + level) / 2``, d_neg likewise,
-    and the two classes, which share groups, fail with ``(1 - level) / 2`` each.
+    and the two classes, which may share groups, fail with ``(1 - level) / 2`` each.
 
     References
     ----------

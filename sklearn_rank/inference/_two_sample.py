@@ -148,11 +148,7 @@ def two_sample_rank_test(
     ordered = function._at_ranks(np.arange(1.0, n + 1.0), np.array([float(n)]))
     span = float(ordered[n - k :].sum() - ordered[:k].sum())
     estimate = (float(values[:k].sum()) - k * center) / span if span > 0.0 else 0.0
-    mixed = False
-    if dependent is not None:
-        units, n_first, mixed = _group_totals(values - center, k, dependent)
-    else:
-        units, n_first = values, k
+    units, n_first, mixed = _units(values, center, k, dependent)
     if mixed and method in ("exact", "permutation"):
         raise ValueError(
             f"method={method!r} exchanges whole groups, but some have scores of both samples: pass"
@@ -161,11 +157,7 @@ def two_sample_rank_test(
     if method == "auto":
         method = "normal" if mixed else _choose(units, n_first)
     if method == "normal":
-        if dependent is None:
-            variance = k * (n - k) / (n * (n - 1.0)) * float(np.sum((values - center) ** 2))
-            z, degrees = (float(values[:k].sum()) - k * center) / float(np.sqrt(variance)), inf
-        else:
-            z, degrees = _grouped_statistic(values, k, dependent)
+        z, degrees = _standardized(values, center, k, dependent)
         return _result(z, pvalue_of(z, alternative, degrees), estimate, alternative, method)
     if method == "exact":
         at_least, at_most = _exact_tails(units, n_first)
@@ -181,17 +173,27 @@ def two_sample_rank_test(
     return _result(float(values[:k].sum()), pvalue, estimate, alternative, method)
 
 
-def _group_totals(values: FloatArray, k: int, groups: Groups) -> tuple[FloatArray, int, bool]:
-    """Sums of the groups, the first sample's first; their number; whether one is of both."""
+def _units(
+    values: FloatArray, center: float, k: int, groups: Groups | None
+) -> tuple[FloatArray, int, bool]:
+    """What is exchanged, the first sample's units first; their number; whether one is of both."""
+    if groups is None:
+        return values, k, False
     first = np.arange(len(values)) < k
     in_first, in_second = groups.sizes(first) > 0, groups.sizes(~first) > 0
-    totals = groups.sums(values)
+    totals = groups.sums(values - center)
     ordered = np.concatenate([totals[in_first], totals[~in_first]])
     return ordered, int(np.count_nonzero(in_first)), bool((in_first & in_second).any())
 
 
-def _grouped_statistic(values: FloatArray, k: int, groups: Groups) -> tuple[float, float]:
-    """Difference of the means over its standard error, and the degrees of freedom."""
+def _standardized(
+    values: FloatArray, center: float, k: int, groups: Groups | None
+) -> tuple[float, float]:
+    """Statistic over its standard error, and the degrees of freedom."""
+    n = len(values)
+    if groups is None:
+        variance = k * (n - k) / (n * (n - 1.0)) * float(np.sum((values - center) ** 2))
+        return (float(values[:k].sum()) - k * center) / float(np.sqrt(variance)), inf
     rows = np.arange(len(values))
     parts = [
         GroupPart.of_rows(sign * values[np.newaxis, some], groups.only(some))

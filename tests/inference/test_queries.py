@@ -219,7 +219,7 @@ def test_bca_levels_are_the_enumeration(values):
     mean = np.mean(values)
     means[np.abs(means - mean) < 1e-12] = mean
     for level in (0.8, 0.95):
-        found = bca_levels(np.array(values), means, level)
+        found = bca_levels(mean, np.array(values) - mean, means, level)
         np.testing.assert_allclose(found, oracle.bca_levels(values, level), rtol=1e-10)
 
 
@@ -486,7 +486,7 @@ def test_seeds():
         ({"n_resamples": 1e4}, TypeError, r"n_resamples=10000\.0 must be a whole number\."),
         ({"method": "bca", "level": 0.999}, ValueError, "take at least 2000"),
         ({"random_state": "seed"}, ValueError, "random_state='seed'"),
-        ({"qid": None}, ValueError, "qid is missing: the queries are the sample"),
+        ({"qid": None, "method": "bca"}, ValueError, "method='bca' is for means over queries"),
         ({"measure": 3}, TypeError, "measure=3 must be the name of a measure"),
         (
             {"measure": "ndgc"},
@@ -528,7 +528,7 @@ def test_systems_defined_on_different_queries_are_refused():
     ("options", "error", "words"),
     [
         ({"scores": [[1, 2]]}, TypeError, "must be a mapping"),
-        ({"scores": {"a": [1, 2]}}, ValueError, "pass two or more"),
+        ({"scores": {"a": [1, 2]}}, ValueError, "pass 2 or more"),
         ({"baseline": "x"}, ValueError, "none of the systems"),
         ({"alternative": "bigger"}, ValueError, "alternative='bigger' must be one of"),
         ({"method": "sign"}, ValueError, "method='sign' must be one of"),

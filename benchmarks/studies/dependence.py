@@ -1,0 +1,304 @@
+"""Level of joint tests, and of tests and intervals for rows that depend on each other in groups.
+
+    python benchmarks/studies/dependence.py             # the tables, a quarter of an hour
+    python benchmarks/studies/dependence.py --write     # and results/level_*.csv
+    python benchmarks/studies/dependence.py --only groups --replications 100
+
+Every hypothesis is true and every target known, from a large independent sample of the same
+distribution: what is printed is the share of the samples in which a test at 5 % rejects, or a 95 %
+interval leaves its target out. No constant of the package was chosen on these designs.
+"""
+
+import argparse
+import itertools
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+from scipy.special import chdtrc, ndtr
+from threadpoolctl import threadpool_limits
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import RESULTS, describe_machine, format_table, write_table
+
+from sklearn_rank.inference import (
+    _comparison,
+    auc_interval,
+    compare_rankers,
+    linear_rank_interval,
+    metric_interval,
+    paired_query_test,
+    paired_rank_test,
+    partial_auc_interval,
+    precision_at_top_interval,
+    roc_band,
+    two_sample_rank_test,
+    unpaired_rank_test,
+)
+from sklearn_rank.inference._max_t import largest_statistics
+from sklearn_rank.metrics import (
+    Exponential,
+    get_measure,
+    linear_rank_score,
+    make_measure,
+    partial_auc_score,
+    roc_auc_score,
+)
+
+DRAWS = 2000
+SIZES = ("equal", "Poisson", "log-normal")
+N_GROUPS = (10, 20, 50, 200)
+FIRST = make_measure(lambda y, s: s[0], name="first", kind="graded", range=(0.0, 1.0))
+
+
+def seeded(*key):
+    return np.random.default_rng(zlib.crc32(repr(key).encode()))
+
+
+# ------------------------------------------------------------------------------------ joint tests
+
+JOINT = [
+    # name, rankers, positives, negatives, tails, noise of each ranker, shift, measure
+    ("normal", 5, 10, 90, "normal", 1.0, 1.0, "auc"),
+    ("normal", 20, 20, 180, "normal", 1.0, 1.0, "auc"),
+    ("normal", 5, 30, 300, "normal", 1.0, 1.0, "auc"),
+    ("normal", 5, 10, 10, "normal", 1.0, 1.0, "auc"),
+    ("few positives", 5, 5, 95, "normal", 1.0, 1.0, "auc"),
+    ("few positives", 20, 5, 95, "normal", 1.0, 1.0, "auc"),
+    ("heavy tails", 5, 10, 90, "Cauchy", 1.0, 1.0, "auc"),
+    ("heavy tails", 20, 20, 180, "Cauchy", 1.0, 1.0, "auc"),
+    ("strongly correlated", 5, 10, 90, "normal", 0.1, 1.0, "auc"),
+    ("strongly correlated", 20, 20, 180, "normal", 0.1, 1.0, "auc"),
+    ("nearly perfect", 5, 30, 30, "normal", 0.5, 3.2, "auc"),
+    ("peaked", 5, 10, 90, "normal", 1.0, 1.0, "bedroc@20"),
+    ("peaked", 5, 30, 300, "normal", 1.0, 1.0, "local_auc@0.8"),
+]
+JOINT_GROUPS = [(5, 10, "equal"), (5, 20, "log-normal"), (5, 50, "Poisson"), (20, 50, "equal")]
+JOINT_QUERIES = [(5, 20, "ndcg@5"), (20, 20, "ndcg@5"), (5, 20, "ap"), (5, 100, "ap")]
+
+
+def joint_levels(rng, replications, sample):
+    """Rejections of the joint chi-square, of the largest normal statistic, and of max-t."""
+    found = np.zeros(3)
+    for _ in range(replications):
+        y_true, scores, options = sample()
+        named = {str(i): score for i, score in enumerate(scores)}
+        one = compare_rankers(y_true, named, random_state=rng, **options)
+        rows = np.eye(len(named))
+        rows = np.stack([rows[i] - rows[j] for i, j in itertools.combinations(range(len(rows)), 2)])
+        covariance = rows @ one.covariance @ rows.T
+        values, vectors = np.linalg.eigh(covariance)
+        kept = values > 1e-10 * values[-1]
+        along = (rows @ one.estimates) @ vectors[:, kept]
+        square = chdtrc(np.count_nonzero(kept), np.sum(along**2 / values[kept]))
+        positive = np.diag(covariance) > 0
+        normal = largest_statistics(covariance[np.ix_(positive, positive)], DRAWS, rng)
+        largest = np.mean(normal >= one.statistic)
+        found += [square <= 0.05, largest <= 0.05, one.pvalue <= 0.05]
+    shares = found / replications
+    columns = ("chi-square", "normal", "max-t")
+    return {column: f"{share:.3f}" for column, share in zip(columns, shares, strict=True)}
+
+
+def joint_rows(replications):
+    for name, k, n_pos, n_neg, tails, noise, shift, measure in JOINT:
+        rng = seeded("joint", name, k, n_pos, n_neg, tails, measure)
+        draw = rng.standard_cauchy if tails == "Cauchy" else rng.standard_normal
+        y_true = np.arange(n_pos + n_neg) < n_pos
+
+        def sample(draw=draw, y_true=y_true, k=k, noise=noise, shift=shift, measure=measure):
+            n = len(y_true)
+            scores = draw(n) + shift * y_true + noise * draw((k, n))
+            return y_true, scores, {"measure": measure}
+
+        size = f"{n_pos}/{n_neg}"
+        yield joint_row((name, k, size, measure), joint_levels(rng, replications, sample))
+    for k, n_groups, sizes in JOINT_GROUPS:
+        rng = seeded("joint groups", k, n_groups, sizes)
+
+        def sample(rng=rng, k=k, n_groups=n_groups, sizes=sizes):
+            y_true, scores, groups = grouped(rng, n_groups, sizes, "one", "normal", k)
+            return y_true, scores, {"groups": groups}
+
+        size = f"{n_groups} groups, {sizes}"
+        yield joint_row(("groups", k, size, "auc"), joint_levels(rng, replications, sample))
+    for k, n_queries, measure in JOINT_QUERIES:
+        rng = seeded("joint queries", k, n_queries, measure)
+
+        def sample(rng=rng, k=k, n_queries=n_queries, measure=measure):
+            qid = np.repeat(np.arange(n_queries), 10)
+            y_true = np.tile(np.arange(10) < 3, n_queries).astype(int)
+            common = rng.normal(size=len(qid)) + y_true
+            scores = common + rng.normal(size=(k, len(qid)))
+            return y_true, scores, {"qid": qid, "measure": measure}
+
+        size = f"{n_queries} queries"
+        yield joint_row(("queries", k, size, measure), joint_levels(rng, replications, sample))
+
+
+def joint_row(design, levels):
+    return dict(zip(("design", "rankers", "size", "measure"), design, strict=True)) | levels
+
+
+# ----------------------------------------------------------------------------------------- groups
+
+
+def sizes_of(rng, n_groups, sizes):
+    if sizes == "equal":
+        return np.full(n_groups, 8)
+    if sizes == "Poisson":
+        return 1 + rng.poisson(6, n_groups)
+    return np.maximum(1, np.round(3 * np.exp(rng.normal(size=n_groups)))).astype(int)
+
+
+def grouped(rng, n_groups, sizes, classes, tails, k=1, shift=1.0, share=0.3):
+    """Labels, scores of k rankers, and groups; a group holds one class, or both at random."""
+    draw = rng.standard_cauchy if tails == "Cauchy" else rng.standard_normal
+    while True:
+        groups = np.repeat(np.arange(n_groups), sizes_of(rng, n_groups, sizes))
+        n = len(groups)
+        y_true = rng.random(n_groups)[groups] < share
+        if classes == "both":
+            y_true = rng.random(n) < share
+        # Two groups of either class: what any estimate of a spread needs.
+        if min(len(np.unique(groups[y_true])), len(np.unique(groups[~y_true]))) > 1:
+            break
+    scores = [
+        shift * y_true + 0.8 * draw(n_groups)[groups] + 0.6 * draw(n) for _ in range(k)
+    ]
+    return y_true, np.stack(scores), groups
+
+
+def targets(tails):
+    rng = seeded("population", tails)
+    draw = rng.standard_cauchy if tails == "Cauchy" else rng.standard_normal
+    y_true = rng.random(1_000_000) < 0.3
+    score = y_true + 0.8 * draw(len(y_true)) + 0.6 * draw(len(y_true))
+    order = np.sort(score)[::-1]
+    return {
+        "auc": roc_auc_score(y_true, score),
+        "exp 5": linear_rank_score(y_true, score, phi=Exponential(5.0), normalize="mean"),
+        "bedroc": get_measure("bedroc@5")(y_true, score),
+        "partial": partial_auc_score(y_true, score, max_fpr=0.3),
+        "precision": y_true[score >= order[300_000]].mean(),
+        "cdfs": tuple(np.sort(score[side]) for side in (y_true, ~y_true)),
+    }
+
+
+def outside(band, y_true, score, cdfs):
+    """Whether the distribution of either class strays further than the band allows."""
+    for in_class, cdf, margin in zip(
+        (y_true, ~y_true), cdfs, (band.tpr_margin, band.fpr_margin), strict=True
+    ):
+        own = np.sort(score[in_class])
+        true = np.searchsorted(cdf, own) / len(cdf)
+        steps = np.arange(len(own) + 1) / len(own)
+        if max(np.max(steps[1:] - true), np.max(true - steps[:-1])) > margin + 2e-3:
+            return True
+    return False
+
+
+def group_row(replications, n_groups, sizes, classes, tails, known):
+    rng = seeded("groups", n_groups, sizes, classes, tails)
+    missed: dict[str, list[bool]] = {}
+
+    def add(name, is_missed):
+        missed.setdefault(name, []).append(bool(is_missed))
+
+    for _ in range(replications):
+        y, (a, b), groups = grouped(rng, n_groups, sizes, classes, tails, 2)
+        y_b, (c,), groups_b = grouped(rng, n_groups, sizes, classes, tails)
+        add("paired, rows", paired_rank_test(y, a, b).pvalue <= 0.05)
+        add("AUC, rows", known["auc"] not in auc_interval(y, a))
+        add("paired", paired_rank_test(y, a, b, groups=groups).pvalue <= 0.05)
+        pair = (groups, groups_b + n_groups)
+        add("unpaired", unpaired_rank_test(y, a, y_b, c, groups=pair).pvalue <= 0.05)
+        add("AUC", known["auc"] not in auc_interval(y, a, groups=groups))
+        found = linear_rank_interval(
+            y, a, phi=Exponential(5.0), conditional=False, normalize="mean", groups=groups
+        )
+        add("exp 5", known["exp 5"] not in found)
+        found = metric_interval("bedroc@5", y, a, groups=groups)
+        add("bedroc", known["bedroc"] not in found)
+        found = partial_auc_interval(y, a, max_fpr=0.3, groups=groups)
+        add("partial", known["partial"] not in found)
+        found = precision_at_top_interval(y, a, tau=0.3, groups=groups)
+        add("precision", known["precision"] not in found)
+        add("band", outside(roc_band(y, a, groups=groups), y, a, known["cdfs"]))
+        y, (a,), groups = grouped(rng, n_groups, sizes, classes, tails, shift=0.0)
+        pair = (groups[y], groups[~y])
+        for method in ("normal", "permutation") if classes == "one" else ("normal",):
+            found = two_sample_rank_test(
+                a[y], a[~y], method=method, groups=pair, n_resamples=199, random_state=rng
+            )
+            add(f"two-sample {method}", found.pvalue <= 0.05)
+    row = {"groups": n_groups, "sizes": sizes, "classes": classes, "tails": tails}
+    return row | {name: f"{np.mean(found):.3f}" for name, found in missed.items()}
+
+
+def group_rows(replications):
+    known = {tails: targets(tails) for tails in ("normal", "Cauchy")}
+    cells = itertools.product(N_GROUPS, SIZES, ("one", "both"), ("normal", "Cauchy"))
+    for n_groups, sizes, classes, tails in cells:
+        some = replications if n_groups < 200 else max(replications // 2, 1)
+        row = group_row(some, n_groups, sizes, classes, tails, known[tails])
+        row.setdefault("two-sample permutation", "")
+        yield row
+
+
+# ------------------------------------------------------------------------------ groups of queries
+
+
+def query_row(replications, n_groups, sizes, skewed):
+    rng = seeded("queries", n_groups, sizes, skewed)
+    missed: dict[str, list[bool]] = {}
+
+    def values_of(groups):
+        uniform = ndtr(0.7 * rng.normal(size=n_groups)[groups] + 0.7 * rng.normal(size=len(groups)))
+        return uniform**4 if skewed else uniform
+
+    big = ndtr(0.7 * 2**0.5 * rng.normal(size=1_000_000))
+    target = float(np.mean(big**4 if skewed else big))
+    for _ in range(replications):
+        groups = np.repeat(np.arange(n_groups), sizes_of(rng, n_groups, sizes))
+        qid, a, b = np.arange(len(groups)), values_of(groups), values_of(groups)
+        options = {"qid": qid, "groups": groups, "n_resamples": 499, "random_state": rng}
+        zeros = np.zeros(len(qid))
+        for method in ("t", "bootstrap", "bca"):
+            found = metric_interval(FIRST, zeros, a, method=method, **options)
+            missed.setdefault(f"interval {method}", []).append(target not in found)
+        for method in ("t", "randomization", "wilcoxon"):
+            test = paired_query_test(FIRST, zeros, a, b, method=method, **options)
+            missed.setdefault(f"test {method}", []).append(test.pvalue <= 0.05)
+        test = paired_query_test(FIRST, zeros, a, b, qid=qid, method="t")
+        missed.setdefault("test t, no groups", []).append(test.pvalue <= 0.05)
+    row = {"groups": n_groups, "sizes": sizes, "values": "skewed" if skewed else "normal"}
+    return row | {name: f"{np.mean(found):.3f}" for name, found in missed.items()}
+
+
+def query_rows(replications):
+    for n_groups, sizes, skewed in itertools.product(N_GROUPS, SIZES, (False, True)):
+        yield query_row(replications if n_groups < 200 else replications // 2, n_groups, sizes, skewed)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="joint,groups,queries", help="parts, by commas")
+    parser.add_argument("--replications", type=int, default=200)
+    parser.add_argument("--write", action="store_true", help="store results/level_*.csv")
+    arguments = parser.parse_args()
+    _comparison.DRAWS = DRAWS
+    parts = {"joint": joint_rows, "groups": group_rows, "queries": query_rows}
+    print(describe_machine())
+    for part in arguments.only.split(","):
+        print(f"\n{part}: {arguments.replications} replications, half as many for 200 groups\n")
+        found = list(parts[part](arguments.replications))
+        print(format_table(found, [(key, key, "") for key in found[0]]), flush=True)
+        if arguments.write:
+            write_table(RESULTS / f"level_{part}.csv", found, ())
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        main()
