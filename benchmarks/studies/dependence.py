@@ -86,7 +86,9 @@ def joint_levels(rng, replications, sample):
         named = {str(i): score for i, score in enumerate(scores)}
         one = compare_rankers(y_true, named, random_state=rng, **options)
         rows = np.eye(len(named))
-        rows = np.stack([rows[i] - rows[j] for i, j in itertools.combinations(range(len(rows)), 2)])
+        rows = np.stack(
+            [rows[i] - rows[j] for i, j in itertools.combinations(range(len(rows)), 2)]
+        )
         covariance = rows @ one.covariance @ rows.T
         values, vectors = np.linalg.eigh(covariance)
         kept = values > 1e-10 * values[-1]
@@ -164,9 +166,7 @@ def grouped(rng, n_groups, sizes, classes, tails, k=1, shift=1.0, share=0.3):
         # Two groups of either class: what any estimate of a spread needs.
         if min(len(np.unique(groups[y_true])), len(np.unique(groups[~y_true]))) > 1:
             break
-    scores = [
-        shift * y_true + 0.8 * draw(n_groups)[groups] + 0.6 * draw(n) for _ in range(k)
-    ]
+    scores = [shift * y_true + 0.8 * draw(n_groups)[groups] + 0.6 * draw(n) for _ in range(k)]
     return y_true, np.stack(scores), groups
 
 
@@ -255,7 +255,9 @@ def query_row(replications, n_groups, sizes, skewed):
     missed: dict[str, list[bool]] = {}
 
     def values_of(groups):
-        uniform = ndtr(0.7 * rng.normal(size=n_groups)[groups] + 0.7 * rng.normal(size=len(groups)))
+        uniform = ndtr(
+            0.7 * rng.normal(size=n_groups)[groups] + 0.7 * rng.normal(size=len(groups))
+        )
         return uniform**4 if skewed else uniform
 
     big = ndtr(0.7 * 2**0.5 * rng.normal(size=1_000_000))
@@ -279,7 +281,9 @@ def query_row(replications, n_groups, sizes, skewed):
 
 def query_rows(replications):
     for n_groups, sizes, skewed in itertools.product(N_GROUPS, SIZES, (False, True)):
-        yield query_row(replications if n_groups < 200 else replications // 2, n_groups, sizes, skewed)
+        yield query_row(
+            replications if n_groups < 200 else replications // 2, n_groups, sizes, skewed
+        )
 
 
 def main():

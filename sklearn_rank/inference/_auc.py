@@ -14,6 +14,7 @@ from .._warn import warn
 from ._auc_limits import ESTIMATED, METHODS, WITH_GROUPS, auc_limits, design_effect
 from ._auc_moments import AUCMoments, clustered_moments, sample_moments
 from ._results import Interval
+from ._two_classes import dimensions
 
 __all__ = ["auc_interval"]
 
@@ -150,7 +151,7 @@ def auc_interval(
             f"method={method!r} needs independent items and takes no groups: choose one of"
             f" {', '.join(map(repr, WITH_GROUPS))}."
         )
-    if np.ndim(y_true) != 1:
+    if dimensions(y_true) != 1:
         raise ValueError(
             f"y_true has {np.ndim(y_true)} dimensions, but the interval is for one list: pass"
             " y_true.ravel() and y_score.ravel()."

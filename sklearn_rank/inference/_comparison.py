@@ -131,8 +131,8 @@ def compare_rankers(
         Labels of two classes, both present; with ``qid`` labels or grades as the measure takes
         them.
     y_scores : mapping of str to array-like of shape (n_samples,), or data frame
-        Scores of at least two scorers by name; higher is nearer to the top. Columns of a data frame
-        of pandas or polars are scorers.
+        Scores of at least two scorers by name; higher is nearer to the top. Columns of a data
+        frame of pandas or polars are scorers.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
         With ``qid`` any measure of a list; without it one of which the influence of single items
         is known: ``"auc"``, ``"local_auc@0.8"``, ``"bedroc@20"``, a score-generating function (its

@@ -64,7 +64,7 @@ def mean_of_tail(factor: float, delta: float, n: int) -> float:
 
 
 def kolmogorov_margin(delta: float, n: int) -> float:
-    """Mean of the tail of the two-sided Kolmogorov-Smirnov statistic, taken as both one-sided ones.
+    """Mean of the tail of the Kolmogorov-Smirnov statistic, taken as both one-sided ones.
 
     Parameters
     ----------

@@ -201,6 +201,17 @@ class GroupPart:
         apart = values - values.mean(axis=1, keepdims=True)
         return cls(groups.sums(apart / values.shape[1]), groups.sizes())
 
+    def corrected(self) -> FloatArray:
+        """Make up for the mean that was taken from the same groups.
+
+        Returns
+        -------
+        ndarray of shape (n_statistics, n_groups)
+            The sums over ``sqrt(1 - share)``; NaN for a group that holds all rows.
+        """
+        left = np.where(self.share < 1.0, 1.0 - self.share, np.nan)
+        return self.sums / np.sqrt(left)
+
 
 def robust_sums(parts: Sequence[GroupPart]) -> FloatArray:
     """Sum the parts by group, each made up for the mean that was taken from the same groups.
@@ -222,12 +233,7 @@ def robust_sums(parts: Sequence[GroupPart]) -> FloatArray:
     sample variance over the number of rows (Bell & McCaffrey 2002, CR2 with the classes as
     regressors).
     """
-    total = np.zeros_like(parts[0].sums)
-    for part in parts:
-        left = 1.0 - part.share
-        with np.errstate(divide="ignore", invalid="ignore"):
-            total += part.sums / np.sqrt(np.where(left > 0.0, left, 0.0))
-    return total
+    return np.sum([part.corrected() for part in parts], axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +271,7 @@ class Spread:
         profile = np.stack([part.share**2 for part in parts])
         profile /= np.sqrt((profile**2).sum(axis=1, keepdims=True))
         return cls(
-            np.stack([part.sums @ part.sums.T for part in parts]),
+            np.stack([part.corrected() @ part.corrected().T for part in parts]),
             np.array([max(part.effective - 1.0, 1.0) for part in parts]),
             profile @ profile.T,
         )

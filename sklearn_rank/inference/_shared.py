@@ -12,6 +12,7 @@ from ._joint import (
 from ._max_t import correlation_root, covariance_root, normal_draws
 from ._query_samples import ComparisonOptions, IntervalOptions, sample_interval, sample_test
 from ._query_values import query_differences, query_values_of
+from ._systems import named_scores
 from ._two_classes import check_two_classes
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "joint_influence",
     "joint_query_means",
     "least_variance",
+    "named_scores",
     "never_certain_covariance",
     "normal_draws",
     "query_differences",

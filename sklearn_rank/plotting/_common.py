@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from ..inference._shared import named_scores
 from ..metrics import Measure
 from ..metrics._shared import ranking_scores
 
@@ -193,7 +194,4 @@ def systems_of(y_score: Any, name: str | None) -> dict[str, Any]:
         raise ValueError(
             f"name={name!r} is for one ranker, but y_score has names of its own: leave it out."
         )
-    systems = {str(column): scores for column, scores in y_score.items()}
-    if not systems:
-        raise ValueError("y_score has no rankers: pass the scores of at least one.")
-    return systems
+    return named_scores(y_score, name="y_score", least=1)

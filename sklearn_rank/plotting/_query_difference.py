@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -123,9 +123,10 @@ class QueryDifferenceDisplay(Display):
         qid: Any,
         measure: MeasureLike = "ndcg",
         sample_weight: Any = None,
+        groups: Any = None,
         pos_label: Any = None,
         method: str = "randomization",
-        alternative: str = "two-sided",
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
         level: float = 0.95,
         n_resamples: int = 10_000,
         random_state: Any = None,
@@ -151,6 +152,9 @@ class QueryDifferenceDisplay(Display):
             Measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of items, where the measure takes them.
+        groups : array-like of shape (n_samples,), default=None
+            Id of the group of the query of each row, for queries that depend on each other; see
+            :func:`sklearn_rank.inference.paired_query_test`.
         pos_label : int, float, bool or str, default=None
             The positive class; None is the second one of a classifier, for measures of two
             classes.
@@ -184,6 +188,7 @@ class QueryDifferenceDisplay(Display):
             qid=qid,
             measure=found,
             sample_weight=sample_weight,
+            groups=groups,
             pos_label=pos_label,
             method=method,
             alternative=alternative,
@@ -204,9 +209,10 @@ class QueryDifferenceDisplay(Display):
         qid: Any,
         measure: MeasureLike = "ndcg",
         sample_weight: Any = None,
+        groups: Any = None,
         pos_label: Any = None,
         method: str = "randomization",
-        alternative: str = "two-sided",
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
         level: float = 0.95,
         n_resamples: int = 10_000,
         random_state: Any = None,
@@ -229,6 +235,9 @@ class QueryDifferenceDisplay(Display):
             Measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of items, where the measure takes them.
+        groups : array-like of shape (n_samples,), default=None
+            Id of the group of the query of each row, for queries that depend on each other; see
+            :func:`sklearn_rank.inference.paired_query_test`.
         pos_label : int, float, bool or str, default=None
             The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
         method : {"randomization", "t", "wilcoxon"}, default="randomization"
@@ -260,6 +269,7 @@ class QueryDifferenceDisplay(Display):
             {"a": y_score_a, "b": y_score_b},
             qid=qid,
             sample_weight=sample_weight,
+            groups=groups,
             pos_label=pos_label,
         )
         sample = query_differences(samples["a"], samples["b"])

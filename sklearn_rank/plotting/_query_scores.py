@@ -95,6 +95,7 @@ class QueryScoresDisplay(Display):
         qid: Any,
         measure: MeasureLike = "ndcg",
         sample_weight: Any = None,
+        groups: Any = None,
         pos_label: Any = None,
         level: float = 0.95,
         method: str = "t",
@@ -121,6 +122,9 @@ class QueryScoresDisplay(Display):
             Measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of items, where the measure takes them.
+        groups : array-like of shape (n_samples,), default=None
+            Id of the group of the query of each row, for queries that depend on each other; see
+            :func:`sklearn_rank.inference.metric_interval`.
         pos_label : int, float, bool or str, default=None
             The positive class; None is the second one of a classifier, for measures of two
             classes.
@@ -152,6 +156,7 @@ class QueryScoresDisplay(Display):
             qid=qid,
             measure=found,
             sample_weight=sample_weight,
+            groups=groups,
             pos_label=pos_label,
             level=level,
             method=method,
@@ -171,6 +176,7 @@ class QueryScoresDisplay(Display):
         qid: Any,
         measure: MeasureLike = "ndcg",
         sample_weight: Any = None,
+        groups: Any = None,
         pos_label: Any = None,
         level: float = 0.95,
         method: str = "t",
@@ -194,6 +200,9 @@ class QueryScoresDisplay(Display):
             Measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of items, where the measure takes them.
+        groups : array-like of shape (n_samples,), default=None
+            Id of the group of the query of each row, for queries that depend on each other; see
+            :func:`sklearn_rank.inference.metric_interval`.
         pos_label : int, float, bool or str, default=None
             The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
         level : float, default=0.95
@@ -224,6 +233,7 @@ class QueryScoresDisplay(Display):
             systems_of(y_score, name),
             qid=qid,
             sample_weight=sample_weight,
+            groups=groups,
             pos_label=pos_label,
         )
         intervals = {key: sample_interval(one, options, rng) for key, one in samples.items()}

@@ -82,6 +82,7 @@ class RocBandDisplay(CurveDisplay):
         y: Any,
         *,
         level: float = 0.95,
+        groups: Any = None,
         phi: Any = None,
         name: str | None = None,
         ax: Any = None,
@@ -100,6 +101,9 @@ class RocBandDisplay(CurveDisplay):
             Labels of two classes.
         level : float, default=0.95
             Coverage of the band, in (0, 1).
+        groups : array-like of shape (n_samples,), default=None
+            Id of the group of each row, for rows that depend on each other; see
+            :func:`sklearn_rank.inference.roc_band`.
         phi : ScoreGeneratingFunction, str or None, default=None
             Measure of which to draw the weight, as ``LocalAUC(0.8)``; needs a derivative.
         name : str or None, default=None
@@ -114,7 +118,9 @@ class RocBandDisplay(CurveDisplay):
         RocBandDisplay
             The display, drawn.
         """
-        return cls._of_estimator(estimator, X, y, name, level=level, phi=phi, ax=ax, **kwargs)
+        return cls._of_estimator(
+            estimator, X, y, name, level=level, groups=groups, phi=phi, ax=ax, **kwargs
+        )
 
     @classmethod
     def from_predictions(
@@ -123,6 +129,7 @@ class RocBandDisplay(CurveDisplay):
         y_score: Any,
         *,
         level: float = 0.95,
+        groups: Any = None,
         phi: Any = None,
         pos_label: Any = None,
         name: str | None = None,
@@ -139,6 +146,9 @@ class RocBandDisplay(CurveDisplay):
             Scores; higher is nearer to the top.
         level : float, default=0.95
             Coverage of the band, in (0, 1).
+        groups : array-like of shape (n_samples,), default=None
+            Id of the group of each row, for rows that depend on each other; see
+            :func:`sklearn_rank.inference.roc_band`.
         phi : ScoreGeneratingFunction, str or None, default=None
             Measure of which to draw the weight, as ``LocalAUC(0.8)``; needs a derivative.
         pos_label : int, float, bool or str, default=None
@@ -155,7 +165,7 @@ class RocBandDisplay(CurveDisplay):
         RocBandDisplay
             The display, drawn.
         """
-        band = roc_band(y_true, y_score, level=level, pos_label=pos_label)
+        band = roc_band(y_true, y_score, level=level, groups=groups, pos_label=pos_label)
         return cls(band, estimator_name=name).plot(ax=ax, phi=phi, **kwargs)
 
     def plot(

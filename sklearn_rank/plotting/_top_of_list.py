@@ -85,6 +85,7 @@ class TopOfListDisplay(CurveDisplay):
         ax: Any = None,
         tau: Any = (),
         level: float | None = None,
+        groups: Any = None,
         **kwargs: Any,
     ) -> TopOfListDisplay:
         """Rank rows by a fitted estimator and draw the precision among the first.
@@ -108,8 +109,10 @@ class TopOfListDisplay(CurveDisplay):
             Shares of the list to mark, each in (0, 1).
         level : float or None, default=None
             Where given, the probability of intervals for the precision among the top ``tau`` of
-            the population, drawn at the marks; rows are then taken as independent, without
-            weights.
+            the population, drawn at the marks; rows are then taken without weights.
+        groups : array-like of shape (n_samples,), default=None
+            Id of the group of each row, for rows that depend on each other; see
+            :func:`sklearn_rank.inference.precision_at_top_interval`.
         **kwargs : dict
             Handed to matplotlib's ``plot``.
 
@@ -127,6 +130,7 @@ class TopOfListDisplay(CurveDisplay):
             ax=ax,
             tau=tau,
             level=level,
+            groups=groups,
             **kwargs,
         )
 
@@ -142,6 +146,7 @@ class TopOfListDisplay(CurveDisplay):
         ax: Any = None,
         tau: Any = (),
         level: float | None = None,
+        groups: Any = None,
         **kwargs: Any,
     ) -> TopOfListDisplay:
         """Draw the precision among the first items by given scores.
@@ -164,8 +169,10 @@ class TopOfListDisplay(CurveDisplay):
             Shares of the list to mark, each in (0, 1).
         level : float or None, default=None
             Where given, the probability of intervals for the precision among the top ``tau`` of
-            the population, drawn at the marks; rows are then taken as independent, without
-            weights.
+            the population, drawn at the marks; rows are then taken without weights.
+        groups : array-like of shape (n_samples,), default=None
+            Id of the group of each row, for rows that depend on each other; see
+            :func:`sklearn_rank.inference.precision_at_top_interval`.
         **kwargs : dict
             Handed to matplotlib's ``plot``.
 
@@ -178,6 +185,8 @@ class TopOfListDisplay(CurveDisplay):
             y_true, y_score, sample_weight=sample_weight, pos_label=pos_label
         )
         intervals = {}
+        if level is None and groups is not None:
+            raise ValueError("groups are for intervals: pass level, or leave groups out.")
         if level is not None:
             if sample_weight is not None:
                 raise ValueError(
@@ -185,7 +194,12 @@ class TopOfListDisplay(CurveDisplay):
                 )
             intervals = {
                 share: precision_at_top_interval(
-                    y_true, y_score, tau=share, level=level, pos_label=pos_label
+                    y_true,
+                    y_score,
+                    tau=share,
+                    level=level,
+                    groups=groups,
+                    pos_label=pos_label,
                 )
                 for share in np.atleast_1d(tau)
             }

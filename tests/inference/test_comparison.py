@@ -9,6 +9,7 @@ from sklearn_rank.inference import (
     compare_rankers,
     metric_interval,
     paired_query_test,
+    paired_query_tests,
     paired_rank_test,
     unpaired_rank_test,
 )
@@ -184,6 +185,93 @@ def test_names_in_another_order_are_the_same_comparison():
     assert turned.contrasts["C - A"].interval.low == pytest.approx(
         -found.contrasts["A - C"].interval.high, abs=2e-3
     )
+
+
+# ------------------------------------------------------------------------- names and contrasts
+
+
+def frames(scores):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    rows = np.arange(len(scores["A"]))[::-1]
+    return pandas.DataFrame(scores, index=rows), polars.DataFrame(scores)
+
+
+def test_columns_of_data_frames_are_rankers():
+    y_true, scores = three(np.random.default_rng(16), 60)
+    expected = compare_rankers(y_true, scores, random_state=0)
+    for frame in frames(scores):
+        found = compare_rankers(y_true, frame, random_state=0)
+        assert found.names == ("A", "B", "C")
+        assert str(found) == str(expected)
+    y, scores, qid = by_query()
+    expected = paired_query_tests("ndcg@3", y, scores, qid=qid, method="t")
+    for frame in frames(scores):
+        assert str(paired_query_tests("ndcg@3", y, frame, qid=qid, method="t")) == str(expected)
+
+
+def test_names_are_told_apart():
+    pandas = pytest.importorskip("pandas")
+    y_true, scores = three(np.random.default_rng(17), 30)
+    twice = pandas.DataFrame(np.stack(list(scores.values()), axis=1), columns=["a", "a", "b"])
+    with pytest.raises(ValueError, match="y_scores has the name 'a' 2 times"):
+        compare_rankers(y_true, twice)
+    with pytest.raises(ValueError, match="y_scores has the name '1' 2 times"):
+        compare_rankers(y_true, {1: scores["A"], "1": scores["B"]})
+    numbers = compare_rankers(y_true, {0: scores["A"], 1: scores["B"]}, random_state=0)
+    assert list(numbers.contrasts) == ["0 - 1"]
+
+
+def test_contrasts_as_a_list():
+    y_true, scores = three(np.random.default_rng(18), 60)
+    mapping = {"A - B": [1, -1, 0], "0.5 A + 0.5 B - C": [0.5, 0.5, -1]}
+    expected = compare_rankers(y_true, scores, contrasts=mapping, random_state=0)
+    for listed in (
+        [("A", "B"), [0.5, 0.5, -1]],
+        [["A", "B"], np.array([0.5, 0.5, -1])],
+        np.array(list(mapping.values())),
+        tuple(mapping.values()),
+    ):
+        found = compare_rankers(y_true, scores, contrasts=listed, random_state=0)
+        assert str(found) == str(expected)
+
+
+@pytest.mark.parametrize(
+    ("contrasts", "message"),
+    [
+        ([], "contrasts is empty"),
+        (["A"], r"contrasts\[0\]='A' is one name: pass a pair of names, or contrasts='A' alone"),
+        ([("A", "D")], r"contrasts\[0\] names 'D', which is not among the scorers"),
+        ([("A", "A")], r"contrasts\[0\]=\('A', 'A'\) must be two different names"),
+        ([("A", "B", "C")], "must be two different names, or 3 coefficients"),
+        ([[1, -1, 0], [1, 0]], r"The contrast contrasts\[1\] must be 3 finite numbers"),
+        ([[1, 1, 0]], r"The contrast contrasts\[0\] sums to 2"),
+        ([[1, -1, 0], ("A", "B")], "contrasts lists a contrast twice"),
+        ({"x": "AB"}, "The contrast 'x' must be 3 finite numbers"),
+        ({"x": None}, "The contrast 'x' must be 3 finite numbers"),
+    ],
+)
+def test_contrasts_that_are_none(contrasts, message):
+    y_true, scores = three(np.random.default_rng(19), 30)
+    with pytest.raises(ValueError, match=message):
+        compare_rankers(y_true, scores, contrasts=contrasts)
+
+
+@pytest.mark.parametrize("contrasts", [3, {1, 2}, True])
+def test_contrasts_of_another_type(contrasts):
+    y_true, scores = three(np.random.default_rng(19), 30)
+    with pytest.raises(TypeError, match="must be None, the name of a scorer, a mapping"):
+        compare_rankers(y_true, scores, contrasts=contrasts)
+
+
+def test_the_joint_test_holds_its_level_where_the_chi_square_does_not():
+    rng = np.random.default_rng(20)
+    y_true = np.arange(100) < 10
+    rejected = 0
+    for _ in range(100):
+        scores = rng.normal(size=100) + y_true + rng.normal(size=(5, 100))
+        named = {str(i): score for i, score in enumerate(scores)}
+        rejected += compare_rankers(y_true, named, random_state=rng).pvalue <= 0.05
+    assert rejected <= 5 + 3 * 2.2
 
 
 # --------------------------------------------------------------------------- means over queries

@@ -55,7 +55,7 @@ def test_query_scores_refuse_a_name_for_several():
     grade, scores, qid = queries()
     with pytest.raises(ValueError, match="name='x' is for one ranker"):
         QueryScoresDisplay.from_predictions(grade, scores, qid=qid, name="x")
-    with pytest.raises(ValueError, match="y_score has no rankers"):
+    with pytest.raises(ValueError, match="y_score has the scores of 0"):
         QueryScoresDisplay.from_predictions(grade, {}, qid=qid)
 
 

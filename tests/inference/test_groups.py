@@ -1,0 +1,574 @@
+"""Rows that depend on each other within groups: every interval and test that takes them."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import quad
+from scipy.special import stdtr, stdtrit
+
+from sklearn_rank import inference
+from sklearn_rank.inference import (
+    auc_interval,
+    compare_rankers,
+    linear_rank_influence,
+    linear_rank_interval,
+    metric_interval,
+    paired_query_test,
+    paired_query_tests,
+    paired_rank_test,
+    partial_auc_interval,
+    precision_at_top_interval,
+    roc_band,
+    two_sample_rank_test,
+    unpaired_rank_test,
+)
+from sklearn_rank.inference._group_bands import (
+    independent_rows,
+    kolmogorov_margin,
+    mean_of_tail,
+)
+from sklearn_rank.inference._groups import GroupPart, Groups, Spread, check_groups
+from sklearn_rank.inference._resampling import flipped_subsets, resampled_means
+from sklearn_rank.metrics import Exponential, get_measure, make_measure
+from tests.oracles import groups as oracle
+from tests.oracles import rank_inference as ranks
+from tests.oracles import resampling
+
+FIRST = make_measure(lambda y, s: s[0], name="first", kind="graded", range=(-9.0, 9.0))
+
+# Functions of rows that say nothing about how sure something is, or of no rows.
+WITHOUT_GROUPS = {
+    "auc_sample_size",
+    "holm_adjust",
+    "linear_rank_influence",
+    "partial_auc_influence",
+}
+
+
+def sample(seed=0, n_groups=12, shift=1.0, rankers=2):
+    """Labels, scores and groups of both classes, in random order."""
+    rng = np.random.default_rng(seed)
+    groups = rng.permutation(np.repeat(np.arange(n_groups), 1 + rng.poisson(4, n_groups)))
+    n = len(groups)
+    y = rng.random(n) < 0.4
+    y[:2] = [True, False]
+    common = rng.normal(size=n_groups)[groups]
+    return y.astype(int), [shift * y + common + rng.normal(size=n) for _ in range(rankers)], groups
+
+
+def split(y, values):
+    return values[y == 1], values[y == 0]
+
+
+# Each with labels, scores of two rankers and groups; None is independent rows.
+CALLS = {
+    "auc_interval": lambda y, a, b, g: auc_interval(y, a, groups=g),
+    "paired_rank_test": lambda y, a, b, g: paired_rank_test(y, a, b, groups=g),
+    "unpaired_rank_test": lambda y, a, b, g: unpaired_rank_test(
+        y, a, y, b, groups=None if g is None else (g, g)
+    ),
+    "linear_rank_interval": lambda y, a, b, g: linear_rank_interval(
+        y, a, phi=Exponential(4.0), groups=g
+    ),
+    "linear_rank_interval, random": lambda y, a, b, g: linear_rank_interval(
+        y, a, phi=Exponential(4.0), conditional=False, normalize="mean", groups=g
+    ),
+    "linear_rank_interval, dkw": lambda y, a, b, g: linear_rank_interval(
+        y, a, method="dkw", groups=g
+    ),
+    "partial_auc_interval": lambda y, a, b, g: partial_auc_interval(y, a, max_fpr=0.4, groups=g),
+    "precision_at_top_interval": lambda y, a, b, g: precision_at_top_interval(
+        y, a, tau=0.3, groups=g
+    ),
+    "roc_band": lambda y, a, b, g: roc_band(y, a, groups=g),
+    "compare_rankers": lambda y, a, b, g: compare_rankers(
+        y, {"a": a, "b": b}, groups=g, random_state=0
+    ),
+    "two_sample_rank_test": lambda y, a, b, g: two_sample_rank_test(
+        *split(y, a), method="normal", groups=None if g is None else split(y, np.asarray(g))
+    ),
+    "metric_interval": lambda y, a, b, g: metric_interval("bedroc@5", y, a, groups=g),
+    "metric_interval, queries": lambda y, a, b, g: metric_interval(
+        FIRST, y, a, qid=np.arange(len(y)), groups=g
+    ),
+    "paired_query_test": lambda y, a, b, g: paired_query_test(
+        FIRST, y, a, b, qid=np.arange(len(y)), groups=g, random_state=0
+    ),
+    "paired_query_tests": lambda y, a, b, g: paired_query_tests(
+        FIRST, y, {"a": a, "b": b}, qid=np.arange(len(y)), groups=g, method="t"
+    ),
+}
+every_call = pytest.mark.parametrize("name", CALLS)
+
+
+def numbers(found):
+    """Width and p-value of a result."""
+    if hasattr(found, "contrasts"):
+        found = found.contrasts["a - b"]
+    if hasattr(found, "results"):
+        found = found.results[0]
+    if hasattr(found, "tpr_margin"):
+        return np.array([found.fpr_margin, found.tpr_margin])
+    interval = getattr(found, "interval", found)
+    width = np.nan if interval is None else interval.width
+    return np.array([width, getattr(found, "pvalue", np.nan)])
+
+
+def test_every_function_of_rows_takes_groups():
+    for name in inference.__all__:
+        function = getattr(inference, name)
+        if inspect.isclass(function) or name in WITHOUT_GROUPS:
+            continue
+        assert "groups" in inspect.signature(function).parameters, name
+        assert any(call.split(",")[0] == name for call in CALLS), name
+        described = function.__doc__[function.__doc__.index("    groups : ") :]
+        assert "independent" in described[:500], name
+
+
+def test_every_flag_refuses_what_is_no_bool():
+    y, (a, b), _ = sample()
+    given = {
+        "paired_rank_test": (y, a, b),
+        "unpaired_rank_test": (y, a, y, b),
+        "linear_rank_interval": (y, a),
+        "linear_rank_influence": (y, a),
+        "compare_rankers": (y, {"a": a, "b": b}),
+    }
+    for name in inference.__all__:
+        function = getattr(inference, name)
+        if inspect.isclass(function):
+            continue
+        for flag, parameter in inspect.signature(function).parameters.items():
+            if isinstance(parameter.default, bool):
+                for wrong in ("False", "True", 0, 1, None):
+                    with pytest.raises(TypeError, match=f"{flag}={wrong!r} must be True or False"):
+                        function(*given[name], **{flag: wrong})
+
+
+@every_call
+def test_names_of_groups_and_order_of_rows_do_not_matter(name):
+    y, (a, b), groups = sample(1)
+    expected = numbers(CALLS[name](y, a, b, groups))
+    names = np.array([f"user {i}" for i in np.random.default_rng(0).permutation(100)])[groups]
+    np.testing.assert_allclose(numbers(CALLS[name](y, a, b, names)), expected, rtol=1e-9)
+    order = np.random.default_rng(1).permutation(len(y))
+    if name != "paired_query_test":  # other exchanges are drawn
+        turned = CALLS[name](y[order], a[order], b[order], groups[order])
+        np.testing.assert_allclose(numbers(turned), expected, rtol=1e-9)
+
+
+@every_call
+def test_dependent_rows_say_less(name):
+    y, (a, b), _ = sample(2, n_groups=15)
+    # Each row five times: nothing new is seen.
+    five = np.repeat(np.arange(len(y)), 5)
+    alone = numbers(CALLS[name](y, a, b, np.arange(len(y))))
+    copied = numbers(CALLS[name](y[five], a[five], b[five], five))
+    naive = numbers(CALLS[name](y[five], a[five], b[five], np.arange(len(five))))
+    compared = np.isfinite(alone)
+    tolerance = 0.35 if name == "paired_query_test" else 0.12
+    np.testing.assert_allclose(copied[compared], alone[compared], rtol=tolerance)
+    assert np.all(naive[compared] < 0.75 * alone[compared])
+
+
+@every_call
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (lambda n: np.zeros(n), "one group only"),
+        (lambda n: np.arange(n - 1), "has .* entries for"),
+        (lambda n: [None, *range(n - 1)], "is missing at row 0"),
+        (lambda n: ["a", *range(n - 1)], "mixes ids of different types|groups"),
+    ],
+)
+def test_groups_that_are_none(name, groups, message):
+    y, (a, b), _ = sample(3)
+    y = np.sort(y)[::-1]
+    given = groups(len(y))
+    if name in ("unpaired_rank_test", "two_sample_rank_test"):
+        given = np.array(given, dtype=object) if isinstance(given, list) else given
+        if len(given) != len(y):
+            pytest.skip("a pair has lengths of its own")
+    if isinstance(given, list) and given[0] == "a":
+        given = np.array(given, dtype=object)
+        if name == "auc_interval":
+            pytest.skip("called qid there")
+    with pytest.raises(ValueError, match=message):
+        CALLS[name](y, a, b, given)
+
+
+# --------------------------------------------------------------------------------------- variance
+
+
+def test_variance_by_the_regression_on_the_classes():
+    for seed in range(6):
+        y, (a, b), groups = sample(seed)
+        found = paired_rank_test(y, a, b, groups=groups)
+        moved = linear_rank_influence(y, a) - linear_rank_influence(y, b)
+        share = np.where(y == 1, y.mean(), 1 - y.mean())
+        expected = oracle.robust_variance(moved * share, y, groups)
+        assert found.interval.standard_error == pytest.approx(expected**0.5)
+        assert found.statistic == pytest.approx(found.estimate / expected**0.5)
+
+
+def test_a_group_for_each_row_is_no_group_but_for_the_quantile():
+    y, (a, b), _ = sample(7)
+    alone = np.arange(len(y))
+    found, expected = paired_rank_test(y, a, b, groups=alone), paired_rank_test(y, a, b)
+    assert found.statistic == pytest.approx(expected.statistic)
+    apart = unpaired_rank_test(y, a, y, b, groups=(alone, alone + 1000))
+    assert apart.statistic == pytest.approx(unpaired_rank_test(y, a, y, b).statistic)
+    shared = unpaired_rank_test(y, a, y, b, groups=(alone, alone))
+    assert shared.statistic == pytest.approx(expected.statistic)
+    for conditional in (True, False):
+        options = {"conditional": conditional, "phi": Exponential(3.0), "normalize": "mean"}
+        found = linear_rank_interval(y, a, groups=alone, **options)
+        expected = linear_rank_interval(y, a, **options)
+        assert found.standard_error == pytest.approx(expected.standard_error)
+        assert 1.0 < found.width / expected.width < 1.08
+        names = {"a": a, "b": b}
+        joint = compare_rankers(
+            y, names, measure="bedroc@5", conditional=conditional, groups=alone, random_state=0
+        )
+        plain = compare_rankers(
+            y, names, measure="bedroc@5", conditional=conditional, random_state=0
+        )
+        np.testing.assert_allclose(joint.covariance, plain.covariance)
+        assert joint.degrees_of_freedom == pytest.approx(plain.degrees_of_freedom)
+        assert joint.pvalue == pytest.approx(plain.pvalue, rel=1e-3)
+
+
+def test_means_of_queries_by_the_regression_on_a_constant():
+    y, (a, b), groups = sample(8)
+    qid = np.arange(len(y))
+    expected = oracle.robust_variance(a, np.zeros(len(y)), groups) ** 0.5
+    degrees = oracle.degrees_of_squares(np.bincount(groups).tolist())
+    found = metric_interval(FIRST, y, a, qid=qid, groups=groups)
+    assert found.standard_error == pytest.approx(expected)
+    assert found.width == pytest.approx(2 * stdtrit(degrees, 0.975) * expected)
+    test = paired_query_test(FIRST, y, a, b, qid=qid, groups=groups, method="t")
+    error = oracle.robust_variance(a - b, np.zeros(len(y)), groups) ** 0.5
+    assert test.statistic == pytest.approx((a - b).mean() / error)
+    assert test.pvalue == pytest.approx(2 * stdtr(degrees, -abs(test.statistic)))
+    joint = compare_rankers(
+        y, {"a": a, "b": b}, measure=FIRST, qid=qid, groups=groups, random_state=0
+    )
+    assert joint.statistic == pytest.approx(abs(test.statistic))
+    assert joint.degrees_of_freedom == pytest.approx(degrees)
+
+
+def test_degrees_of_freedom():
+    def spread(sizes, variances):
+        parts = []
+        for size, variance in zip(sizes, variances, strict=True):
+            sums = np.zeros((1, len(size)))
+            held = np.flatnonzero(size)
+            share = size[held[0]] / np.sum(size)
+            sums[0, held[0]] = (variance * (1 - share)) ** 0.5
+            parts.append(GroupPart(sums, np.array(size, dtype=float)))
+        return Spread.of_groups(parts).of(np.ones(1))
+
+    sizes = [3, 1, 4, 2, 4, 3]
+    assert spread([sizes], [2.0]) == pytest.approx(oracle.degrees_of_squares(sizes))
+    # Both classes in the same groups, and in groups of their own: Welch.
+    assert spread([[2] * 9, [5] * 9], [1.0, 3.0]) == pytest.approx(8)
+    apart = [[2] * 5 + [0] * 8, [0] * 5 + [4] * 8]
+    assert spread(apart, [1.0, 3.0]) == pytest.approx(16 / (1 / 4 + 9 / 7))
+    assert spread(apart, [1.0, 0.0]) == pytest.approx(4)
+    # One group that holds a class does not show how it varies.
+    assert spread([[9, 0, 0], [1, 1, 1]], [0.0, 0.0]) == 1.0
+
+
+def test_one_group_that_holds_a_class_is_no_certainty():
+    y, score = np.repeat([1, 0], [6, 9]), np.arange(15)[::-1]
+    groups = np.r_[np.zeros(6), np.repeat([1, 2, 3], 3)]
+    test = paired_rank_test(y, score, -score, groups=groups)
+    assert test.method == "influence, added items"
+    assert test.pvalue > 0.05
+    assert linear_rank_interval(y, score, groups=groups).low < 0.1
+
+
+# ---------------------------------------------------------------------------------------- queries
+
+
+def test_exchanges_of_groups_by_listing():
+    rng = np.random.default_rng(4)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        groups = rng.integers(0, 6, 14)
+        values = rng.integers(-4, 6, 14).astype(float)
+        qid, zeros = np.arange(14), np.zeros(14)
+        for method, signed in (("randomization", values), ("wilcoxon", None)):
+            if signed is None:
+                signed = oracle.signed_ranks(values.tolist())
+            greater, less = oracle.group_flip_pvalues(signed, groups.tolist())
+            for alternative, expected in (
+                ("greater", greater),
+                ("less", less),
+                ("two-sided", min(1, 2 * min(greater, less))),
+            ):
+                found = paired_query_test(
+                    FIRST,
+                    zeros,
+                    values,
+                    zeros,
+                    qid=qid,
+                    groups=groups,
+                    method=method,
+                    alternative=alternative,
+                )
+                assert found.pvalue == pytest.approx(float(expected))
+
+
+def test_the_interval_of_exchanges_holds_what_they_do_not_reject():
+    rng = np.random.default_rng(5)
+    groups = np.repeat(np.arange(9), rng.integers(1, 5, 9))
+    values, zeros = rng.normal(size=len(groups)) + 0.4, np.zeros(len(groups))
+    options = {"qid": np.arange(len(groups)), "groups": groups}
+    found = paired_query_test(FIRST, zeros, values, zeros, level=0.9, **options).interval
+    for shift in (found.low, found.high):
+        for inside, side in ((True, 1e-6), (False, -1e-6)):
+            moved = shift + side * np.sign(found.estimate - shift)
+            test = paired_query_test(FIRST, zeros, values - moved, zeros, **options)
+            assert (test.pvalue > 0.1 * (1 + 1e-9)) == inside
+
+
+def test_drawn_exchanges_are_near_listed_ones():
+    rng = np.random.default_rng(6)
+    sizes = rng.integers(1, 5, 12).astype(float)
+    values = rng.normal(size=12) + 0.3
+    listed = flipped_subsets(values, 5000, rng, sizes)
+    drawn = flipped_subsets(values, 4000, rng, sizes)
+    assert listed.exact
+    assert not drawn.exact
+    assert drawn.pvalue("greater") == pytest.approx(listed.pvalue("greater"), abs=0.03)
+    np.testing.assert_allclose(drawn.limits(0.9), listed.limits(0.9), atol=0.1)
+    assert set(drawn.counts) <= set(np.r_[0.0, listed.counts])
+
+
+def test_bootstrap_draws_groups():
+    values, groups = np.array([0.0, 1.0, 5.0, 2.0]), np.array([0, 0, 1, 2])
+    found = Groups(groups, 3)
+    drawn = resampled_means(found.sums(values), 40_000, np.random.default_rng(0), found.sizes())
+    listed = np.round(oracle.group_bootstrap_means(values.tolist(), groups.tolist()), 9)
+    expected, counts = np.unique(listed, return_counts=True)
+    seen, frequency = np.unique(np.round(drawn, 9), return_counts=True)
+    np.testing.assert_array_equal(seen, expected)
+    np.testing.assert_allclose(frequency / 40_000, counts / 27, atol=0.01)
+
+
+def test_bca_of_single_queries_is_that_without_groups():
+    y, (a, _), _ = sample(9)
+    options = {"qid": np.arange(len(y)), "method": "bca", "random_state": 0}
+    expected = metric_interval(FIRST, y, a, **options)
+    found = metric_interval(FIRST, y, a, groups=np.arange(len(y)), **options)
+    assert found.low == pytest.approx(expected.low)
+    assert found.high == pytest.approx(expected.high)
+    assert resampling.bca_levels([0.0, 1.0, 3.0], 0.9)[0] > 0
+
+
+def test_rows_in_any_order_and_queries_in_two_dimensions():
+    rng = np.random.default_rng(10)
+    qid = np.repeat(np.arange(20), 6)
+    user = np.arange(20) // 3
+    y, score = rng.integers(0, 3, 120), rng.normal(size=120)
+    measure = get_measure("ndcg@3", gain="linear")
+    expected = metric_interval(measure, y, score, qid=qid, groups=user[qid])
+    order = rng.permutation(120)
+    found = metric_interval(
+        measure, y[order], score[order], qid=qid[order], groups=user[qid][order]
+    )
+    assert found.width == pytest.approx(expected.width)
+    square = metric_interval(measure, y.reshape(20, 6), score.reshape(20, 6), groups=user)
+    assert square.width == pytest.approx(expected.width)
+    with pytest.raises(ValueError, match="groups differ within the list with qid 3, but a query"):
+        metric_interval(
+            measure, y, score, qid=qid, groups=np.where(np.arange(120) == 19, 9, user[qid])
+        )
+
+
+def test_undefined_queries_leave_their_groups():
+    rng = np.random.default_rng(11)
+    qid = np.repeat(np.arange(12), 5)
+    user = np.repeat(np.arange(6), 10)
+    y, score = np.tile([1, 0, 0, 1, 0], 12), rng.normal(size=60)
+    y[user == 2] = 0
+    with pytest.warns(UserWarning, match="undefined for 2 of 12"):
+        found = metric_interval(
+            "auc", y, score, qid=qid, groups=user, method="bootstrap", random_state=0
+        )
+    kept = user != 2
+    expected = metric_interval(
+        "auc",
+        y[kept],
+        score[kept],
+        qid=qid[kept],
+        groups=user[kept],
+        method="bootstrap",
+        random_state=0,
+    )
+    assert (found.low, found.high) == (expected.low, expected.high)
+    y[user > 0] = 0
+    with (
+        pytest.warns(UserWarning, match="undefined for 10 of 12"),
+        pytest.raises(ValueError, match="one group only with queries that have a value"),
+    ):
+        metric_interval("auc", y, score, qid=qid, groups=user)
+
+
+def test_equal_values_of_dependent_queries():
+    with pytest.warns(UserWarning, match="1 for all 12 queries of 4 groups"):
+        found = metric_interval(
+            make_measure(lambda y, s: s[0], name="first", kind="graded", range=(0.0, 1.0)),
+            np.zeros(12),
+            np.ones(12),
+            qid=np.arange(12),
+            groups=np.arange(12) // 3,
+        )
+    assert found.low == pytest.approx(0.05 ** (1 / 4))
+
+
+def test_groups_whose_sums_do_not_vary_have_no_t():
+    values = np.tile([1.0, -1.0, 0.0], 4) + 1.0
+    options = {"qid": np.arange(12), "groups": np.arange(12) // 3}
+    with pytest.raises(ValueError, match="12 queries of 4 groups are 1, so that the t"):
+        paired_query_test(FIRST, np.zeros(12), values, np.zeros(12), method="t", **options)
+
+
+# -------------------------------------------------------------------------------- two-sample tests
+
+
+def test_choices_of_groups_by_listing():
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        first, second = rng.integers(0, 9, 7) + 1, rng.integers(0, 9, 9)
+        groups = np.array([0, 0, 1, 2, 2, 2, 3]), np.array([4, 4, 5, 6, 6, 7, 8, 8, 8])
+        pooled = [*first, *second]
+        values = [ranks.tied_mean(pooled, one, lambda u: u, 16) for one in pooled]
+        less, greater = oracle.group_choice_pvalues(
+            values, range(4), [int(g) for g in np.concatenate(groups)]
+        )
+        for alternative, expected in (("less", less), ("greater", greater)):
+            options = {"groups": groups, "alternative": alternative}
+            found = two_sample_rank_test(first, second, **options)
+            assert found.method == "exact"
+            assert found.pvalue == pytest.approx(expected)
+            drawn = two_sample_rank_test(
+                first, second, method="permutation", random_state=0, **options
+            )
+            assert drawn.pvalue == pytest.approx(expected, abs=0.02)
+
+
+def test_normal_compares_means_by_the_regression():
+    y, (a, _), groups = sample(12)
+    found = two_sample_rank_test(*split(y, a), groups=split(y, groups))
+    assert found.method == "normal"
+    values = stats.rankdata(np.r_[split(y, a)]) / (len(y) + 1)
+    first = np.sum(y)
+    labels = np.arange(len(y)) < first
+    signed = np.where(labels, values, -values)
+    error = oracle.robust_variance(signed, labels, np.concatenate(split(y, groups))) ** 0.5
+    difference = values[:first].mean() - values[first:].mean()
+    assert found.statistic == pytest.approx(difference / error)
+
+
+@pytest.mark.parametrize("method", ["exact", "permutation"])
+def test_groups_of_both_samples_are_not_exchanged(method):
+    with pytest.raises(ValueError, match="some have scores of both samples"):
+        two_sample_rank_test([1, 2, 3], [4, 5, 6], method=method, groups=([0, 1, 2], [2, 3, 4]))
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([0, 1, 2, 3, 4, 5], "groups must be a pair"),
+        (np.arange(6), "groups must be a pair"),
+        (([0, 1, 2], [3, 4]), r"groups\[1\] has 2 entries for 3 rows"),
+        (([0, 0, 0], [1, 2, 3]), "A sample has one group only"),
+        (([0, 0, 1], [2, 2, 3]), "do not vary within the samples"),
+    ],
+)
+def test_refusals_of_pairs(groups, message):
+    with pytest.raises(ValueError, match=message):
+        two_sample_rank_test([4, 6, 5], [2, 2, 2], groups=groups, method="normal")
+
+
+def test_ids_of_both_samples_are_of_one_type():
+    with pytest.raises(ValueError, match="groups mixes ids of different types"):
+        two_sample_rank_test([1, 5, 3], [4, 2, 6], groups=(["a", "b", "c"], [1, 2, 3]))
+
+
+# ------------------------------------------------------------------------------------------ bands
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 60, 1000])
+@pytest.mark.parametrize("delta", [0.005, 0.025, 0.2])
+def test_margins_are_means_of_the_tail(n, delta):
+    quantile = stats.kstwo.isf(delta, n)
+    last = min(1.0, quantile + 5 / n**0.5)
+    tail = quad(lambda x: stats.kstwo.sf(x, n), quantile, last, limit=300)[0]
+    found = kolmogorov_margin(delta, n)
+    # Both one-sided events together are a little less likely than their sum.
+    assert quantile + tail / delta - 1e-7 <= found <= 1.01 * (quantile + tail / delta)
+    bound = quad(lambda x: 2 * np.exp(-2 * n * x**2), np.sqrt(np.log(2 / delta) / 2 / n), np.inf)
+    expected = np.sqrt(np.log(2 / delta) / 2 / n) + bound[0] / delta
+    assert mean_of_tail(2.0, delta, n) == pytest.approx(expected)
+    assert found <= min(1.0, expected) * (1 + 1e-9)
+
+
+def test_independent_rows_of_groups():
+    assert independent_rows(np.array([4.0, 4.0, 4.0])) == 3
+    assert independent_rows(np.array([1.0, 0.0, 5.0, 4.0])) == 2
+    assert check_groups(None, 3) is None
+
+
+@pytest.mark.slow
+def test_bands_hold_rows_that_are_all_the_same():
+    rng = np.random.default_rng(0)
+    missed = {"band": 0, "dkw": 0}
+    for _ in range(400):
+        once = rng.random(24)
+        y = np.repeat(np.arange(24) < 10, 6)
+        groups, score = np.repeat(np.arange(24), 6), np.repeat(once, 6)
+        band = roc_band(y, score, groups=groups)
+        for in_class, margin in ((y, band.tpr_margin), (~y, band.fpr_margin)):
+            missed["band"] += stats.ks_1samp(score[in_class], stats.uniform.cdf).statistic > margin
+        missed["dkw"] += 0.5 not in linear_rank_interval(y, score, method="dkw", groups=groups)
+    assert missed["band"] < 400 * 0.05 + 15
+    assert missed["dkw"] < 400 * 0.05
+
+
+def test_methods_for_independent_rows_refuse_groups():
+    y, (a, _), groups = sample(13)
+    with pytest.raises(ValueError, match="method='bootstrap' is for the expected statistic"):
+        linear_rank_interval(y, a, method="bootstrap", groups=groups)
+    with pytest.raises(ValueError, match="method='exact' counts independent items"):
+        precision_at_top_interval(y, a, method="exact", groups=groups)
+
+
+# ------------------------------------------------------------------------------------------- level
+
+
+def test_level_of_dependent_rows():
+    """A test that takes rows for independent rejects in a third of these samples."""
+    rng = np.random.default_rng(14)
+    rejected = np.zeros(2)
+    for _ in range(200):
+        groups = np.repeat(np.arange(25), 8)
+        y = np.repeat(np.arange(25) < 10, 8)
+        a, b = (y + rng.normal(size=25)[groups] + rng.normal(size=200) for _ in range(2))
+        rejected[0] += paired_rank_test(y, a, b).pvalue <= 0.05
+        rejected[1] += paired_rank_test(y, a, b, groups=groups).pvalue <= 0.05
+    assert rejected[0] > 50
+    assert rejected[1] <= 10 + 3 * 3.1
+
+
+def test_no_warning_in_any_of_them():
+    y, (a, b), groups = sample(15)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for call in CALLS.values():
+            call(y, a, b, groups)
