@@ -46,7 +46,7 @@ from sklearn_rank.metrics import (
     roc_auc_score,
 )
 
-DRAWS = 2000
+DRAWS = 1000
 SIZES = ("equal", "Poisson", "log-normal")
 N_GROUPS = (10, 20, 50, 200)
 FIRST = make_measure(lambda y, s: s[0], name="first", kind="graded", range=(0.0, 1.0))
@@ -115,7 +115,8 @@ def joint_rows(replications):
             return y_true, scores, {"measure": measure}
 
         size = f"{n_pos}/{n_neg}"
-        yield joint_row((name, k, size, measure), joint_levels(rng, replications, sample))
+        design = (name, k, size, measure, replications)
+        yield joint_row(design, joint_levels(rng, replications, sample))
     for k, n_groups, sizes in JOINT_GROUPS:
         rng = seeded("joint groups", k, n_groups, sizes)
 
@@ -124,7 +125,8 @@ def joint_rows(replications):
             return y_true, scores, {"groups": groups}
 
         size = f"{n_groups} groups, {sizes}"
-        yield joint_row(("groups", k, size, "auc"), joint_levels(rng, replications, sample))
+        design = ("groups", k, size, "auc", replications)
+        yield joint_row(design, joint_levels(rng, replications, sample))
     for k, n_queries, measure in JOINT_QUERIES:
         rng = seeded("joint queries", k, n_queries, measure)
 
@@ -136,11 +138,15 @@ def joint_rows(replications):
             return y_true, scores, {"qid": qid, "measure": measure}
 
         size = f"{n_queries} queries"
-        yield joint_row(("queries", k, size, measure), joint_levels(rng, replications, sample))
+        design = ("queries", k, size, measure, replications)
+        yield joint_row(design, joint_levels(rng, replications, sample))
 
 
 def joint_row(design, levels):
-    return dict(zip(("design", "rankers", "size", "measure"), design, strict=True)) | levels
+    return (
+        dict(zip(("design", "rankers", "size", "measure", "samples"), design, strict=True))
+        | levels
+    )
 
 
 # ----------------------------------------------------------------------------------------- groups
@@ -234,6 +240,7 @@ def group_row(replications, n_groups, sizes, classes, tails, known):
             )
             add(f"two-sample {method}", found.pvalue <= 0.05)
     row = {"groups": n_groups, "sizes": sizes, "classes": classes, "tails": tails}
+    row["samples"] = replications
     return row | {name: f"{np.mean(found):.3f}" for name, found in missed.items()}
 
 
@@ -276,6 +283,7 @@ def query_row(replications, n_groups, sizes, skewed):
         test = paired_query_test(FIRST, zeros, a, b, qid=qid, method="t")
         missed.setdefault("test t, no groups", []).append(test.pvalue <= 0.05)
     row = {"groups": n_groups, "sizes": sizes, "values": "skewed" if skewed else "normal"}
+    row["samples"] = replications
     return row | {name: f"{np.mean(found):.3f}" for name, found in missed.items()}
 
 

@@ -70,8 +70,9 @@ def _of_groups(
         mean = (part.count * center + PSEUDO_WEIGHT * sum(ends)) / count
         shift += mean - center
         # About the mean with the added groups, each of the mean size.
-        total += (part.sums[0] + (center - mean) * part.share) * (part.count / count)
-        variance += PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends) / count**2
+        total += part.sums[0] * (part.count / count)
+        squares = (center - mean) ** 2 * float(part.share @ part.share) * part.count**2
+        variance += (squares + PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends)) / count**2
     if not conditional:
         total += found.label_slope * groups.sums(positive - positive.mean()) / len(positive)
     variance += float(total @ total)
