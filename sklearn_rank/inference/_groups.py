@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._codes import Coded
 from .._lists import group_rows
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_qid
 
 __all__ = ["GroupPart", "Groups", "Spread", "check_groups", "check_groups_of_two", "robust_sums"]
@@ -143,12 +144,16 @@ def check_groups_of_two(groups: Any, n_first: int, n_second: int) -> Groups | No
             " pass (groups_first, groups_second)."
         )
     first, second = (
-        np.asarray(check_qid(one, n, name=f"groups[{i}]"))
+        _values(check_qid(one, n, name=f"groups[{i}]"))
         for i, (one, n) in enumerate(zip(groups, (n_first, n_second), strict=True))
     )
     if (first.dtype.kind in "US") != (second.dtype.kind in "US"):
         first, second = first.astype(object), second.astype(object)
     return check_groups(np.concatenate([first, second]), n_first + n_second)
+
+
+def _values(ids: AnyArray | Coded) -> AnyArray:
+    return ids.distinct[ids.codes] if isinstance(ids, Coded) else ids
 
 
 @dataclass(frozen=True, eq=False)

@@ -99,8 +99,8 @@ def paired_rank_test(
     that of either class divided by ``sqrt(1 - share)``, its share of the class, and the quantile
     is Student's. His degrees of freedom are one less than the effective number of groups,
     ``(sum of s^2)^2 / sum of s^4`` for groups of s items of a class, combined over the classes by
-    Satterthwaite's rule. At 5 % true hypotheses were rejected in {LEVELS}
-    of the samples of 10 to 200 groups (the user guide has the table).
+    Satterthwaite's rule. At 5 % true hypotheses were rejected in 0 to 9 % of the samples, 4 % in
+    the median of 48 designs of 10 to 200 groups (the user guide has the table).
 
     References
     ----------

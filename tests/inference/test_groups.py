@@ -496,6 +496,19 @@ def test_refusals_of_pairs(groups, message):
         two_sample_rank_test([4, 6, 5], [2, 2, 2], groups=groups, method="normal")
 
 
+def test_ids_of_any_kind():
+    pandas = pytest.importorskip("pandas")
+    y, (a, b), groups = sample(16)
+    expected = paired_rank_test(y, a, b, groups=groups)
+    pair = two_sample_rank_test(*split(y, a), groups=split(y, groups))
+    texts = np.array([f"user {i}" for i in range(12)])[groups]
+    for ids in (texts, texts.astype(object), pandas.Series(texts).astype("category")):
+        assert paired_rank_test(y, a, b, groups=ids).pvalue == pytest.approx(expected.pvalue)
+        halves = (ids[y == 1], ids[y == 0])
+        found = two_sample_rank_test(*split(y, a), groups=halves)
+        assert found.pvalue == pytest.approx(pair.pvalue, rel=1e-12)
+
+
 def test_ids_of_both_samples_are_of_one_type():
     with pytest.raises(ValueError, match="groups mixes ids of different types"):
         two_sample_rank_test([1, 5, 3], [4, 2, 6], groups=(["a", "b", "c"], [1, 2, 3]))
