@@ -182,9 +182,10 @@ def compare_rankers(
 
     Notes
     -----
-    The largest of the absolute statistics has the distribution of that of correlated variables of
-    Student, taken from 100,000 draws: shorter intervals than Bonferroni's, and p-values below
-    1e-4 are Bonferroni's. The degrees of freedom are the least over the contrasts: by
+    The largest of the absolute statistics has the distribution of that of correlated normal
+    variables, taken from 100,000 draws, with Student's quantiles in place of normal ones, since
+    each has a variance of its own: shorter intervals than Bonferroni's, and p-values below 1e-4
+    are Bonferroni's. The degrees of freedom are the least over the contrasts: by
     Satterthwaite's rule from ``n_pos - 1`` and ``n_neg - 1`` for items, ``n - 1`` for n queries,
     and with groups as in :func:`paired_rank_test`. At 5 % the hypothesis that all contrasts are 0
     was rejected in {JOINT} of the samples where it is true, for 5 rankers at 10 positives and 90

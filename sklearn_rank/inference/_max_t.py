@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import inf, isinf
 
 import numpy as np
+from scipy.special import ndtr, stdtrit
 
 from .._typing import FloatArray
 
@@ -89,8 +90,8 @@ def largest_statistics(
     rng : numpy.random.Generator
         Source of random numbers.
     degrees : float, default=inf
-        Degrees of freedom of the variance by which all are divided; infinitely many divide by
-        nothing.
+        Degrees of freedom of the variance by which each is divided, its own: the draws have the
+        quantiles of Student's distribution in place of normal ones.
 
     Returns
     -------
@@ -100,5 +101,5 @@ def largest_statistics(
     root = correlation_root(covariance)
     drawn = np.concatenate([np.abs(some).max(axis=1) for some in normal_draws(root, n_draws, rng)])
     if not isinf(degrees):
-        drawn *= np.sqrt(degrees / rng.chisquare(degrees, n_draws))
+        drawn = stdtrit(degrees, ndtr(drawn))
     return np.sort(drawn)

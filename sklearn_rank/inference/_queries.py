@@ -144,7 +144,7 @@ def metric_interval(
     One list:
 
     >>> print(metric_interval("bedroc@2", [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]))
-    ?
+    0.7878 [0.3630, 0.9603] (bedroc@2 at 4 positives of 8, 95 %, influence)
 
     The labels as scores are perfect on each query, which does not prove that they always are:
 
