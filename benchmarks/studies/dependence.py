@@ -295,7 +295,7 @@ def query_rows(replications):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="joint,groups,queries", help="parts, by commas")
-    parser.add_argument("--replications", type=int, default=200)
+    parser.add_argument("--replications", type=int, default=150)
     parser.add_argument("--write", action="store_true", help="store results/level_*.csv")
     arguments = parser.parse_args()
     _comparison.DRAWS = DRAWS
