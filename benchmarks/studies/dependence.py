@@ -6,7 +6,8 @@
 
 Every hypothesis is true and every target known, from a large independent sample of the same
 distribution: what is printed is the share of the samples in which a test at 5 % rejects, or a 95 %
-interval leaves its target out. No constant of the package was chosen on these designs.
+interval leaves its target out. No constant of the package was chosen on these designs; that each
+statistic of max-t has a variance of its own was, for 20 rankers on 20 queries.
 """
 
 import argparse
