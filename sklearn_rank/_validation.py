@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 
+from ._arguments import is_number
 from ._codes import Coded, coded_column, distinct_codes, is_missing
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ._warn import warn
 
 __all__ = [
     "CheckedRows",
+    "are_usual_labels",
     "check_grades",
     "check_positive",
     "check_qid",
@@ -22,6 +26,8 @@ __all__ = [
     "check_scores",
     "check_scores_of_rows",
     "check_vector",
+    "class_among",
+    "ravelled",
 ]
 
 # Beyond it float64 no longer tells neighbouring integers apart: different scores would tie.
@@ -102,12 +108,12 @@ def check_rows(
     Parameters
     ----------
     labels : array-like of shape (n_rows,) or (n_lists, n_items)
-        Labels; in two dimensions one list per row.
+        Labels; in two dimensions one list per row, but a column is one list.
     y_score : array-like of the same shape or None
         Scores, if there are any.
     name : str, default="y_true"
         What the labels are called in messages.
-    qid : array-like of shape (n_rows,), default=None
+    qid : array-like of shape (n_rows,) or number, default=None
         Id of the list of each row.
     sample_weight : array-like of the same shape as labels, default=None
         Non-negative weights.
@@ -313,8 +319,8 @@ def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray | Coded:
 
     Parameters
     ----------
-    qid : array-like of shape (n,)
-        One id per row, of any type that can be sorted.
+    qid : array-like of shape (n,) or number
+        One id per row, of any type that can be sorted; one number for all rows is one list.
     n : int
         Number of rows.
     name : str, default="qid"
@@ -328,6 +334,7 @@ def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray | Coded:
     coded = coded_column(qid)
     ids = _array(qid, name, (0, 1)) if coded is None else coded.codes
     if ids.ndim == 0:
+        _refuse_no_id(qid, ids, name)
         return np.broadcast_to(ids, (n,))
     if len(ids) != n:
         raise ValueError(
@@ -353,6 +360,84 @@ def _coded(values: AnyArray, name: str) -> Coded:
         ) from None
 
 
+def _refuse_no_id(qid: Any, ids: AnyArray, name: str) -> None:
+    """Refuse what is neither one id per row nor one number for all rows."""
+    if isinstance(qid, str | bytes):
+        raise ValueError(
+            f"{name}={qid!r} is one {type(qid).__name__} and no id per row: if it is the name of a"
+            f" column, pass the column, {name}=frame[{qid!r}]; if all rows are one list, leave"
+            f" {name} out or pass {name}=0."
+        )
+    number = ids.item()
+    if not is_number(number) or number != number:
+        raise ValueError(
+            f"{name} is {_kind_of(qid)} and no id per row: pass a one-dimensional array with one"
+            f" id for each of the rows, in their order, such as {name}=frame['query']."
+        )
+
+
+def _kind_of(values: Any) -> str:
+    """What was passed in place of an array: a plain number as it is, else its type."""
+    if np.ndim(values) == 0 and np.asarray(values).dtype.kind != "O":
+        return repr(values)
+    return f"a {type(values).__name__}"
+
+
+def are_usual_labels(labels: AnyArray) -> bool:
+    """Whether labels are among 0 and 1 or among -1 and 1, so that 1 is the positive class.
+
+    Parameters
+    ----------
+    labels : ndarray
+        Labels, or the classes that they are of.
+
+    Returns
+    -------
+    bool
+        Whether they are; numbers and bools that came as Python objects count as such.
+    """
+    return _usual_positive(_plain(labels)) is not None
+
+
+def _usual_positive(labels: AnyArray) -> BoolArray | None:
+    """Which labels are 1, if they are numbers among 0 and 1 or among -1 and 1; else None."""
+    if labels.dtype.kind not in "biuf":
+        return None
+    positive = np.asarray(labels == 1, dtype=bool)
+    n_pos = np.count_nonzero(positive)
+    # The others are all 0, or all -1: found without a sort.
+    usual = np.count_nonzero(labels) == n_pos or (
+        np.count_nonzero(labels == -1) == len(labels) - n_pos
+    )
+    return positive if usual else None
+
+
+def class_among(classes: AnyArray, pos_label: Any, whose: str) -> Any:
+    """Find the class that an argument names as the positive one.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    pos_label : object
+        The argument.
+    whose : str
+        What the classes are of, for the message.
+
+    Returns
+    -------
+    object
+        The class, as it is among them.
+    """
+    if np.ndim(pos_label) == 0:
+        for known in classes:
+            if known == pos_label:
+                return known
+    raise ValueError(
+        f"pos_label={pos_label!r} is not among the {whose}, {_listed(classes)}: pass one of them."
+    )
+
+
 def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
     """Check that labels are of two classes, and find the rows of the positive one.
 
@@ -369,14 +454,9 @@ def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
         Whether each row is positive.
     """
     labels, name = checked.labels, checked.name
-    if pos_label is None and labels.dtype.kind in "biuf":
-        positive = np.asarray(labels == 1, dtype=bool)
-        n_pos = np.count_nonzero(positive)
-        # The usual labels, found without a sort: the others are all 0, or all -1.
-        if np.count_nonzero(labels) == n_pos or np.count_nonzero(labels == -1) == (
-            len(labels) - n_pos
-        ):
-            return positive
+    positive = None if pos_label is not None else _usual_positive(labels)
+    if positive is not None:
+        return positive
     missing = _missing(labels)
     if missing.any():
         raise ValueError(
@@ -397,21 +477,45 @@ def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
             " grades."
         )
     if pos_label is None:
-        if labels.dtype.kind not in "biuf" or not (
-            np.isin(classes, [0, 1]).all() or np.isin(classes, [-1, 1]).all()
-        ):
+        if not are_usual_labels(classes):
             raise ValueError(
                 f"{name} takes value in {{{_listed(classes)}}} and pos_label is not specified:"
                 f" either make {name} take value in {{0, 1}} or {{-1, 1}} or pass pos_label"
                 " explicitly."
             )
         pos_label = 1
-    elif len(classes) == 2 and pos_label not in classes.tolist():
-        raise ValueError(
-            f"pos_label={pos_label!r} is not among the labels of {name}, {_listed(classes)}: pass"
-            " one of them."
-        )
+    elif len(classes) == 2:
+        pos_label = class_among(classes, pos_label, f"labels of {name}")
     return np.asarray(labels == pos_label, dtype=bool)
+
+
+def ravelled(values: Any, name: str) -> Any:
+    """Take a column for a vector, with a warning; leave all else as it is.
+
+    Parameters
+    ----------
+    values : array-like
+        What was passed.
+    name : str
+        What it is called in the warning.
+
+    Returns
+    -------
+    array-like
+        One-dimensional, if it was of shape (n, 1).
+    """
+    try:
+        shape = np.shape(values)
+    except ValueError:  # of different lengths: refused where it is read
+        return values
+    if len(shape) != 2 or shape[1] != 1:
+        return values
+    warn(
+        f"{name} is a column, of shape {shape}, and was read as one dimension: pass"
+        f" np.ravel({name}). (One list per row takes two columns or more.)",
+        DataConversionWarning,
+    )
+    return np.asarray(values).ravel()
 
 
 def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
@@ -428,7 +532,10 @@ def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
     if listed and len(set(map(type, values))) > 1:
         # NumPy has made words of the numbers and missing values beside words.
         array = np.array(values, dtype=object)
+    array = ravelled(array, name)
     if array.ndim not in dimensions:
+        if array.ndim == 0:
+            raise ValueError(f"{name} is {_kind_of(values)}: pass an array of one entry per row.")
         wanted = "one-dimensional" if 2 not in dimensions else "one- or two-dimensional"
         raise ValueError(f"{name} has shape {array.shape}, but must be {wanted}.")
     if array.size == 0:

@@ -1,7 +1,10 @@
 """What comes in as something else than two clean lists of numbers."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from sklearn.exceptions import DataConversionWarning
 
 from sklearn_rank._lists import LabelType, check_scored_lists
 from sklearn_rank._validation import check_qid, check_vector
@@ -136,8 +139,42 @@ def test_lists_that_do_not_fit_are_refused(check, arguments, message):
         check(**arguments)
 
 
-def test_one_id_for_all_rows():
-    assert check_qid("only", 3).tolist() == ["only"] * 3
+@pytest.mark.parametrize("qid", [7, 0.5, np.int64(7), np.array(7)])
+def test_one_number_is_the_id_of_all_rows(qid):
+    assert check_qid(qid, 3).tolist() == [qid] * 3
+
+
+@pytest.mark.parametrize("qid", ["groups", b"groups", np.str_("groups")])
+def test_a_word_is_no_id(qid):
+    with pytest.raises(ValueError, match=r"pass the column, qid=frame\[.*groups.*or pass qid=0"):
+        check_qid(qid, 3)
+
+
+@pytest.mark.parametrize(
+    "qid",
+    [
+        (i for i in range(3)),
+        {0: 1, 1: 1, 2: 2},
+        {0: 1, 1: 1}.values(),
+        {1, 2, 3},
+        frozenset({1, 2}),
+        len,
+        lambda row: row,
+        range,
+        True,
+        np.nan,
+        1j,
+        np.datetime64("2020-01-01"),
+        object(),
+    ],
+    ids=lambda qid: type(qid).__name__,
+)
+def test_what_is_no_array_is_no_id(qid):
+    with pytest.raises(ValueError, match="and no id per row: pass a one-dimensional array"):
+        check_qid(qid, 3)
+
+
+def test_ids_that_are_missing():
     with pytest.raises(ValueError, match="missing at row 0"):
         check_qid(np.array(["NaT"], dtype="M8[D]"), 1)
 
@@ -155,7 +192,10 @@ def test_a_class_as_relevance():
     ("values", "settings", "message"),
     [
         ([], {}, "v is empty"),
-        ([[1.0]], {}, r"v has shape \(1, 1\), but must be one-dimensional"),
+        ([[1.0, 2.0]], {}, r"v has shape \(1, 2\), but must be one-dimensional"),
+        ({"a": 1.0}, {}, "v is a dict: pass an array of one entry per row"),
+        ((x for x in [1.0]), {}, "v is a generator: pass an array"),
+        (3.0, {}, r"v is 3\.0: pass an array"),
         (["a"], {}, "v must be numeric"),
         ([1.0, 2.0], {"n": 3}, "v has 2 entries, but must have 3"),
         ([1.0, np.nan], {}, r"v is nan at item 1: it must be finite\."),
@@ -174,7 +214,38 @@ def test_vectors_are_floats_without_a_copy_where_they_are():
     assert check_vector("v", [True, 2]).dtype == np.float64
 
 
+COLUMNS = {
+    "array": lambda values: np.reshape(values, (-1, 1)),
+    "list": lambda values: [[value] for value in values],
+    "pandas": lambda values: pd.DataFrame({"column": values}),
+    "polars": lambda values: pl.DataFrame({"column": values}),
+}
+
+
 @every_check
-def test_a_column_beside_a_vector_is_refused(check):
-    with pytest.raises(ValueError, match=r"pass one score for each label, and ravel\(\) columns"):
-        check(np.array([[1], [0]]), [1.0, 2.0])
+@pytest.mark.parametrize("container", COLUMNS.values(), ids=COLUMNS)
+def test_a_column_is_a_vector(check, container):
+    given = {
+        "y_true": [1, 0, 1, 0],
+        "y_score": [1.0, 2.0, 3.0, 4.0],
+        "qid": [5, 5, 8, 8],
+        "sample_weight": [1.0, 2.0, 1.0, 3.0],
+        "query_weight": [1.0, 1.0, 2.0, 2.0],
+    }
+    expected = check(**given)
+    for name in given:
+        column = {**given, name: container(given[name])}
+        with pytest.warns(DataConversionWarning, match=rf"{name} is a column, of shape \(4, 1\)"):
+            found = check(**column)
+        for part in ("labels", "score", "offsets", "ids", "weight", "query_weight"):
+            np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+
+
+def test_the_warning_of_a_column_points_at_the_line_of_the_user():
+    with pytest.warns(DataConversionWarning) as caught:
+        check_vector("v", [[1.0], [2.0]])
+    assert caught[0].filename == __file__
+
+
+def test_two_columns_are_lists():
+    assert check_binary_scores([[1, 0], [1, 0]], [[1, 2], [3, 4]]).n_lists == 2

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray
+from .._typing import IntArray
+from .._validation import check_scores, check_vector
 
-__all__ = ["check_finite", "misordered_pairs"]
+__all__ = ["misordered_pairs"]
 
 
 def misordered_pairs(expected_utility: Any, score: Any) -> IntArray:
@@ -61,12 +62,12 @@ def misordered_pairs(expected_utility: Any, score: Any) -> IntArray:
     >>> misordered_pairs([3.0, 2.0, 1.0, 0.0], [1.0, 4.0, 2.0, 3.0])
     array([[0, 3]])
     """
-    utility = check_finite(expected_utility, "expected_utility")
-    scores = np.asarray(score, dtype=np.float64)
-    if scores.shape != utility.shape or np.isnan(scores).any():
+    utility = check_vector("expected_utility", expected_utility)
+    scores = check_scores(score, name="score")
+    if len(scores) != len(utility):
         raise ValueError(
-            f"score has shape {scores.shape} or NaN in it: pass one score for each of the"
-            f" {len(utility)} expected utilities."
+            f"score has {len(scores)} entries: pass one score for each of the {len(utility)}"
+            " expected utilities."
         )
     # The worst order that agrees with the scores.
     by_score = np.lexsort((utility, -scores))
@@ -83,29 +84,3 @@ def misordered_pairs(expected_utility: Any, score: Any) -> IntArray:
             pairs.append((best[predicted[top]], best[predicted[worst]]))
         predicted = np.delete(predicted, [top, worst])
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
-
-
-def check_finite(values: Any, name: str) -> FloatArray:
-    """Check numbers, one for each item of a list.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_items,)
-        The numbers.
-    name : str
-        Name of the argument, for messages.
-
-    Returns
-    -------
-    ndarray of shape (n_items,)
-        Finite numbers, at least one.
-    """
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or len(array) == 0:
-        raise ValueError(
-            f"{name} has shape {array.shape}: pass one number for each item of one list."
-        )
-    if not np.isfinite(array).all():
-        first = int(np.argmax(~np.isfinite(array)))
-        raise ValueError(f"{name} is {array[first]:g} at item {first}: it must be finite.")
-    return array

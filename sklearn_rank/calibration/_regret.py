@@ -10,12 +10,13 @@ import numpy as np
 
 from .._arguments import check_number, is_whole
 from .._typing import AnyArray, FloatArray
+from .._validation import check_vector
 from ..bounds import Bound
 from ..losses import TemplateLoss
 from ..losses._shared import check_loss
 from ..metrics import Measure
 from ..metrics._shared import MeasureLike, PositionalForm
-from ._pairs import check_finite, misordered_pairs
+from ._pairs import misordered_pairs
 from ._positional import positional_form
 
 __all__ = ["discount_norm", "list_regret_bound", "regret_bound"]
@@ -257,7 +258,7 @@ def list_regret_bound(
     found, _, discounts = _positional(measure)
     size = check_number("surrogate_regret", surrogate_regret, 0.0, closed="left")
     p = _exponent(p)
-    utility = check_finite(expected_utility, "expected_utility")
+    utility = check_vector("expected_utility", expected_utility)
     if utility.min() < 0:
         first = int(np.argmax(utility < 0))
         raise ValueError(

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._lists import check_lists
 from .._typing import FloatArray
+from .._validation import ravelled
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._positional import positional_form, utilities_of, warn_if_not_positional
@@ -87,6 +88,7 @@ def utility(
     if undefined is not None:
         found = get_measure(found, undefined=undefined)
     warn_if_not_positional(found)
+    y_true = ravelled(y_true, "y_true")
     if np.ndim(y_true) != 1:
         raise ValueError(
             f"y_true has {np.ndim(y_true)} dimensions, but must have one: pass the items of all"

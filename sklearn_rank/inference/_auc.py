@@ -9,7 +9,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from .._arguments import check_choice, check_level
 from .._lists import LabelType, check_scored_lists
-from .._validation import check_qid
+from .._validation import check_qid, ravelled
 from .._warn import warn
 from ._auc_limits import ESTIMATED, METHODS, WITH_GROUPS, auc_limits, design_effect
 from ._auc_moments import AUCMoments, clustered_moments, sample_moments
@@ -151,6 +151,7 @@ def auc_interval(
             f"method={method!r} needs independent items and takes no groups: choose one of"
             f" {', '.join(map(repr, WITH_GROUPS))}."
         )
+    y_true = ravelled(y_true, "y_true")
     if dimensions(y_true) != 1:
         raise ValueError(
             f"y_true has {np.ndim(y_true)} dimensions, but the interval is for one list: pass"
@@ -186,7 +187,7 @@ def auc_interval(
 
 
 def _refuse_fractions(sample_weight: Any) -> None:
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = np.ravel(sample_weight).astype(np.float64)
     row = int(np.argmax(weight != np.floor(weight)))
     raise ValueError(
         f"sample_weight is {weight[row]:g} at row {row}, which is no number of times that an item"

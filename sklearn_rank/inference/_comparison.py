@@ -9,6 +9,7 @@ import numpy as np
 
 from .._arguments import check_flag, check_generator, check_level
 from .._typing import BoolArray, FloatArray
+from .._validation import ravelled
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._contrasts import read_contrasts
@@ -219,6 +220,7 @@ def compare_rankers(
     names = tuple(scores)
     rows = read_contrasts(names, contrasts)
     rng = check_generator(random_state)
+    y_true = ravelled(y_true, "y_true")
     if qid is None and dimensions(y_true) != 2:
         found = measure_influence(
             measure,

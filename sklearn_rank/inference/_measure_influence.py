@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+from .._validation import ravelled
 from ..metrics import Measure
 from ..metrics._shared import ClassInfluence
 from ._two_classes import check_two_classes
@@ -44,6 +45,7 @@ def measure_influence(
     list of ClassInfluence
         One for each scorer.
     """
+    y_true = ravelled(y_true, name)
     lists = [
         check_two_classes(y_true, y_score, pos_label, name=name, rel=measure.rel)
         for y_score in scores

@@ -13,6 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from .._lists import ScoredLists
 from .._typing import AnyArray, BoolArray, FloatArray
+from .._validation import ravelled
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._groups import GroupPart, Groups, Spread, check_groups, robust_sums
@@ -120,6 +121,7 @@ def query_values_of(
     dict of str to QueryValues
         Values of each system, on the queries where the measure is defined.
     """
+    y_true = ravelled(y_true, "y_true")
     if qid is None and dimensions(y_true) != 2:
         raise ValueError(
             "qid is missing: the queries are the sample, and one list has no spread; pass the id"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._lists import LabelType, ScoredLists, check_scored_lists
+from .._validation import ravelled
 
 __all__ = ["check_two_classes", "dimensions"]
 
@@ -63,6 +64,7 @@ def check_two_classes(
     ScoredLists
         The list, without weights.
     """
+    y_true = ravelled(y_true, name)
     if dimensions(y_true, name=name) != 1:
         raise ValueError(
             f"{name} has {np.ndim(y_true)} dimensions, but the uncertainty is that of one list:"

@@ -15,6 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from .._arguments import check_flag, is_number, is_whole
 from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists
 from .._typing import BoolArray, FloatArray
+from .._validation import ravelled
 from .._warn import warn
 from ._conventions import Convention, Rules, check_convention
 from ._influence import ClassInfluence
@@ -353,6 +354,8 @@ class Measure(ABC):
             )
         if n_relevant is not None or ideal is not None:
             check_takes(self._called, self.takes_relevant, n_relevant=n_relevant, ideal=ideal)
+        if self.two_dimensions_are_classes:
+            y_true = ravelled(y_true, "y_true")
         lists = check_scored_lists(
             y_true,
             y_score,

@@ -12,6 +12,7 @@ import numpy as np
 from .._arguments import check_number, check_whole
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
+from .._validation import ravelled
 from ._conventions import CATBOOST, GDEVAL, LETOR, LIGHTGBM, RANX, TREC_EVAL, XGBOOST, Rules
 from ._discounted import (
     Discount,
@@ -152,6 +153,7 @@ class DCGMeasure(ConventionalMeasure):
         ScoredLists
             The lists, by ascending id.
         """
+        y_true = ravelled(y_true, "y_true")
         lists = super().lists(y_true, y_score, **arguments)
         said = self.gain is not None or self.convention is not None
         if not said and np.ndim(y_true) == 2 and not _are_classes(lists.grade):

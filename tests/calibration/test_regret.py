@@ -127,9 +127,9 @@ def test_there_are_no_pairs_in_the_best_order():
     ("arguments", "message"),
     [
         (([1.0, np.nan], [1.0, 2.0]), "expected_utility is nan at item 1"),
-        (([[1.0]], [[1.0]]), "expected_utility has shape"),
-        (([], []), "expected_utility has shape"),
-        (([1.0, 2.0], [1.0]), "score has shape"),
+        (([[1.0, 2.0]], [1.0, 2.0]), "expected_utility has shape"),
+        (([], []), "expected_utility is empty"),
+        (([1.0, 2.0], [1.0]), "score has 1 entries: pass one score for each of the 2"),
         (([1.0, 2.0], [1.0, np.nan]), "NaN"),
     ],
 )

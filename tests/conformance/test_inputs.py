@@ -1,0 +1,174 @@
+"""What holds for every public function that takes labels, scores, ids or weights."""
+
+import inspect
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pytest
+from sklearn.exceptions import DataConversionWarning
+
+from sklearn_rank import calibration, inference, metrics
+from sklearn_rank.exceptions import CalibrationWarning, SmallTopWarning
+
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::{one.__module__}.{one.__name__}")
+    for one in (CalibrationWarning, SmallTopWarning)
+]
+
+N_QUERIES = 8
+RNG = np.random.default_rng(0)
+LABELS = np.tile([1, 0, 0, 1, 0], N_QUERIES)
+IDS = np.repeat(np.arange(N_QUERIES), 5)
+
+
+def scores():
+    return LABELS + RNG.normal(size=len(LABELS)).round(1)
+
+
+# One entry for each row: what a column of them must be read as.
+ARRAYS = {
+    **dict.fromkeys(("y_true", "y_true_a", "y_true_b"), LABELS),
+    **{name: scores() for name in ("y_score", "y_score_a", "y_score_b")},
+    **{name: {"a": scores(), "b": scores()} for name in ("y_scores", "scores")},
+    "scores_pos": RNG.normal(1.0, 1.0, 12).round(1),
+    "scores_neg": RNG.normal(0.0, 1.0, 9).round(1),
+    "qid": IDS,
+    "groups": IDS,
+    "sample_weight": np.tile([1, 2, 1, 1, 3], N_QUERIES),
+    "query_weight": IDS + 1.0,
+}
+# What the functions need beside them.
+OTHERS = {
+    "measure": "ap",
+    "k": 3,
+    "u0": 0.5,
+    "p": 4.0,
+    "phi": "wilcoxon",
+    "fraction": 0.2,
+    "gain": "exponential",
+    "discount": "logarithmic",
+}
+IDS_OF = ("qid", "groups")
+
+
+def functions():
+    """Every public function that takes one of the arrays."""
+    found = {}
+    for room in (metrics, inference, calibration):
+        for name in room.__all__:
+            value = getattr(room, name)
+            if inspect.isfunction(value) and set(inspect.signature(value).parameters) & (
+                ARRAYS.keys()
+            ):
+                found[name] = value
+    # A scorer takes the name under which ids are passed, and no ids.
+    del found["get_scorer"]
+    return found
+
+
+def arguments_of(function, leave_out=()):
+    """One value for each array that the function takes, and for each parameter that it needs."""
+    given = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in leave_out:
+            continue
+        if name in ARRAYS:
+            given[name] = ARRAYS[name]
+        elif parameter.default is parameter.empty:
+            given[name] = OTHERS[name]
+        elif name == "random_state":
+            given[name] = 0
+        elif name == "n_resamples":
+            given[name] = 99
+    return given
+
+
+def cases(names=ARRAYS):
+    return [
+        pytest.param(function, name, id=f"{title}-{name}")
+        for title, function in functions().items()
+        for name in inspect.signature(function).parameters
+        if name in names
+    ]
+
+
+def as_column(values):
+    if isinstance(values, dict):
+        return {name: as_column(one) for name, one in values.items()}
+    return np.reshape(values, (-1, 1))
+
+
+def assert_same(found, expected):
+    assert type(found) is type(expected)
+    if is_dataclass(expected):
+        for field in fields(expected):
+            assert_same(getattr(found, field.name), getattr(expected, field.name))
+    elif isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for name, value in expected.items():
+            assert_same(found[name], value)
+    elif isinstance(expected, tuple):
+        for one, other in zip(found, expected, strict=True):
+            assert_same(one, other)
+    else:
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_the_functions_are_found():
+    assert len(functions()) > 35
+    assert {"ndcg_score", "rank_positions", "roc_band", "utility"} <= set(functions())
+
+
+@pytest.mark.parametrize(("function", "name"), cases())
+def test_a_column_is_a_vector(function, name):
+    given = arguments_of(function)
+    expected = function(**given)
+    with pytest.warns(DataConversionWarning, match=r"is a column, of shape \(\d+, 1\)") as caught:
+        found = function(**{**given, name: as_column(given[name])})
+    assert_same(found, expected)
+    assert {one.filename for one in caught} == {__file__}
+
+
+@pytest.mark.parametrize("function", functions().values(), ids=functions())
+def test_columns_are_one_list(function):
+    """Without ids a column of labels and scores is one list, not many of one item each."""
+    given = arguments_of(function, leave_out=("groups", "query_weight", "sample_weight"))
+    if inspect.signature(function).parameters.get("qid") is not None:
+        if "measure" in given or function.__name__ == "compare_rankers":
+            pytest.skip("a mean over queries")
+        given.pop("qid")
+    columns = {
+        name: as_column(value) if name in ARRAYS else value for name, value in given.items()
+    }
+    expected = function(**given)
+    with pytest.warns(DataConversionWarning):
+        found = function(**columns)
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize(("function", "name"), cases(IDS_OF))
+@pytest.mark.parametrize(
+    "ids",
+    ["groups", b"groups", (i for i in IDS), dict(enumerate(IDS)), set(IDS), lambda row: row, True],
+    ids=lambda ids: type(ids).__name__,
+)
+def test_what_is_no_array_of_ids_is_refused(function, name, ids):
+    with pytest.raises(ValueError, match=rf"{name}[= ].*(pass the column|pass a one-dim)"):
+        function(**{**arguments_of(function), name: ids})
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        function
+        for function in functions().values()
+        if {"qid", "average"} <= set(inspect.signature(function).parameters)
+    ],
+    ids=lambda function: function.__name__,
+)
+def test_one_number_is_the_id_of_one_list(function):
+    given = arguments_of(function, leave_out=("qid", "query_weight"))
+    assert function(**given, qid=7) == function(**given)
+    values, ids = function(**given, qid=7, average=None, return_qid=True)
+    assert len(values) == 1
+    assert ids.tolist() == [7]
