@@ -504,10 +504,12 @@ def ravelled(values: Any, name: str) -> Any:
     array-like
         One-dimensional, if it was of shape (n, 1).
     """
-    try:
-        shape = np.shape(values)
-    except ValueError:  # of different lengths: refused where it is read
-        return values
+    shape = getattr(values, "shape", None)
+    if shape is None:
+        try:
+            shape = np.asarray(values).shape
+        except ValueError:  # of different lengths: refused where it is read
+            return values
     if len(shape) != 2 or shape[1] != 1:
         return values
     warn(

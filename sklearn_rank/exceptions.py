@@ -1,9 +1,11 @@
-"""Warnings of the package, each a category of its own so that it can be filtered by name."""
+"""Warnings of the package, each a category of its own, and the error of a scorer's set-up."""
 
 __all__ = [
     "CalibrationWarning",
     "MissingQueryWarning",
+    "PositiveClassWarning",
     "RelativeWeightWarning",
+    "ScorerSetupError",
     "SingleListWarning",
     "SmallTopWarning",
     "VersionWarning",
@@ -32,6 +34,20 @@ class MissingQueryWarning(UserWarning):
     """
 
 
+class PositiveClassWarning(UserWarning):
+    """An estimator was not told which class is positive and took the greater label.
+
+    Labels among 0 and 1, -1 and 1, or False and True have 1 (True) as the positive one; of all
+    others ``pos_label=`` says it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import PositiveClassWarning
+    >>> warnings.simplefilter("error", PositiveClassWarning)
+    """
+
+
 class RelativeWeightWarning(UserWarning):
     """Weights that look like shares go to a measure that takes them as repetitions.
 
@@ -40,6 +56,31 @@ class RelativeWeightWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import RelativeWeightWarning
     >>> warnings.simplefilter("error", RelativeWeightWarning)
+    """
+
+
+class ScorerSetupError(BaseException):
+    """A scorer lacks what no candidate can give it, so that a whole search would have no score.
+
+    Raised where ids of queries, the positive class or the scale of grades are missing, or where a
+    measure is passed as ``scoring=`` in place of its scorer. Scikit-learn's cross-validation and
+    searches turn every ``Exception`` of a scorer into ``error_score``, NaN by default, and go on
+    to the end; so this is a ``BaseException``, on purpose: it ends the search at the first
+    candidate, whatever ``error_score`` is. ``except Exception`` does not catch it,
+    ``except ScorerSetupError`` does.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn_rank.exceptions import ScorerSetupError
+    >>> from sklearn_rank.metrics import get_scorer
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["ok", "fraud", "ok", "fraud"]
+    >>> try:
+    ...     cross_val_score(LogisticRegression(), X, y, cv=2, scoring=get_scorer("auc"))
+    ... except ScorerSetupError as error:
+    ...     print(str(error).partition(":")[0])
+    The positive class is not known
     """
 
 

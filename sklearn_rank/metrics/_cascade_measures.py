@@ -199,6 +199,11 @@ class _OnAScale(Measure):
         """From 0 to 1."""
         return (0.0, 1.0)
 
+    @property
+    def scaled_by_labels(self) -> bool:
+        """Whether no ``max_grade`` is given."""
+        return self.max_grade is None
+
     def _highest(self, grade: FloatArray) -> float:
         return _highest_grade(grade, self.max_grade)
 

@@ -17,6 +17,7 @@ from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists
 from .._typing import BoolArray, FloatArray
 from .._validation import ravelled
 from .._warn import warn
+from ..exceptions import ScorerSetupError
 from ._conventions import Convention, Rules, check_convention
 from ._influence import ClassInfluence
 from ._positional_form import PositionalForm
@@ -79,6 +80,8 @@ class Measure(ABC):
         Utilities of the items and discounts of the positions, where the measure has them.
     has_influence : bool
         Whether it is known how much single items of one list move the measure.
+    scaled_by_labels : bool
+        Whether values are on a scale that ends with the highest grade among all lists of a call.
     theorems : tuple of str
         Inequalities that give lower limits in finite samples.
     conventions : mapping of str to Rules
@@ -251,6 +254,11 @@ class Measure(ABC):
         return type(self).influence is not Measure.influence
 
     @property
+    def scaled_by_labels(self) -> bool:
+        """Whether values are on a scale that ends with the highest grade among the lists."""
+        return False
+
+    @property
     def theorems(self) -> tuple[str, ...]:
         """Inequalities that give lower limits for the expectation in finite samples."""
         low, high = self.counted_range
@@ -413,7 +421,8 @@ class Measure(ABC):
         y_score : array-like of the same shape
             Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
         *misplaced : tuple
-            Refused: a search that was given the measure for a scorer passes estimator, X and y.
+            Refused: a search that was given the measure for a scorer passes estimator, X and y,
+            and is ended by a :class:`sklearn_rank.exceptions.ScorerSetupError`.
         qid : array-like of shape (n_samples,), default=None
             Id of the list of each item, the rows in any order; None is one list.
         sample_weight : array-like of the same shape, default=None
@@ -440,7 +449,9 @@ class Measure(ABC):
             As ``average`` and ``return_qid`` say.
         """
         if misplaced:
-            raise TypeError(
+            # A search would take any other error for the score NaN, and go on.
+            error = ScorerSetupError if hasattr(y_true, "fit") else TypeError
+            raise error(
                 f"{self.name} takes labels and scores, and keywords for the rest: for scoring="
                 " pass get_scorer(measure)."
             )

@@ -13,18 +13,18 @@ from sklearn.base import is_classifier
 
 from .._arguments import check_flag
 from .._sklearn_compat import BaseScorer, cached_call
+from .._validation import are_usual_labels, ravelled
+from ..exceptions import ScorerSetupError
 from ._grammar import MeasureLike, get_measure, get_measure_names
 from ._measure import Measure
+from ._positive_class import (
+    RESPONSE_METHODS,
+    one_score_a_row,
+    positive_class,
+    response_method,
+)
 
-__all__ = [
-    "RankingScorer",
-    "get_scorer",
-    "get_scorer_names",
-    "ranking_scores",
-    "refuse_level",
-]
-
-RESPONSE_METHODS: tuple[str, ...] = ("decision_function", "predict_proba", "predict")
+__all__ = ["RankingScorer", "get_scorer", "get_scorer_names", "refuse_level"]
 
 # What the name of the scorer of a loss begins with, as in scikit-learn.
 NEGATED = "neg_"
@@ -84,9 +84,9 @@ class _MeasureOfOrder:
 class RankingScorer(BaseScorer):
     """Scorer of an ordering; made by :func:`get_scorer`.
 
-    It ranks by ``decision_function``, else by ``predict_proba`` of the second class, and by
-    ``predict`` only where the estimator is no classifier. For a classifier the second class is
-    the relevant one, whatever the labels are, unless ``pos_label`` names the first.
+    It ranks by ``decision_function``, else by ``predict_proba``, and by ``predict`` only where
+    the estimator is no classifier. The positive class is ``pos_label``, else that of the
+    estimator, else 1 of the usual labels; of others there is none, and it refuses to score.
 
     Parameters
     ----------
@@ -183,6 +183,11 @@ class RankingScorer(BaseScorer):
         -------
         float
             The value of the measure, negated for a loss.
+
+        Raises
+        ------
+        ScorerSetupError
+            If it can score no candidate: without ids, positive class or scale of grades.
         """
         metadata |= {"sample_weight": sample_weight, "qid": qid, "query_weight": query_weight}
         given = {name: value for name, value in metadata.items() if value is not None}
@@ -200,7 +205,7 @@ class RankingScorer(BaseScorer):
             if isinstance(alias, str) and alias in metadata:
                 value = named.pop(alias)
                 if metadata.get(name, value) is not value:
-                    raise ValueError(
+                    raise ScorerSetupError(
                         f"{name} was passed as {name} and as {alias}, which the scorer takes for"
                         " it: leave out one of the two."
                     )
@@ -216,7 +221,7 @@ class RankingScorer(BaseScorer):
             message="A parameter of this scorer is passed as metadata too: pass it once.",
             kwargs=kwargs,
         )
-        method = _response_method(estimator, self.measure.by_class)
+        method = response_method(estimator)
         arguments = {**self._kwargs, **kwargs}
         has_queries = arguments.get("qid") is not None
         self._check_queries(has_queries)
@@ -225,14 +230,12 @@ class RankingScorer(BaseScorer):
             return float(
                 self._sign * self._value_of_classes(estimator, y_true, y_score, arguments)
             )
-        y_true = np.asarray(y_true)
+        y_true = np.asarray(ravelled(y_true, "y_true"))
         counted = _counted_labels(y_true, arguments.get("sample_weight"))
+        positive = self._positive(estimator, arguments.pop("pos_label", None), counted)
         if is_classifier(estimator):
-            refuse_level(self.measure, estimator)
+            self._set_up(refuse_level, estimator)
             _check_known(counted, estimator)
-            positive = arguments.pop("pos_label", None)
-            if positive is None:
-                positive = estimator.classes_[1]
             # Where many scorers share one call of the estimator, scikit-learn remembers the scores
             # under the name of the method, whichever class they are of. Under a name in a tuple
             # they are those of the second class, and of no other scorer.
@@ -242,7 +245,11 @@ class RankingScorer(BaseScorer):
                 y_score = cached_call(None, estimator, method, X, pos_label=positive)
             y_true = (y_true == positive).astype(int)
         else:
-            y_score = _one_score_a_row(method_caller(estimator, method, X), estimator, method)
+            y_score = one_score_a_row(method_caller(estimator, method, X), estimator, method)
+            if positive is not None:
+                arguments["pos_label"] = positive
+            if positive is None:
+                self._set_up(check_fixed_scale, counted)
         if self.measure.rel is not None:
             counted = counted >= self.measure.rel
         # Of many queries the measure itself knows which ones have no value.
@@ -279,10 +286,32 @@ class RankingScorer(BaseScorer):
         measure = get_measure(self.measure, labels=tuple(classes))
         return float(measure(y_true, y_score, **arguments))
 
+    def _positive(self, estimator: Any, pos_label: Any, labels: np.ndarray[Any, Any]) -> Any:
+        """Positive class of the labels that count; None where they are grades or say it."""
+        try:
+            positive = positive_class(estimator, pos_label)
+        except ValueError as error:
+            # Only here is it known who can be told.
+            told = f"{str(error).removesuffix('.')}, to the scorer or the estimator."
+            raise ScorerSetupError(told) from None
+        if positive is None and self.measure.kind == "binary" and not are_usual_labels(labels):
+            raise ScorerSetupError(
+                f"The positive class is not known: {self.measure.name} is of two classes, and y"
+                " has other labels than 0 and 1 or -1 and 1: pass pos_label= to the scorer."
+            )
+        return positive
+
+    def _set_up(self, check: Callable[[Measure, Any], None], subject: Any) -> None:
+        """Check what no candidate of a search could mend."""
+        try:
+            check(self.measure, subject)
+        except ValueError as error:
+            raise ScorerSetupError(str(error)) from None
+
     def _check_queries(self, given: bool) -> None:
         name = self.measure.name
         if self._single_list and given:
-            raise ValueError(
+            raise ScorerSetupError(
                 f"qid was passed to a scorer of {name} that was built with single_list=True, for"
                 " rows that are one list: leave out one of the two."
             )
@@ -291,7 +320,7 @@ class RankingScorer(BaseScorer):
         request = self._get_metadata_request().score.requests.get("qid")
         if self.measure.per_query or request not in (None, False):
             alias = request if isinstance(request, str) else "qid"
-            raise ValueError(
+            raise ScorerSetupError(
                 f"{name} is a mean over queries, but its scorer got no qid: pass qid=, one id per"
                 f" row, where you call it; in a search pass fit(..., {alias}=...), in"
                 f" cross-validation params={{{alias!r}: ...}}, after"
@@ -346,6 +375,26 @@ def _counted_labels(y_true: np.ndarray[Any, Any], sample_weight: Any) -> np.ndar
     return y_true[weight != 0]
 
 
+def check_fixed_scale(measure: Measure, labels: np.ndarray[Any, Any]) -> None:
+    """Refuse to score parts of data, each on a scale that ends with its own highest grade.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    labels : ndarray
+        Labels of a part. Those among 0 and 1 have one scale.
+    """
+    if not measure.scaled_by_labels or labels.dtype.kind not in "iuf":
+        return
+    if np.count_nonzero(labels == 0) + np.count_nonzero(labels == 1) < labels.size:
+        raise ValueError(
+            f"{measure.name} has no max_grade, and would scale what it scores by the highest grade"
+            f" that occurs there, here {labels.max():g}, so that folds are not comparable: pass"
+            " max_grade=, the highest grade of the scale, to get_scorer or get_measure."
+        )
+
+
 def _check_known(labels: np.ndarray[Any, Any], estimator: Any) -> None:
     classes = estimator.classes_
     unknown = ~np.logical_or(labels == classes[0], labels == classes[1])
@@ -354,52 +403,6 @@ def _check_known(labels: np.ndarray[Any, Any], estimator: Any) -> None:
             f"y has the label {labels[unknown].tolist()[0]!r}, but {type(estimator).__name__} was"
             f" fitted on {classes.tolist()}: pass the labels that it knows."
         )
-
-
-def ranking_scores(estimator: Any, X: Any) -> Any:
-    """Scores by which an estimator ranks rows, as its scorers see them.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted estimator.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Rows.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        The scores.
-    """
-    method = _response_method(estimator)
-    return _one_score_a_row(getattr(estimator, method)(X), estimator, method)
-
-
-def _one_score_a_row(values: Any, estimator: Any, method: str) -> Any:
-    if method != "predict_proba" or np.ndim(values) != 2:
-        return values
-    if np.shape(values)[1] != 2:
-        raise ValueError(
-            f"{type(estimator).__name__}.predict_proba has {np.shape(values)[1]} columns, but a"
-            " ranking has two classes: fit one class against the rest."
-        )
-    return np.asarray(values)[:, 1]
-
-
-def _response_method(estimator: Any, by_class: bool = False) -> str:
-    methods = RESPONSE_METHODS[:2] if is_classifier(estimator) else RESPONSE_METHODS
-    if is_classifier(estimator) and len(estimator.classes_) != 2 and not by_class:
-        raise ValueError(
-            f"{type(estimator).__name__} was fitted on {len(estimator.classes_)} classes, but a"
-            " ranking has two: fit one class against the rest, or pass multi_class= with 'auc'."
-        )
-    for method in methods:
-        if hasattr(estimator, method):
-            return method
-    raise AttributeError(
-        f"{type(estimator).__name__} has neither decision_function nor predict_proba: its labels"
-        " give no order; use an estimator that scores."
-    )
 
 
 def _check_request(qid: Any, single_list: Any) -> None:
@@ -435,8 +438,8 @@ def get_scorer(
         ``"recall@20"``, ``"ap"``, ``"ap@10"``, ``"rr"``, ``"rr@10"``, ``"err"``, ``"err@10"``,
         ``"rbp@0.8"``, ``"success@10"``, ``"r_precision"``, ``"f1@10"``, ``"spearman"``,
         ``"tau_b"``, ``"tau_ap"``, ``"rbo@0.9"``; ``"ap(rel>=2)"`` for grades
-        of which those from 2 on are relevant; pass ``max_grade=`` with the graded "err" and
-        "rbp" in a search, else it is that of each fold. Measures of one list of two classes:
+        of which those from 2 on are relevant; "err" and "rbp" need ``max_grade=`` for grades
+        beyond 0 and 1, so that all folds are on one scale. Measures of one list of two classes:
         ``"auc"``, ``"gini"``, ``"ks"``, ``"partial_auc@fpr0.1"``, ``"tpr@fpr0.01"``,
         ``"local_auc@0.8"``, ``"pnorm@4"``, ``"bedroc@20"``, ``"rie@20"``,
         ``"precision@top0.05"``, ``"enrichment@0.01"``, ``"lift@0.1"``, ``"pos@top"``, and the
@@ -452,7 +455,9 @@ def get_scorer(
         Whether all rows are one list, as in the classification of two classes. Such a scorer asks
         for no ids, and takes none. Without it, a mean over queries refuses to score without ids.
     pos_label : int, float, bool, str or None, default=None
-        The positive class; None is the second of a classifier's ``classes_``.
+        The positive class. None is the ``pos_label`` of the estimator, where it or what it wraps
+        has one (the last step of a pipeline, the estimator of a search), else 1 if the labels are
+        among 0 and 1 or among -1 and 1.
     **parameters : dict
         Further parameters of the measure, such as ``gain="linear"``.
 
@@ -486,13 +491,17 @@ def get_scorer(
     their meaning as it is.
 
     The scorer ranks by ``decision_function``, else ``predict_proba``, else, for estimators that
-    are no classifiers, ``predict``; a classifier that only predicts labels is refused. For a
-    classifier, ``classes_[1]`` is the relevant class, unless ``pos_label=classes_[0]`` is given,
-    which turns the order round. One list with one label is refused: no order of it is better than
-    another, and its value would blur the mean over folds. Of many queries the measure's
-    ``undefined`` says what those without a value count. With metadata routing enabled,
-    ``set_score_request(sample_weight=True)`` or ``query_weight=True`` hands weights to the measure
-    and leaves the request of the ids as it is.
+    are no classifiers, ``predict``; a classifier that only predicts labels is refused. Where the
+    positive class is ``classes_[0]``, the order is turned round. One list with one label is
+    refused: no order of it is better than another, and its value would blur the mean over folds.
+    Of many queries the measure's ``undefined`` says what those without a value count. With
+    metadata routing enabled, ``set_score_request(sample_weight=True)`` or ``query_weight=True``
+    hands weights to the measure and leaves the request of the ids as it is.
+
+    What no candidate can mend raises :class:`sklearn_rank.exceptions.ScorerSetupError`: no ids for
+    a mean over queries, no positive class for labels other than 0 and 1 or -1 and 1, no scale of
+    the grades. It ends a search at once, whatever ``error_score`` is; every other error of a
+    scorer becomes ``error_score``, with a warning, or is raised if that is "raise".
 
     Examples
     --------

@@ -12,8 +12,9 @@ from ._influence import (
     share_at,
 )
 from ._positional_form import PositionalForm
+from ._positive_class import own_pos_label, positive_class, ranking_scores
 from ._score_generating import Phi, ScoreGeneratingFunction, as_score_generating
-from ._scorer import RankingScorer, ranking_scores, refuse_level
+from ._scorer import RankingScorer, check_fixed_scale, refuse_level
 
 __all__ = [
     "PSEUDO_WEIGHT",
@@ -25,8 +26,11 @@ __all__ = [
     "RankingScorer",
     "ScoreGeneratingFunction",
     "as_score_generating",
+    "check_fixed_scale",
     "linear_rank_influence_of",
+    "own_pos_label",
     "partial_auc_influence_of",
+    "positive_class",
     "rank_bias",
     "rank_range",
     "ranking_scores",

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from .._arguments import check_choice, check_share, check_whole
+from ..exceptions import ScorerSetupError
 from ..inference._shared import check_two_classes
 from ..metrics import Measure
 from ..metrics._shared import MeasureLike, RankingScorer
@@ -33,6 +34,7 @@ def make_bound_scorer(
     method: Method = "kl",
     n_candidates: int = 1,
     qid: str | bool | None = None,
+    pos_label: Any = None,
 ) -> BoundScorer:
     """Make a scorer of the lower confidence limit for a measure.
 
@@ -58,6 +60,9 @@ def make_bound_scorer(
     qid : str, bool or None, default=None
         Under which name the scorer of a mean over queries asks for the ids where metadata routing
         is enabled; None is "groups".
+    pos_label : int, float, bool, str or None, default=None
+        The positive class. None is the ``pos_label`` of the estimator, where it or what it wraps
+        has one, else 1 if the labels are among 0 and 1 or among -1 and 1.
 
     Returns
     -------
@@ -121,7 +126,8 @@ def make_bound_scorer(
             f"qid={qid!r} is for means over queries, and {found.name!r} is of one list: leave it"
             " out."
         )
-    return BoundScorer(found, float(delta), method, int(n_candidates), qid)
+    kwargs = {} if pos_label is None else {"pos_label": pos_label}
+    return BoundScorer(found, kwargs, float(delta), method, int(n_candidates), qid)
 
 
 class BoundScorer(RankingScorer):
@@ -131,6 +137,8 @@ class BoundScorer(RankingScorer):
     ----------
     measure : Measure
         As in :func:`make_bound_scorer`.
+    kwargs : dict
+        ``pos_label``, where it is given.
     delta : float
         As in :func:`make_bound_scorer`.
     method : str
@@ -151,6 +159,7 @@ fitted to (bernstein)'
     def __init__(
         self,
         measure: Measure,
+        kwargs: dict[str, Any],
         delta: float,
         method: str,
         n_candidates: int,
@@ -159,14 +168,17 @@ fitted to (bernstein)'
         self.delta = delta
         self.method = method
         self.n_candidates = n_candidates
-        super().__init__(measure, {}, qid, False)
+        super().__init__(measure, kwargs, qid, False)
 
     def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
         evidence: Evidence
+        pos_label = arguments.get("pos_label")
         if self.measure.per_query:
-            evidence = query_evidence(self.measure, [y_true], [[y_score]], [arguments["qid"]])
+            evidence = query_evidence(
+                self.measure, [y_true], [[y_score]], [arguments["qid"]], pos_label=pos_label
+            )
         else:
-            lists = check_two_classes(y_true, y_score, None, rel=self.measure.rel)
+            lists = check_two_classes(y_true, y_score, pos_label, rel=self.measure.rel)
             evidence = list_evidence(self.measure, [lists.positive], [[lists.score]])
         method = ASYMPTOTIC if self.method in ASYMPTOTIC_METHODS else self.method
         return float(evidence.lower(method, np.array([self.delta / self.n_candidates]))[0])
@@ -186,7 +198,7 @@ fitted to (bernstein)'
     ) -> float:
         for name in ("sample_weight", "query_weight"):
             if name in kwargs:
-                raise ValueError(
+                raise ScorerSetupError(
                     f"{name} was passed to {self!r}, but limits are for rows and queries that"
                     " count once: leave it out."
                 )
@@ -206,5 +218,7 @@ fitted to (bernstein)'
     def __repr__(self) -> str:
         return (
             f"make_bound_scorer({self.measure.name!r}, delta={self.delta!r},"
-            f" method={self.method!r}, n_candidates={self.n_candidates!r})"
+            f" method={self.method!r}, n_candidates={self.n_candidates!r}"
+            + "".join(f", {name}={value!r}" for name, value in self._kwargs.items())
+            + ")"
         )

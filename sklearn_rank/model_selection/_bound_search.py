@@ -21,7 +21,7 @@ from .._arguments import (
 )
 from .._typing import AnyArray
 from ..metrics import Measure, get_scorer
-from ..metrics._shared import MeasureLike, refuse_level
+from ..metrics._shared import MeasureLike, check_fixed_scale, own_pos_label, refuse_level
 from ..rankers._shared import Ranker, restored_on_error
 from ._best_estimator import BestEstimatorMixin
 from ._candidates import FitTask, Fitted, Grid, Split, fit_candidates
@@ -82,6 +82,10 @@ class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
         How much joblib tells of the progress.
     random_state : int, RandomState, Generator or None, default=None
         Source of the split for ``cv=None`` and of the draws for simultaneous limits and tests.
+    pos_label : int, float, bool, str or None, default=None
+        The positive class. None is the ``pos_label`` of the estimator, where it or what it wraps
+        has one, else 1 for labels among 0 and 1 or among -1 and 1; of other labels of a classifier
+        it is the greater, with a warning.
 
     Attributes
     ----------
@@ -199,6 +203,7 @@ part, 95 %, max-t)
         error_score: Any = np.nan,
         verbose: int = 0,
         random_state: Any = None,
+        pos_label: Any = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -214,6 +219,7 @@ part, 95 %, max-t)
         self.error_score = error_score
         self.verbose = verbose
         self.random_state = random_state
+        self.pos_label = pos_label
 
     # ------------------------------------------------------------------------------------- fitting
 
@@ -246,6 +252,9 @@ part, 95 %, max-t)
         -----
         FitFailedWarning
             If some fits fail and ``error_score`` is nan.
+        PositiveClassWarning
+            If a classifier's labels are not among 0 and 1 or among -1 and 1, and neither it nor
+            the search has a ``pos_label``.
         UserWarning
             If the measure is of one list and several rows share a group.
         """
@@ -264,12 +273,7 @@ part, 95 %, max-t)
         if not len(y):
             raise ValueError("X and y have 0 samples: pass some.")
         metadata = metadata_of(self, params, measure, len(y))
-        classifier = is_classifier(self.estimator)
-        if classifier:
-            refuse_level(measure, self.estimator)
-        positive = None
-        if classifier or not measure.per_query:
-            positive = positive_rows(y, classifier=classifier, rel=measure.rel)
+        pos_label, positive = self._positive(y, measure)
         grid = Grid.of(self.param_grid, self.prior, self.complexity)
         rng = check_generator(self.random_state)
         splitter = self._splitter(y, measure, int(rng.integers(2**31)))
@@ -285,6 +289,7 @@ part, 95 %, max-t)
             fit_params=metadata.fit_params,
             keep_models=not self.refit,
             raise_errors=self.error_score == "raise",
+            pos_label=pos_label,
         )
         fits = fit_candidates(
             task, grid.candidates, splits, n_jobs=self.n_jobs, verbose=self.verbose
@@ -298,9 +303,21 @@ part, 95 %, max-t)
         labels = y if positive is None else positive.astype(int)
         evidence = _evidence(measure, labels, metadata.qid, splits, [fits[c] for c in scored])
         self.n_splits_ = len(splits)
-        self.scorer_ = get_scorer(measure)
+        self.scorer_ = get_scorer(measure, pos_label=pos_label)
         self._choose(grid, scored, evidence, fits, rng)
         self._keep_best(task, fits[self.best_index_])
+
+    def _positive(self, y: AnyArray, measure: Measure) -> tuple[Any, AnyArray | None]:
+        """Positive class and its rows; both None where labels are grades."""
+        said = own_pos_label(self.estimator) if self.pos_label is None else self.pos_label
+        classifier = is_classifier(self.estimator)
+        if classifier:
+            refuse_level(measure, self.estimator)
+        if classifier or not measure.per_query or said is not None:
+            name = type(self.estimator).__name__ if classifier else None
+            return positive_rows(y, said, name, rel=measure.rel)
+        check_fixed_scale(measure, y)
+        return None, None
 
     def _check_parameters(self) -> Measure:
         """Check what does not depend on data."""

@@ -155,6 +155,8 @@ class FitTask:
         Whether to keep the models.
     raise_errors : bool
         Whether a failing fit raises.
+    pos_label : object, default=None
+        The positive class, of classifiers.
     """
 
     estimator: Any
@@ -163,6 +165,7 @@ class FitTask:
     fit_params: dict[str, Any]
     keep_models: bool
     raise_errors: bool
+    pos_label: Any = None
 
 
 def fit_candidates(
@@ -227,7 +230,7 @@ def _fit_one(task: FitTask, params: dict[str, Any], split: Split) -> Fitted:
         estimator.set_params(**clone(params, safe=False))
         estimator.fit(X_train, task.y[train], **divided)
         fitted = time.perf_counter()
-        scores = np.asarray(ranking_scores(estimator, X_test), dtype=np.float64)
+        scores = np.asarray(ranking_scores(estimator, X_test, task.pos_label), dtype=np.float64)
         if scores.shape != (len(test),) or np.isnan(scores).any():
             raise ValueError(
                 f"{type(estimator).__name__} gave {np.count_nonzero(np.isnan(scores))} NaN among"

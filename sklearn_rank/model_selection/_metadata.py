@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import (
 )
 
 from .._typing import AnyArray
-from .._validation import check_qid
+from .._validation import check_qid, ravelled
 from .._warn import warn
 from ..metrics import Measure, get_scorer
 
@@ -74,6 +74,7 @@ def metadata_of(search: Any, params: dict[str, Any], measure: Measure, n: int) -
         if groups is None and measure.per_query:
             groups = params.get("qid")
         qid = groups
+    groups, qid = ravelled(groups, "groups"), ravelled(qid, "groups")
     if not measure.per_query:
         wholes = {}
         if groups is not None:

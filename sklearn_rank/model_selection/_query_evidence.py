@@ -185,6 +185,7 @@ def query_evidence(
     scores: Sequence[Sequence[FloatArray]],
     qid: Sequence[Any],
     disjoint: Sequence[int] | None = None,
+    pos_label: Any = None,
 ) -> QueryEvidence:
     """Evaluate the candidates on the queries of each part.
 
@@ -200,6 +201,8 @@ def query_evidence(
         Ids of the queries of each part.
     disjoint : sequence of int or None, default=None
         As for :class:`Evidence`.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
 
     Returns
     -------
@@ -209,6 +212,6 @@ def query_evidence(
     samples = []
     for y, of_part, ids in zip(y_true, scores, qid, strict=True):
         named = {str(candidate): score for candidate, score in enumerate(of_part)}
-        found = query_values_of(measure, y, named, qid=ids)
+        found = query_values_of(measure, y, named, qid=ids, pos_label=pos_label)
         samples.append(np.stack([one.values for one in found.values()]))
     return QueryEvidence(measure, samples, disjoint)

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import type_of_target
 from .._arguments import is_whole
 from .._lists import LabelType, check_lists
 from .._typing import AnyArray, BoolArray
+from ..rankers._shared import positive_or_second
 from ._candidates import Split
 
 __all__ = ["check_splits", "positive_rows", "sizes_of_disjoint", "splitter_of"]
@@ -55,22 +56,29 @@ def splitter_of(
     return check_cv(cv, y, classifier=classifier)
 
 
-def positive_rows(y: AnyArray, *, classifier: bool, rel: float | None = None) -> BoolArray:
-    """Find the rows of the second class.
+def positive_rows(
+    y: AnyArray, pos_label: Any, searched: str | None, *, rel: float | None = None
+) -> tuple[Any, BoolArray]:
+    """Find the positive class and its rows.
 
     Parameters
     ----------
     y : ndarray of shape (n_samples,)
         Labels.
-    classifier : bool
-        Whether the estimator is a classifier, which knows two classes of any name.
+    pos_label : object
+        The positive class, where it was said.
+    searched : str or None
+        Name of the estimator, if it is a classifier, which knows two classes of any name and, if
+        nothing was said, takes the greater.
     rel : float or None, default=None
         Least grade that is positive, where the labels are grades.
 
     Returns
     -------
-    ndarray of bool of shape (n_samples,)
-        Which ones.
+    pos_label : object
+        The class; None for 1 of the usual labels of what is no classifier.
+    positive : ndarray of bool of shape (n_samples,)
+        Its rows.
     """
     assert_all_finite(y, input_name="y")
     kind = type_of_target(y, input_name="y", raise_unknown=True)
@@ -79,15 +87,18 @@ def positive_rows(y: AnyArray, *, classifier: bool, rel: float | None = None) ->
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}."
         )
-    known = classes[-1] if classifier else None
-    positive = check_lists(y, LabelType("binary", known, name="y", rel=rel)).positive
+    if searched is not None and len(classes) == 2:
+        pos_label = positive_or_second(searched, classes, pos_label)
+    elif searched is not None:
+        pos_label = classes[0]
+    positive = check_lists(y, LabelType("binary", pos_label, name="y", rel=rel)).positive
     if positive.all() or not positive.any():
         lacking = "negative" if positive.all() else "positive"
         raise ValueError(
             f"y holds items of one class only, with no {lacking} among {len(positive)}: there is"
             " nothing to rank apart; pass items of both classes."
         )
-    return positive
+    return pos_label, positive
 
 
 def check_splits(

@@ -18,6 +18,7 @@ from .._typing import AnyArray, FloatArray
 from .._warn import warn
 from ..bounds import Bound, FunctionClass, auc_bound
 from ..metrics import roc_auc_score
+from ..metrics._shared import own_pos_label
 from ..rankers import AccuracyAtTopRanker
 from ..rankers._shared import BipartiteRanker, restored_on_error
 from ._candidates import prior_weights
@@ -61,6 +62,10 @@ class StructuralRankSelection(BipartiteRanker):
         the tightest, "paper" that of Agarwal et al. Any other is refused for "margin".
     radius : float or None, default=None
         For "margin", and only there: number that no row's norm can exceed, known beforehand.
+    pos_label : int, float, bool, str or None, default=None
+        The positive class, which belongs on top. None is that of the estimator, if it has one,
+        else 1 for labels among 0 and 1 or among -1 and 1; for all others it is the greater label,
+        with a warning. The estimator of "margin" gets it too.
 
     Attributes
     ----------
@@ -82,12 +87,16 @@ class StructuralRankSelection(BipartiteRanker):
     is_vacuous_ : bool
         Whether no limit excludes that the model is no better than chance.
     classes_ : ndarray of shape (2,)
-        Labels; the second is ranked to the top.
+        Labels, ascending; decision values are greater for the second.
+    pos_label_ : object
+        The positive one of them.
     n_features_in_ : int
         Number of features.
 
     Warns
     -----
+    PositiveClassWarning
+        If ``pos_label`` is None and the labels are not among 0 and 1 or among -1 and 1.
     UserWarning
         If every limit is vacuous, which it is for some hundreds of rows.
 
@@ -144,6 +153,7 @@ class StructuralRankSelection(BipartiteRanker):
         weights: Any = None,
         method: Any = "averaging",
         radius: float | None = None,
+        pos_label: Any = None,
     ) -> None:
         self.estimator = estimator
         self.classes = classes
@@ -152,6 +162,7 @@ class StructuralRankSelection(BipartiteRanker):
         self.weights = weights
         self.method = method
         self.radius = radius
+        self.pos_label = pos_label
 
     def fit(self, X: Any, y: Any) -> StructuralRankSelection:
         """Fit a model in each class and choose one.
@@ -185,7 +196,8 @@ class StructuralRankSelection(BipartiteRanker):
         check_choice("method", self.method, METHODS)
         self._check_used()
         X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, positive = self._encode_binary(y, np.ones(len(y)))
+        rows = self._two_classes(y, np.ones(len(y)), own_pos_label(self.estimator))
+        self.classes_, self.pos_label_, positive = rows.classes, rows.pos_label, rows.positive
         grid = self._checked_grid(X.shape[1])
         margin = self.classes == "margin"
         if margin:
@@ -194,7 +206,10 @@ class StructuralRankSelection(BipartiteRanker):
             models, bounds = self._fit_classes(X, y, positive, grid)
         self.grid_, self.bounds_ = grid, bounds
         self.training_scores_ = np.array(
-            [roc_auc_score(positive, model.decision_function(X)) for model in models]
+            [
+                roc_auc_score(positive, self._towards_positive(model.decision_function(X)))
+                for model in models
+            ]
         )
         values = np.array([bound.value for bound in bounds])
         self.limits_ = values if margin else self.training_scores_ - values
@@ -302,7 +317,8 @@ class StructuralRankSelection(BipartiteRanker):
                 "radius is None, but classes='margin' needs a number that no row's norm can"
                 " exceed, known beforehand: pass it."
             )
-        models = [clone(learner).set_params(C=value).fit(X, y) for value in grid]
+        said = {"pos_label": self.pos_label_} if "pos_label" in learner.get_params() else {}
+        models = [clone(learner).set_params(C=value, **said).fit(X, y) for value in grid]
         return models, [
             model.margin_bound(X, y, radius=self.radius, delta=self.delta) for model in models
         ]
@@ -318,7 +334,7 @@ class StructuralRankSelection(BipartiteRanker):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Its decision values; more is nearer to the top.
+            Its decision values, greater for ``classes_[1]``.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from ..inference._shared import named_scores
 from ..metrics import Measure
-from ..metrics._shared import ranking_scores
+from ..metrics._shared import own_pos_label, positive_class, ranking_scores
 
 __all__ = [
     "COLORS",
@@ -19,7 +18,6 @@ __all__ = [
     "CurveDisplay",
     "Display",
     "axes_of",
-    "binary_response",
     "label_rows",
     "query_response",
     "systems_of",
@@ -77,11 +75,13 @@ class CurveDisplay(Display):
 
     @classmethod
     def _of_estimator(
-        cls: Any, estimator: Any, X: Any, y: Any, name: str | None, **arguments: Any
+        cls: Any, estimator: Any, X: Any, y: Any, pos_label: Any, **arguments: Any
     ) -> Any:
         """Draw by the scores of a fitted estimator."""
-        y_score, pos_label, name = binary_response(estimator, X, name)
-        return cls.from_predictions(y, y_score, pos_label=pos_label, name=name, **arguments)
+        y_score, pos_label = _response(estimator, X, pos_label)
+        if arguments["name"] is None:
+            arguments["name"] = type(estimator).__name__
+        return cls.from_predictions(y, y_score, pos_label=pos_label, **arguments)
 
     def _draw_curve(
         self, ax: Any, x: Any, y: Any, name: str | None, style: dict[str, Any]
@@ -115,10 +115,8 @@ def label_rows(ax: Any, names: Any, texts: Any) -> None:
     ax.grid(axis="x", alpha=0.3)
 
 
-def query_response(
-    estimator: Any, X: Any, measure: Measure, pos_label: Any = None
-) -> tuple[Any, Any, str]:
-    """Find the scores of a fitted estimator for queries, its positive class, and its name.
+def query_response(estimator: Any, X: Any, measure: Measure, pos_label: Any) -> tuple[Any, Any]:
+    """Find the scores of a fitted estimator for queries, and the positive class of their labels.
 
     Parameters
     ----------
@@ -128,49 +126,26 @@ def query_response(
         Rows.
     measure : Measure
         The measure.
-    pos_label : object, default=None
-        The positive class, if it is known already.
+    pos_label : object
+        The positive class, where the caller says it.
 
     Returns
     -------
     y_score : ndarray of shape (n_samples,)
-        The scores.
+        The scores, by which the positive class is on top.
     pos_label : object
-        The second class, of a classifier and a measure of two classes.
-    name : str
-        The class of the estimator.
+        The positive class; None where nobody says it and the labels may be grades.
     """
-    y_score, second, name = binary_response(estimator, X, None)
-    if pos_label is None and measure.kind == "binary":
-        pos_label = second
-    return y_score, pos_label, name
+    y_score, positive = _response(estimator, X, pos_label)
+    said = own_pos_label(estimator) if pos_label is None else pos_label
+    return y_score, None if said is None and measure.kind == "graded" else positive
 
 
-def binary_response(estimator: Any, X: Any, name: str | None) -> tuple[Any, Any, str]:
-    """Find the scores of a fitted estimator for two classes, its positive class, and its name.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted estimator.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Rows.
-    name : str or None
-        Name; None is the class of the estimator.
-
-    Returns
-    -------
-    y_score : ndarray of shape (n_samples,)
-        The scores.
-    pos_label : object
-        The second class; None for what is no classifier.
-    name : str
-        The name.
-    """
+def _response(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
+    """Scores of a fitted estimator by which the positive class is on top, and that class."""
     check_is_fitted(estimator)
-    pos_label = estimator.classes_[1] if is_classifier(estimator) else None
-    name = type(estimator).__name__ if name is None else name
-    return ranking_scores(estimator, X), pos_label, name
+    positive = positive_class(estimator, pos_label)
+    return ranking_scores(estimator, X, positive), positive
 
 
 def systems_of(y_score: Any, name: str | None) -> dict[str, Any]:

@@ -83,6 +83,7 @@ class CumulativeGainDisplay(CurveDisplay):
         y: Any,
         *,
         sample_weight: Any = None,
+        pos_label: Any = None,
         kind: str = "gain",
         name: str | None = None,
         ax: Any = None,
@@ -93,14 +94,17 @@ class CumulativeGainDisplay(CurveDisplay):
         Parameters
         ----------
         estimator : object
-            Fitted; ranks by ``decision_function``, else by ``predict_proba`` of the second
-            class, else, if it is no classifier, by ``predict``.
+            Fitted; ranks by ``decision_function``, else by ``predict_proba``, else, if it is no
+            classifier, by ``predict``.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
             Labels of two classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights.
+        pos_label : int, float, bool, str or None, default=None
+            The positive class. None is the ``pos_label`` of the estimator, where it or what it
+            wraps has one, else 1 for labels among 0 and 1 or among -1 and 1.
         kind : {"gain", "lift"}, default="gain"
             What is drawn.
         name : str or None, default=None
@@ -116,7 +120,15 @@ class CumulativeGainDisplay(CurveDisplay):
             The display, drawn.
         """
         return cls._of_estimator(
-            estimator, X, y, name, sample_weight=sample_weight, kind=kind, ax=ax, **kwargs
+            estimator,
+            X,
+            y,
+            pos_label,
+            sample_weight=sample_weight,
+            kind=kind,
+            name=name,
+            ax=ax,
+            **kwargs,
         )
 
     @classmethod

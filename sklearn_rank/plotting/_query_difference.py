@@ -15,7 +15,7 @@ from ..inference._shared import (
     sample_test,
 )
 from ..metrics import get_measure
-from ..metrics._shared import MeasureLike
+from ..metrics._shared import MeasureLike, own_pos_label
 from ._common import COLORS, GREY, Display, axes_of, query_response
 
 __all__ = ["QueryDifferenceDisplay"]
@@ -138,8 +138,8 @@ class QueryDifferenceDisplay(Display):
         Parameters
         ----------
         estimator_a : object
-            Fitted; ranks by ``decision_function``, else by ``predict_proba`` of the second
-            class, else, if it is no classifier, by ``predict``.
+            Fitted; ranks by ``decision_function``, else by ``predict_proba``, else, if it is no
+            classifier, by ``predict``.
         estimator_b : object
             The other one.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
@@ -155,9 +155,9 @@ class QueryDifferenceDisplay(Display):
         groups : array-like of shape (n_samples,), default=None
             Id of the group of the query of each row, for queries that depend on each other; see
             :func:`sklearn_rank.inference.paired_query_test`.
-        pos_label : int, float, bool or str, default=None
-            The positive class; None is the second one of a classifier, for measures of two
-            classes.
+        pos_label : int, float, bool, str or None, default=None
+            The positive class. None is the ``pos_label`` of the estimator, where it or what it
+            wraps has one, else 1 for labels among 0 and 1 or among -1 and 1.
         method : {"randomization", "t", "wilcoxon"}, default="randomization"
             Test, see :func:`sklearn_rank.inference.paired_query_test`.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
@@ -179,8 +179,10 @@ class QueryDifferenceDisplay(Display):
             The display, drawn.
         """
         found = get_measure(measure)
-        a, pos_label, name_a = query_response(estimator_a, X, found, pos_label)
-        b, pos_label, name_b = query_response(estimator_b, X, found, pos_label)
+        if pos_label is None:
+            pos_label = _common_pos_label(own_pos_label(estimator_a), own_pos_label(estimator_b))
+        a, positive = query_response(estimator_a, X, found, pos_label)
+        b, _ = query_response(estimator_b, X, found, pos_label)
         return cls.from_predictions(
             y,
             a,
@@ -189,13 +191,13 @@ class QueryDifferenceDisplay(Display):
             measure=found,
             sample_weight=sample_weight,
             groups=groups,
-            pos_label=pos_label,
+            pos_label=positive,
             method=method,
             alternative=alternative,
             level=level,
             n_resamples=n_resamples,
             random_state=random_state,
-            names=(name_a, name_b) if names is None else names,
+            names=names or (type(estimator_a).__name__, type(estimator_b).__name__),
             ax=ax,
         )
 
@@ -335,3 +337,13 @@ class QueryDifferenceDisplay(Display):
         )
         ax.legend(loc="upper right", fontsize="small")
         return self._drawn_on(ax)
+
+
+def _common_pos_label(first: Any, second: Any) -> Any:
+    """Positive class that either of two estimators was told; both may have to be told another."""
+    if first is not None and second is not None and first != second:
+        raise ValueError(
+            f"The first estimator has pos_label={first!r} and the second pos_label={second!r}:"
+            " pass pos_label=, the class that both are to be compared on."
+        )
+    return second if first is None else first

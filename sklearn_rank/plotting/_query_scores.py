@@ -110,8 +110,8 @@ class QueryScoresDisplay(Display):
         Parameters
         ----------
         estimator : object
-            Fitted; ranks by ``decision_function``, else by ``predict_proba`` of the second
-            class, else, if it is no classifier, by ``predict``.
+            Fitted; ranks by ``decision_function``, else by ``predict_proba``, else, if it is no
+            classifier, by ``predict``.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
@@ -125,9 +125,9 @@ class QueryScoresDisplay(Display):
         groups : array-like of shape (n_samples,), default=None
             Id of the group of the query of each row, for queries that depend on each other; see
             :func:`sklearn_rank.inference.metric_interval`.
-        pos_label : int, float, bool or str, default=None
-            The positive class; None is the second one of a classifier, for measures of two
-            classes.
+        pos_label : int, float, bool, str or None, default=None
+            The positive class. None is the ``pos_label`` of the estimator, where it or what it
+            wraps has one, else 1 for labels among 0 and 1 or among -1 and 1.
         level : float, default=0.95
             Coverage of the intervals, in (0, 1).
         method : {"t", "bootstrap", "bca"}, default="t"
@@ -149,7 +149,7 @@ class QueryScoresDisplay(Display):
             The display, drawn.
         """
         found = get_measure(measure)
-        y_score, pos_label, title = query_response(estimator, X, found, pos_label)
+        y_score, pos_label = query_response(estimator, X, found, pos_label)
         return cls.from_predictions(
             y,
             y_score,
@@ -162,7 +162,7 @@ class QueryScoresDisplay(Display):
             method=method,
             n_resamples=n_resamples,
             random_state=random_state,
-            name=title if name is None else name,
+            name=type(estimator).__name__ if name is None else name,
             ax=ax,
             **kwargs,
         )

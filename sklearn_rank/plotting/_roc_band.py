@@ -48,7 +48,8 @@ class RocBandDisplay(CurveDisplay):
     Notes
     -----
     The band is Campbell's: Kolmogorov-Smirnov rectangles moved along the curve, simultaneous and
-    free of assumptions about the distribution of scores.
+    free of assumptions about the distribution of scores. Rows count once: ``sample_weight`` is
+    refused.
 
     The weight of a linear rank statistic at a false positive rate is ``phi'(u)`` at ``u = 1 - p
     TPR - (1 - p) FPR``, the pooled rank there as a share, p the share of positives: what one more
@@ -84,6 +85,7 @@ class RocBandDisplay(CurveDisplay):
         level: float = 0.95,
         groups: Any = None,
         phi: Any = None,
+        pos_label: Any = None,
         name: str | None = None,
         ax: Any = None,
         **kwargs: Any,
@@ -93,8 +95,8 @@ class RocBandDisplay(CurveDisplay):
         Parameters
         ----------
         estimator : object
-            Fitted; ranks by ``decision_function``, else by ``predict_proba`` of the second
-            class, else, if it is no classifier, by ``predict``.
+            Fitted; ranks by ``decision_function``, else by ``predict_proba``, else, if it is no
+            classifier, by ``predict``.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
@@ -106,6 +108,9 @@ class RocBandDisplay(CurveDisplay):
             :func:`sklearn_rank.inference.roc_band`.
         phi : ScoreGeneratingFunction, str or None, default=None
             Measure of which to draw the weight, as ``LocalAUC(0.8)``; needs a derivative.
+        pos_label : int, float, bool, str or None, default=None
+            The positive class. None is the ``pos_label`` of the estimator, where it or what it
+            wraps has one, else 1 for labels among 0 and 1 or among -1 and 1.
         name : str or None, default=None
             Name in the legend; None is the class of the estimator.
         ax : matplotlib Axes or None, default=None
@@ -119,7 +124,16 @@ class RocBandDisplay(CurveDisplay):
             The display, drawn.
         """
         return cls._of_estimator(
-            estimator, X, y, name, level=level, groups=groups, phi=phi, ax=ax, **kwargs
+            estimator,
+            X,
+            y,
+            pos_label,
+            level=level,
+            groups=groups,
+            phi=phi,
+            name=name,
+            ax=ax,
+            **kwargs,
         )
 
     @classmethod
@@ -165,6 +179,11 @@ class RocBandDisplay(CurveDisplay):
         RocBandDisplay
             The display, drawn.
         """
+        if "sample_weight" in kwargs:
+            raise TypeError(
+                "RocBandDisplay takes no sample_weight, for its band is of rows that count once:"
+                " leave it out; scikit-learn's RocCurveDisplay draws a weighted curve."
+            )
         band = roc_band(y_true, y_score, level=level, groups=groups, pos_label=pos_label)
         return cls(band, estimator_name=name).plot(ax=ax, phi=phi, **kwargs)
 

@@ -81,6 +81,7 @@ class TopOfListDisplay(CurveDisplay):
         y: Any,
         *,
         sample_weight: Any = None,
+        pos_label: Any = None,
         name: str | None = None,
         ax: Any = None,
         tau: Any = (),
@@ -93,14 +94,17 @@ class TopOfListDisplay(CurveDisplay):
         Parameters
         ----------
         estimator : object
-            Fitted; ranks by ``decision_function``, else by ``predict_proba`` of the second
-            class, else, if it is no classifier, by ``predict``.
+            Fitted; ranks by ``decision_function``, else by ``predict_proba``, else, if it is no
+            classifier, by ``predict``.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
             Labels of two classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights.
+        pos_label : int, float, bool, str or None, default=None
+            The positive class. None is the ``pos_label`` of the estimator, where it or what it
+            wraps has one, else 1 for labels among 0 and 1 or among -1 and 1.
         name : str or None, default=None
             Name in the legend; None is the class of the estimator.
         ax : matplotlib Axes or None, default=None
@@ -125,8 +129,9 @@ class TopOfListDisplay(CurveDisplay):
             estimator,
             X,
             y,
-            name,
+            pos_label,
             sample_weight=sample_weight,
+            name=name,
             ax=ax,
             tau=tau,
             level=level,

@@ -19,6 +19,7 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import AccuracyAtTopSolution, PivotProblem, PivotSolver, solve_accuracy_at_top
+from .._validation import ravelled
 from ..bounds import Bound, accuracy_at_top_margin_bound
 from ._base import BipartiteRanker
 from ._fitting import FitProgress, restored_on_error, warn_not_converged
@@ -45,6 +46,9 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
     tau : float, default=0.05
         Share of the rows that make the top, in (0, 1). The top holds
         ``max(1, floor(tau * n + 1/2))`` rows.
+    pos_label : int, float, bool, str or None, default=None
+        The positive class, which belongs on top. None is 1 for labels among 0 and 1 or among -1
+        and 1; for all others it is the greater label, with a warning.
     C : float, default=1.0
         Cost of a unit of hinge loss, positive; more fits the training data closer.
     class_weight : {"balanced", "pairs"}, dict or None, default="balanced"
@@ -90,7 +94,9 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The classes, ascending; the second is positive.
+        The classes, ascending.
+    pos_label_ : object
+        The positive one of them.
     coef_ : ndarray of shape (1, n_features)
         Weights of the features. Only for ``kernel="linear"``.
     dual_coef_ : ndarray of shape (1, n_support)
@@ -102,10 +108,11 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     quantile_ : float
-        The top ``tau`` quantile of the training scores ``X @ coef_``.
+        The top ``tau`` quantile of the training scores ``X @ coef_``; if the first class is
+        positive, the quantile that cuts off the ``tau`` lowest.
     threshold_ : float
-        Midway from the quantile to the next distinct score below: without ties, exactly the
-        top rows lie above it. Solutions of ``selection="refine"`` have ties there.
+        Midway from the quantile to the next distinct score towards the other rows: without ties,
+        exactly the top rows lie beyond it. Solutions of ``selection="refine"`` have ties there.
     pivot_index_ : int
         Row of the fitted ``X`` that is the pivot of the solution.
     quantile_distance_ : float
@@ -145,6 +152,12 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
 
     Notes
     -----
+    As in all of scikit-learn ``decision_function``, and with it ``coef_`` and ``threshold_``, is
+    greater for ``classes_[1]``. If ``pos_label`` is ``classes_[0]``, the fit is that to exchanged
+    labels with the signs of ``coef_``, ``dual_coef_``, ``intercept_``, ``quantile_`` and
+    ``threshold_`` turned round: the top of the list are the *smallest* decision values. The
+    scorers of :func:`sklearn_rank.metrics.get_scorer` know this parameter and count for it.
+
     Equal rows of one class become one row with their total weight, and each distinct point is a
     candidate once. ``sample_weight`` counts as repetition everywhere: in the cost, the class
     counts and the quantile. The features should be on one scale, as for any SVM.
@@ -190,6 +203,7 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
 
     _parameter_constraints = {
         "tau": [Interval(Real, 0, 1, closed="neither")],
+        "pos_label": [Real, str, "boolean", None],
         "C": [Interval(Real, 0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced", "pairs"}), dict, None],
         "quantile": [StrOptions({"sample", "pairs"})],
@@ -210,6 +224,7 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         self,
         tau=0.05,
         *,
+        pos_label=None,
         C=1.0,
         class_weight="balanced",
         quantile="sample",
@@ -226,6 +241,7 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         verbose=0,
     ):
         self.tau = tau
+        self.pos_label = pos_label
         self.C = C
         self.class_weight = class_weight
         self.quantile = quantile
@@ -259,7 +275,7 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows. Sparse matrices are converted to CSR.
         y : array-like of shape (n_samples,)
-            Two classes of any type; the greater is positive.
+            Two classes of any type, of which ``pos_label`` names the positive one.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights; weight 2 is the row twice, weight 0 is the row absent.
 
@@ -271,12 +287,15 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         Raises
         ------
         ValueError
-            If ``y`` has one class or more than two, or if X, y or sample_weight is not finite.
+            If ``y`` has one class or more than two, ``pos_label`` is none of them, or X, y or
+            sample_weight is not finite.
 
         Warns
         -----
         ConvergenceWarning
             If a convex problem misses ``tol`` within ``max_iter`` iterations.
+        PositiveClassWarning
+            If ``pos_label`` is None and the labels are not among 0 and 1 or among -1 and 1.
         SmallTopWarning
             If ``tau`` times the number of rows rounds to less than one row.
         """
@@ -288,7 +307,8 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
                     f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
                     " K(X, X)."
                 )
-            rows = self._two_classes(y, check_sample_weight(sample_weight, X))
+            weight = ravelled(sample_weight, "sample_weight")
+            rows = self._two_classes(y, check_sample_weight(weight, X))
             cost = rows.costs(self.C, self.class_weight)
             mass = rows.weight if self.quantile == "sample" else rows.pair_mass()
             taken = np.ix_(rows.taken, rows.taken) if precomputed else rows.taken
@@ -315,9 +335,9 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         Returns
         -------
         AccuracyAtTopRanker
-            The estimator itself. ``classes_`` are 0 and 1, and ``predict`` is 1 above the
-            quantile; ``pivot_index_``, ``candidate_indices_`` and ``support_`` count the rows of
-            ``X_lower`` first and go on with those of ``X_upper``.
+            The estimator itself. ``classes_`` are 0 and 1, of which 1, or the ``pos_label``, is
+            predicted above the quantile; ``pivot_index_``, ``candidate_indices_`` and
+            ``support_`` count the rows of ``X_lower`` first and go on with those of ``X_upper``.
 
         Raises
         ------
@@ -357,13 +377,20 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
                     f"X_lower has {X_lower.shape[0]} rows and X_upper {X_upper.shape[0]}: pass the"
                     " two rows of each pair."
                 )
+            if self.pos_label not in (None, 0, 1):
+                raise ValueError(
+                    f"pos_label={self.pos_label!r} is no class of pairs, whose rows have no labels"
+                    " of their own and are of the classes 0 and 1: leave it out."
+                )
+            pair_weight = ravelled(pair_weight, "pair_weight")
             weight = check_sample_weight(pair_weight, X_lower, name="pair_weight")
             if sp.issparse(X_lower) or sp.issparse(X_upper):
                 X = sp.vstack((X_lower, X_upper), format="csr")
             else:
                 X = np.concatenate((X_lower, X_upper))
             upper = np.repeat([False, True], len(weight))
-            rows = TwoClasses.of_rows([0, 1], upper, np.tile(weight, 2))
+            positive = 1 if self.pos_label is None else int(self.pos_label)
+            rows = TwoClasses.of_rows([0, 1], positive, upper, np.tile(weight, 2))
             self._fit(X[rows.taken], rows, self.C * rows.weight, rows.weight, (X, None))
         return self
 
@@ -394,9 +421,8 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
             on_block=progress.step,
         )
         function = learned_scores(kernel, solution.coef, X)
-        self.classes_ = rows.classes
-        store_scores(self, function, rows.taken)
-        store_threshold(self, *function.scores_of_fitted(X), mass, top)
+        store_scores(self, function, rows)
+        store_threshold(self, rows.direction, *function.scores_of_fitted(X), mass, top)
         self._store(solution, rows.taken)
         missed = np.count_nonzero(~solution.candidates.converged)
         if missed:
@@ -427,7 +453,7 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         self.n_iter_ = certificate.n_iter
 
     def decision_function(self, X: Any) -> Any:
-        """Score of each row less the threshold: positive for the predicted top.
+        """Score of each row less the threshold between the classes.
 
         Parameters
         ----------
@@ -437,7 +463,8 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         Returns
         -------
         ndarray of shape (n_samples,)
-            ``X @ coef_[0] - threshold_``; more is nearer to the top.
+            ``X @ coef_[0] - threshold_``; greater for ``classes_[1]``, and so nearer to the top
+            if that is the positive class, farther from it if the first is.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse(), reset=False)
@@ -502,13 +529,8 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
                 f"radius={radius!r} is no bound of the norms: row {longest} has"
                 f" {np.sqrt(squares[longest]):.6g}; pass a number that no row can exceed."
             )
-        classes, positive = self._encode_binary(y, np.ones(len(y)))
-        if not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"y has the classes {classes.tolist()}, and fit saw {self.classes_.tolist()}: pass"
-                " labels of the same two."
-            )
-        margins = self.decision_function(X)
+        positive = self._of_fitted_classes(y)
+        margins = self._towards_positive(self.decision_function(X))
         return accuracy_at_top_margin_bound(
             -margins[~positive],
             margins[positive],

@@ -10,9 +10,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from .._validation import are_usual_labels, class_among
 from .._version import __version__
 from .._warn import warn
-from ..exceptions import VersionWarning
+from ..exceptions import PositiveClassWarning, VersionWarning
 from ..metrics import average_precision_score
 from ._two_classes import TwoClasses
 
@@ -40,8 +41,9 @@ class Ranker(BaseEstimator):
 class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
     """Base of the rankers of two classes: scikit-learn classifiers that order.
 
-    A subclass learns ``classes_`` (through :meth:`_encode_binary`) and defines
-    ``decision_function``, the score less the threshold between the classes.
+    A subclass has a parameter ``pos_label``, the class that belongs on top; learns ``classes_``
+    and ``pos_label_`` from :meth:`_two_classes`; and defines ``decision_function``, the score less
+    the threshold between the classes, greater for the second class, whichever is positive.
     """
 
     def __sklearn_tags__(self) -> Any:
@@ -49,9 +51,12 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _encode_binary(self, y: Any, sample_weight: Any) -> tuple[Any, Any]:
-        """Return the two classes and, for each row, whether it is of the second."""
-        present = y[sample_weight > 0]
+    def _two_classes(self, y: Any, weight: Any, inner: Any = None) -> TwoClasses:
+        """Check labels; return the rows of positive weight with their classes.
+
+        ``inner`` is what an estimator within was told, and counts where ``pos_label`` is None.
+        """
+        present = y[weight > 0]
         check_classification_targets(present)
         kind = type_of_target(present, input_name="y", raise_unknown=True)
         if kind != "binary":
@@ -64,11 +69,23 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
                 f"{type(self).__name__} needs rows of two classes with positive sample_weight; "
                 f"got one class only, {classes.tolist()[0]!r}: add rows of the other class."
             )
-        return classes, y == classes[1]
+        said = inner if self.pos_label is None else self.pos_label
+        positive = positive_or_second(type(self).__name__, classes, said)
+        return TwoClasses.of_rows(classes, positive, y == positive, weight)
 
-    def _two_classes(self, y: Any, weight: Any) -> TwoClasses:
-        """Check labels; return the rows of positive weight with their classes."""
-        return TwoClasses.of_rows(*self._encode_binary(y, weight), weight)
+    def _of_fitted_classes(self, y: Any) -> Any:
+        """Check that labels are of the classes of ``fit``; return which are positive."""
+        classes = np.unique(y)
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"y has the classes {classes.tolist()}, and fit saw {self.classes_.tolist()}: pass"
+                " labels of the same two."
+            )
+        return y == self.pos_label_
+
+    def _towards_positive(self, decision: Any) -> Any:
+        """Decision values as scores by which the positive class is on top."""
+        return decision if self.pos_label_ == self.classes_[1] else -decision
 
     @abstractmethod
     def decision_function(self, X: Any) -> Any:
@@ -85,13 +102,16 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n_samples,)
-            ``classes_[1]`` where the row scores above the threshold, else ``classes_[0]``.
+            The positive class where the row scores above the threshold, else the other.
         """
         check_is_fitted(self)
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        # A row at the threshold is not above it, whichever class is above.
+        above = self._towards_positive(self.decision_function(X)) > 0
+        second = above == (self.pos_label_ == self.classes_[1])
+        return self.classes_[second.astype(int)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Average precision of the ordering, the mean over all orders of tied rows.
+        """Average precision of the positive class, the mean over all orders of tied rows.
 
         All rankers of two classes share this yardstick, so that a search over several of them
         compares like with like.
@@ -116,10 +136,40 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         """
         return average_precision_score(
             y,
-            self.decision_function(X),
-            pos_label=self.classes_[1],
+            self._towards_positive(self.decision_function(X)),
+            pos_label=self.pos_label_,
             sample_weight=sample_weight,
         )
+
+
+def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
+    """Find the positive one of two classes; an estimator that was not told takes the greater.
+
+    Parameters
+    ----------
+    name : str
+        Name of the estimator.
+    classes : ndarray of shape (2,)
+        The classes, ascending.
+    pos_label : object
+        The positive class; None is 1 of the usual labels, else the second, with a warning.
+
+    Returns
+    -------
+    object
+        The class.
+    """
+    if pos_label is not None:
+        return class_among(classes, pos_label, "classes of y")
+    if not are_usual_labels(classes):
+        low, high = classes.tolist()
+        warn(
+            f"{name} ranks {high!r} to the top, the greater of the labels {low!r} and {high!r},"
+            f" since it has no pos_label: pass pos_label={high!r}, or pos_label={low!r} if that is"
+            " the class to find.",
+            PositiveClassWarning,
+        )
+    return classes[1]
 
 
 def _warn_version(name: str, stored: str | None, running: str) -> None:

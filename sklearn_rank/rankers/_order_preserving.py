@@ -211,7 +211,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
             Id of the query of each row: numbers, strings or anything that sorts, in any order.
-            None takes all rows as one query, with a warning; a single id does so on purpose.
+            None takes all rows as one query, with a warning; a single number on purpose.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows: 2 is the row twice, 0 the row absent.
         query_weight : array-like of shape (n_samples,), default=None

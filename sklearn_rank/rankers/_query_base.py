@@ -11,9 +11,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._lists import LabelType, Lists, check_lists
 from .._typing import FloatArray
+from .._validation import ravelled
 from .._warn import warn
-from ..exceptions import SingleListWarning
+from ..exceptions import ScorerSetupError, SingleListWarning
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
+from ..metrics._shared import check_fixed_scale
 from ._base import Ranker
 
 __all__ = ["MEASURE_CONSTRAINTS", "QueryRanker", "in_lists", "with_query_weight", "weights_of"]
@@ -184,18 +186,23 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
 
         Raises
         ------
-        ValueError
-            If the ranker was fitted on several queries and ``qid`` is None.
+        ScorerSetupError
+            If the ranker was fitted on several queries and ``qid`` is None, or ``measure`` is
+            "err" or "rbp" without ``max_grade`` and the grades go beyond 0 and 1. It ends a search
+            at once, which would turn other errors into NaN.
         """
         check_is_fitted(self)
         if qid is None and self.n_queries_ > 1:
-            raise ValueError(
+            raise ScorerSetupError(
                 f"This {type(self).__name__} was fitted on {self.n_queries_} queries, and score"
                 " got no qid: pass qid=, one id per row, or qid=0 if all rows are one query."
             )
-        if qid is not None and np.ndim(qid) == 0:
-            qid = None
         measure = get_measure(self.measure)
+        y = np.asarray(ravelled(y, "y"))
+        try:
+            check_fixed_scale(measure, y)
+        except ValueError as error:
+            raise ScorerSetupError(str(error)) from None
         value = measure(
             y,
             self.predict(X),

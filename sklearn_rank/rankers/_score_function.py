@@ -11,6 +11,7 @@ from .._solvers import as_design
 from .._typing import FloatArray, IntArray
 from ._fitting import forget
 from ._kernel_map import KernelMap
+from ._two_classes import TwoClasses
 
 __all__ = [
     "KernelScores",
@@ -26,8 +27,11 @@ class ScoreFunction(ABC):
     """A function of rows that was learned: a weight vector times the rows or their images."""
 
     @abstractmethod
-    def attributes(self, taken: IntArray) -> dict[str, Any]:
-        """Fitted attributes, given which rows of ``fit`` the solution was learned from."""
+    def attributes(self, taken: IntArray, direction: float) -> dict[str, Any]:
+        """Fitted attributes, given which rows of ``fit`` the solution was learned from.
+
+        They are those of the scores times ``direction``, +1 or -1.
+        """
 
     @abstractmethod
     def scores(self, X: Any) -> FloatArray:
@@ -61,8 +65,8 @@ class LinearScores(ScoreFunction):
     def __init__(self, coef: FloatArray) -> None:
         self.coef = coef
 
-    def attributes(self, taken: IntArray) -> dict[str, Any]:
-        return {"coef_": self.coef[np.newaxis]}
+    def attributes(self, taken: IntArray, direction: float) -> dict[str, Any]:
+        return {"coef_": direction * self.coef[np.newaxis]}
 
     def scores(self, X: Any) -> FloatArray:
         return as_design(X).scores(self.coef)
@@ -100,9 +104,9 @@ class KernelScores(ScoreFunction):
         self.kernel, self.dual_coef = kernel, dual_coef
         self.support, self.support_rows = support, support_rows
 
-    def attributes(self, taken: IntArray) -> dict[str, Any]:
+    def attributes(self, taken: IntArray, direction: float) -> dict[str, Any]:
         attributes = {
-            "dual_coef_": self.dual_coef[np.newaxis],
+            "dual_coef_": direction * self.dual_coef[np.newaxis],
             "support_": taken[self.support],
         }
         if not self.kernel.is_precomputed:
@@ -156,20 +160,23 @@ def learned_scores(kernel: KernelMap | None, coef: FloatArray, X: Any) -> ScoreF
     return KernelScores(kernel, dual_coef, support, None if kernel.is_precomputed else X[support])
 
 
-def store_scores(estimator: Any, function: ScoreFunction, taken: IntArray) -> None:
-    """Give an estimator the attributes of its score function, and no others of an earlier fit.
+def store_scores(estimator: Any, function: ScoreFunction, rows: TwoClasses) -> None:
+    """Give an estimator its classes and its score function, and nothing of an earlier fit.
+
+    What is stored scores the second class high, as in all of scikit-learn, whichever is positive.
 
     Parameters
     ----------
     estimator : estimator
         The estimator.
     function : ScoreFunction
-        What was learned.
-    taken : ndarray of shape (n_taken,)
-        The rows given to ``fit`` from which it was learned.
+        What was learned, by which the positives are on top.
+    rows : TwoClasses
+        The rows from which it was learned.
     """
     forget(estimator, "coef_", "dual_coef_", "support_", "X_fit_")
-    vars(estimator).update(function.attributes(taken))
+    estimator.classes_, estimator.pos_label_ = rows.classes, rows.pos_label
+    vars(estimator).update(function.attributes(rows.taken, rows.direction))
 
 
 def fitted_scores(estimator: Any) -> ScoreFunction:

@@ -40,7 +40,12 @@ def mass_of_top(mass: FloatArray, tau: float) -> float:
 
 
 def store_threshold(
-    estimator: Any, scores: FloatArray, rounding: FloatArray, mass: FloatArray, top: float
+    estimator: Any,
+    direction: float,
+    scores: FloatArray,
+    rounding: FloatArray,
+    mass: FloatArray,
+    top: float,
 ) -> None:
     """Learn ``quantile_``, ``threshold_`` and ``intercept_`` from the scores of the rows.
 
@@ -48,8 +53,10 @@ def store_threshold(
     ----------
     estimator : estimator
         The estimator.
+    direction : float
+        +1 or -1: the factor from scores to decision values.
     scores : ndarray of shape (n,)
-        Scores of the rows.
+        Scores of the rows, by which the positives are on top.
     rounding : ndarray of shape (n,)
         Bounds of their rounding errors: scores no further apart are one.
     mass : ndarray of shape (n,)
@@ -57,5 +64,6 @@ def store_threshold(
     top : float
         Its result.
     """
-    estimator.quantile_, estimator.threshold_ = top_threshold(scores, mass, top, rounding)
+    quantile, threshold = top_threshold(scores, mass, top, rounding)
+    estimator.quantile_, estimator.threshold_ = direction * quantile, direction * threshold
     estimator.intercept_ = np.array([-estimator.threshold_])

@@ -20,30 +20,37 @@ class TwoClasses:
     Parameters
     ----------
     classes : ndarray of shape (2,)
-        The classes, the second positive.
+        The classes, ascending.
+    pos_label : object
+        The positive one of them.
     taken : ndarray of shape (n,)
         The rows that have positive weight, of those given.
     positive : ndarray of bool of shape (n,)
-        Whether they are of the second class.
+        Whether they are of the positive class.
     weight : ndarray of shape (n,)
         Their weights.
     """
 
     classes: AnyArray
+    pos_label: Any
     taken: IntArray
     positive: BoolArray
     weight: FloatArray
 
     @classmethod
-    def of_rows(cls, classes: Any, positive: BoolArray, weight: FloatArray) -> TwoClasses:
+    def of_rows(
+        cls, classes: Any, pos_label: Any, positive: BoolArray, weight: FloatArray
+    ) -> TwoClasses:
         """Leave out rows of weight 0.
 
         Parameters
         ----------
         classes : array-like of shape (2,)
-            The classes.
+            The classes, ascending.
+        pos_label : object
+            The positive one of them.
         positive : ndarray of bool of shape (n_samples,)
-            Whether each row is of the second class.
+            Whether each row is of the positive class.
         weight : ndarray of shape (n_samples,)
             Its weight.
 
@@ -53,7 +60,16 @@ class TwoClasses:
             The others.
         """
         taken = np.flatnonzero(weight > 0)
-        return cls(np.asarray(classes), taken, positive[taken], weight[taken])
+        return cls(np.asarray(classes), pos_label, taken, positive[taken], weight[taken])
+
+    @property
+    def direction(self) -> float:
+        """+1 if the second class is positive, -1 if the first is.
+
+        The factor from scores by which the positives are on top to decision values, which in all
+        of scikit-learn are greater for the second class.
+        """
+        return 1.0 if self.pos_label == self.classes[1] else -1.0
 
     @property
     def sign(self) -> FloatArray:
@@ -107,4 +123,4 @@ class TwoClasses:
                 "class_weight must give each class a positive, finite factor; got"
                 f" {class_weight!r}: to leave a class out of the loss makes no ranking."
             )
-        return factors[0], factors[1]
+        return (factors[0], factors[1]) if self.direction > 0 else (factors[1], factors[0])

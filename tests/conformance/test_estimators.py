@@ -10,14 +10,17 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+import sklearn
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.ensemble import StackingClassifier
+from sklearn.exceptions import DataConversionWarning
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
+    FixedThresholdClassifier,
     GridSearchCV,
     StratifiedKFold,
     TunedThresholdClassifierCV,
@@ -29,8 +32,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklearn_rank
-from sklearn_rank.exceptions import SingleListWarning, SmallTopWarning
-from sklearn_rank.metrics import average_precision_score, get_scorer
+from sklearn_rank.exceptions import PositiveClassWarning, SingleListWarning, SmallTopWarning
+from sklearn_rank.metrics import average_precision_score, get_scorer, precision_at_top_score
 from sklearn_rank.model_selection import BoundSearchCV, StructuralRankSelection
 from tests.catalogue import BIPARTITE_RANKERS, QUERY_RANKERS
 
@@ -80,6 +83,7 @@ def public_rankers():
 
 @pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 @pytest.mark.filterwarnings(f"ignore::{SingleListWarning.__module__}.SingleListWarning")
+@pytest.mark.filterwarnings(f"ignore::{PositiveClassWarning.__module__}.PositiveClassWarning")
 @pytest.mark.filterwarnings("ignore:Every class is vacuous:UserWarning")
 @parametrize_with_checks([*(ranker() for ranker in public_rankers()), *SELECTIONS])
 def test_scikit_learns_checks(estimator, check):
@@ -157,12 +161,133 @@ def test_rows_without_weight_are_absent(ranker):
 @pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [-3.0, 7.0]])
 def test_labels_of_any_type(ranker, labels):
     X, y = data()
-    expected, named = clone(ranker).fit(X, y), clone(ranker).fit(X, np.array(labels)[y])
+    expected, told = clone(ranker).fit(X, y), clone(ranker).set_params(pos_label=labels[1])
+    named = clone(told).fit(X, np.array(labels)[y])
     np.testing.assert_array_equal(named.classes_, labels)
     np.testing.assert_array_equal(named.decision_function(X), expected.decision_function(X))
     np.testing.assert_array_equal(named.predict(X), np.array(labels)[expected.predict(X)])
-    as_list = clone(ranker).fit(X.tolist(), np.array(labels)[y].tolist())
+    as_list = clone(told).fit(X.tolist(), np.array(labels)[y].tolist())
     np.testing.assert_array_equal(as_list.decision_function(X), expected.decision_function(X))
+
+
+# What is in units of the decision value, whose sign is that of the second class.
+IN_UNITS_OF_DECISION = {"coef_", "dual_coef_", "intercept_", "quantile_", "threshold_"}
+
+
+@every_ranker
+@pytest.mark.parametrize("labels", [("fraud", "ok"), (0, 1), (-1, 1), (False, True), (3.0, 7.0)])
+def test_the_first_class_as_the_positive_one_is_the_mirrored_problem(ranker, labels):
+    X, y = data()
+    named, weight = np.array(labels)[y], np.random.default_rng(0).integers(0, 3, len(y))
+    mirrored = clone(ranker).fit(X, 1 - y, weight)
+    fitted = clone(ranker).set_params(pos_label=labels[0]).fit(X, named, weight)
+    assert fitted.pos_label_ == labels[0]
+    np.testing.assert_array_equal(fitted.classes_, labels)
+    one, two = learned(fitted), learned(mirrored)
+    assert set(one) == set(two)
+    for name in set(one) - {"classes_", "pos_label_"}:
+        sign = -1 if name in IN_UNITS_OF_DECISION else 1
+        np.testing.assert_array_equal(one[name], sign * two[name], err_msg=name)
+    decision = fitted.decision_function(X)
+    np.testing.assert_array_equal(decision, -mirrored.decision_function(X))
+    np.testing.assert_array_equal(fitted.predict(X) == labels[0], mirrored.predict(X) == 1)
+    np.testing.assert_array_equal(fitted.predict(X) == labels[1], decision > 0)
+    assert fitted.score(X, named, weight) == mirrored.score(X, 1 - y, weight)
+    read = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(read.decision_function(X), decision)
+    np.testing.assert_array_equal(read.predict(X), fitted.predict(X))
+    # What was learned does not depend on what the parameter is set to afterwards.
+    read.set_params(pos_label=labels[1])
+    np.testing.assert_array_equal(read.predict(X), fitted.predict(X))
+
+
+@every_ranker
+def test_scikit_learns_tools_on_a_first_class_that_is_positive(ranker):
+    X, y = data(60)
+    named = np.array(["fraud", "ok"])[y]
+    told, mirrored = clone(ranker).set_params(pos_label="fraud"), clone(ranker)
+    fitted, other = clone(told).fit(X, named), clone(mirrored).fit(X, 1 - y)
+    score = -fitted.decision_function(X)
+    auc = sklearn.metrics.roc_auc_score(named == "fraud", score)
+    assert sklearn.metrics.get_scorer("roc_auc")(fitted, X, named) == pytest.approx(auc)
+    theirs = sklearn.metrics.make_scorer(
+        sklearn.metrics.average_precision_score,
+        response_method="decision_function",
+        pos_label="fraud",
+    )
+    ap = sklearn.metrics.average_precision_score(named == "fraud", score)
+    assert theirs(fitted, X, named) == pytest.approx(ap)
+    np.testing.assert_allclose(
+        CalibratedClassifierCV(clone(told), cv=3).fit(X, named).predict_proba(X)[:, 0],
+        CalibratedClassifierCV(clone(mirrored), cv=3).fit(X, 1 - y).predict_proba(X)[:, 1],
+        atol=1e-3,
+    )
+    for at in (-0.5, 0.0, 0.3):
+        fixed = FixedThresholdClassifier(fitted, threshold=at, pos_label="fraud")
+        expected = FixedThresholdClassifier(other, threshold=at, pos_label=1)
+        np.testing.assert_array_equal(
+            fixed.fit(X, named).predict(X) == "fraud", expected.fit(X, 1 - y).predict(X) == 1
+        )
+    # Stacking numbers the classes for what it stacks.
+    stacked = StackingClassifier(
+        [("ranker", clone(told).set_params(pos_label=0))], LogisticRegression(), cv=3
+    )
+    expected = StackingClassifier([("ranker", clone(mirrored))], LogisticRegression(), cv=3)
+    np.testing.assert_allclose(
+        stacked.fit(X, named).predict_proba(X)[:, 0],
+        expected.fit(X, 1 - y).predict_proba(X)[:, 1],
+        atol=1e-3,
+    )
+    with pytest.raises(ValueError, match="pos_label='fraud' is not among the classes of y, 0, 1"):
+        StackingClassifier([("ranker", told)], LogisticRegression(), cv=3).fit(X, named)
+
+
+@every_ranker
+def test_searches_count_the_positive_class_of_a_ranker_in_a_pipeline(ranker):
+    X, y = data(60)
+    named = np.array(["fraud", "ok"])[y]
+    name = type(ranker).__name__.lower()
+    model = make_pipeline(StandardScaler(), clone(ranker).set_params(pos_label="fraud"))
+    search = GridSearchCV(
+        model,
+        {f"{name}__C": [1e-3, 0.1]},
+        scoring=get_scorer("precision@top0.2"),
+        cv=StratifiedKFold(3),
+        error_score="raise",
+    ).fit(X, named)
+    values = []
+    for train, test in StratifiedKFold(3).split(X, named):
+        other = make_pipeline(StandardScaler(), clone(ranker)).set_params(**search.best_params_)
+        score = other.fit(X[train], 1 - y[train]).decision_function(X[test])
+        values.append(precision_at_top_score(1 - y[test], score, tau=0.2))
+    assert search.best_score_ == pytest.approx(np.mean(values))
+    # Nested, the scorer asks what the search chose.
+    score = -search.decision_function(X)
+    expected = precision_at_top_score(named, score, tau=0.2, pos_label="fraud")
+    assert get_scorer("precision@top0.2")(search, X, named) == expected
+
+
+@every_ranker
+def test_labels_without_a_positive_class_warn_in_fit(ranker):
+    X, y = data(30)
+    named = np.array(["fraud", "ok"])[y]
+    with pytest.warns(PositiveClassWarning, match="pass pos_label='ok', or pos_label='fraud'"):
+        fitted = clone(ranker).fit(X, named)
+    expected = clone(ranker).fit(X, y)
+    np.testing.assert_array_equal(fitted.decision_function(X), expected.decision_function(X))
+
+
+@every_ranker
+def test_columns_of_labels_and_weights_are_vectors(ranker):
+    X, y = data(30)
+    weight = np.random.default_rng(0).integers(1, 3, len(y))
+    expected = clone(ranker).fit(X, y, weight)
+    for labels, weights in ((y[:, np.newaxis], weight), (y, weight[:, np.newaxis])):
+        with pytest.warns(DataConversionWarning):
+            assert_same(clone(ranker).fit(X, labels, weights), expected)
+    with pytest.warns(DataConversionWarning):
+        found = expected.score(X, y[:, np.newaxis], weight[:, np.newaxis])
+    assert found == expected.score(X, y, weight)
 
 
 @every_ranker
@@ -191,7 +316,7 @@ def test_frames_with_names(ranker):
         with pytest.raises(ValueError, match="feature names should match"):
             fitted.predict(frame[names[::-1]])
     by_index = pd.Series(np.array(["a", "b"])[y], index=np.arange(len(y))[::-1])
-    fitted = clone(ranker).fit(pd.DataFrame(X, columns=names), by_index)
+    fitted = clone(ranker).set_params(pos_label="b").fit(pd.DataFrame(X, columns=names), by_index)
     np.testing.assert_allclose(
         fitted.decision_function(pd.DataFrame(X, columns=names)),
         expected.decision_function(X),

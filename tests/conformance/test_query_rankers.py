@@ -25,7 +25,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank.exceptions import SingleListWarning
+from sklearn_rank.exceptions import ScorerSetupError, SingleListWarning
 from sklearn_rank.metrics import get_measure, get_scorer, rank_positions
 from tests.catalogue import QUERY_RANKERS
 
@@ -112,7 +112,7 @@ def test_predict_rank_and_score(ranker):
 def test_score_refuses_rows_of_unknown_queries(ranker):
     X, y, qid = data()
     fitted = clone(ranker).fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match="was fitted on 9 queries, and score got no qid"):
+    with pytest.raises(ScorerSetupError, match="was fitted on 9 queries, and score got no qid"):
         fitted.score(X, y)
     assert fitted.score(X, y, qid="one") == measured(fitted, X, y, None)
 
@@ -401,7 +401,7 @@ def test_routing_off_qid_reaches_fit_and_not_score(ranker):
     search = GridSearchCV(
         clone(ranker), {strength_of(ranker): [1.0]}, cv=KFold(3), error_score="raise"
     )
-    with pytest.raises(ValueError, match="score got no qid"):
+    with pytest.raises(ScorerSetupError, match="score got no qid"):
         search.fit(X, y, qid=qid)
     pipe = make_pipeline(StandardScaler(), clone(ranker))
     pipe.fit(X, y, **{f"{type(ranker).__name__.lower()}__qid": qid})

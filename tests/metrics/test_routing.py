@@ -23,6 +23,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 
+from sklearn_rank.exceptions import ScorerSetupError
 from sklearn_rank.metrics import (
     average_precision_score,
     dcg_score,
@@ -92,7 +93,7 @@ def test_on_groups_in_a_search(data, routing):
     np.testing.assert_array_equal(search.best_estimator_.qid_, qid)
     expected = ndcg_score(y, search.predict(X), k=3, qid=qid)
     assert search.score(X, y, groups=qid) == expected
-    with pytest.raises(ValueError, match="got no qid"):
+    with pytest.raises(ScorerSetupError, match="got no qid"):
         search.score(X, y)
 
 
@@ -150,7 +151,7 @@ def test_on_under_another_name(data, routing):
 
 def test_on_without_ids_scoring_fails(data, routing):
     X, y, _ = data
-    with pytest.raises(ValueError, match="got no qid"):
+    with pytest.raises(ScorerSetupError, match="got no qid"):
         cross_validate(
             QueryRanker(), X, y, scoring=get_scorer("ndcg@3"), cv=3, error_score="raise"
         )
@@ -158,7 +159,7 @@ def test_on_without_ids_scoring_fails(data, routing):
 
 def test_on_never_requested(data, routing):
     X, y, qid = data
-    with pytest.raises(ValueError, match="got no qid"):
+    with pytest.raises(ScorerSetupError, match="got no qid"):
         cross_validate(
             QueryRanker(),
             X,
@@ -176,12 +177,12 @@ def test_on_never_requested(data, routing):
 def test_off_groups(data):
     X, y, qid = data
     arguments = {"groups": qid, "cv": CV, "error_score": "raise"}
-    with pytest.raises(ValueError, match=r"got no qid.*enable_metadata_routing=True"):
+    with pytest.raises(ScorerSetupError, match=r"got no qid.*enable_metadata_routing=True"):
         cross_validate(QueryRanker(), X, y, scoring=get_scorer("ndcg@3"), **arguments)
     search = GridSearchCV(
         QueryRanker(), {"power": [1.0]}, scoring=get_scorer("ndcg@3"), cv=CV, error_score="raise"
     )
-    with pytest.raises(ValueError, match="got no qid"):
+    with pytest.raises(ScorerSetupError, match="got no qid"):
         search.fit(X, y, groups=qid)
     # Groups are for the splitter alone: neither fit nor a measure of one list sees them.
     values = cross_val_score(
@@ -190,19 +191,16 @@ def test_off_groups(data):
     np.testing.assert_array_equal(values, by_hand(QueryRanker(), X, y, qid, CV, fit=()))
 
 
-def test_off_groups_without_error_score_is_nan_with_a_warning(data):
+def test_off_groups_without_error_score_end_at_once(data):
     X, y, qid = data
-    with pytest.warns(UserWarning, match=r"Scoring failed(.|\n)*got no qid"):
-        values = cross_val_score(
-            QueryRanker(), X, y, scoring=get_scorer("ndcg@3"), groups=qid, cv=CV
-        )
-    assert np.isnan(values).all()
+    with pytest.raises(ScorerSetupError, match="got no qid"):
+        cross_val_score(QueryRanker(), X, y, scoring=get_scorer("ndcg@3"), groups=qid, cv=CV)
 
 
 def test_off_qid(data):
     X, y, qid = data
     arguments = {"groups": qid, "params": {"qid": qid}, "cv": CV}
-    with pytest.raises(ValueError, match="got no qid"):
+    with pytest.raises(ScorerSetupError, match="got no qid"):
         cross_validate(
             QueryRanker(),
             X,
@@ -391,7 +389,7 @@ def test_a_later_request_of_ids_makes_a_mean_over_queries(data, routing):
     ranker, y = Ridge().fit(X, grade), grade > 0
     scorer = get_scorer("auc").set_score_request(qid="query")
     assert scorer(ranker, X, y, query=qid) == roc_auc_score(y, ranker.predict(X), qid=qid)
-    with pytest.raises(ValueError, match="got no qid"):
+    with pytest.raises(ScorerSetupError, match="got no qid"):
         scorer(ranker, X, y)
     scorer.set_score_request(qid=False)
     assert scorer(ranker, X, y) == roc_auc_score(y, ranker.predict(X))

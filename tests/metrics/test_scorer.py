@@ -19,6 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from sklearn_rank.exceptions import ScorerSetupError
 from sklearn_rank.metrics import (
     accuracy_at_top_loss,
     average_precision_score,
@@ -87,12 +88,13 @@ def test_scikit_learns_names_are_taken(data):
 
 @pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (False, True), ("bad", "good"), (3, 7)])
 @pytest.mark.parametrize("model", [LogisticRegression(), RidgeClassifier(), GaussianNB()])
-def test_the_second_class_is_relevant_whatever_the_labels(labels, model, data):
+def test_labels_of_any_kind(labels, model, data):
     X, y = data
     named = np.array(labels)[y]
+    usual = labels[1] in (1, True)
     for name in ("precision@top0.1", "ap", "ndcg@5"):
-        scorer = one_list(name)
-        expected = scorer(clone(model).fit(X, y), X, y)
+        scorer = one_list(name, **({} if usual else {"pos_label": labels[1]}))
+        expected = one_list(name)(clone(model).fit(X, y), X, y)
         assert scorer(clone(model).fit(X, named), X, named) == pytest.approx(expected)
 
 
@@ -140,10 +142,11 @@ def test_the_first_class_can_be_the_relevant_one(model, labels, data):
     )
     value = one_list("ap", pos_label=labels[0])(model, X, y)
     assert value == pytest.approx(theirs(model, X, y), rel=1e-13)
-    default = one_list("ap")(model, X, y)
-    assert one_list("ap", pos_label=labels[1])(model, X, y) == default
-    with pytest.raises(ValueError, match="not a valid label"):
-        one_list("ap", pos_label=7)(model, X, y)
+    for unknown in (7, "good?", np.array(["bad", "good"])):
+        with pytest.raises(
+            ScorerSetupError, match=r"not among the classes of \w+, .*to the scorer"
+        ):
+            one_list("ap", pos_label=unknown)(model, X, y)
 
 
 @pytest.mark.parametrize("name", ["ap", "precision@top0.1", "ndcg"])
@@ -177,7 +180,7 @@ def test_rows_of_one_label_are_refused(name, label, data):
 def test_more_than_two_classes_are_refused(data):
     X, _ = data
     y = np.arange(80) % 3
-    with pytest.raises(ValueError, match="3 classes"):
+    with pytest.raises(ScorerSetupError, match="3 classes"):
         one_list("ap")(LogisticRegression().fit(X, y), X, y)
 
 
@@ -286,7 +289,7 @@ def test_means_over_queries_need_the_queries(name, data):
         ({"qid": "query"}, "query"),
         ({"qid": False}, "qid"),
     ):
-        with pytest.raises(ValueError, match="got no qid: pass qid=") as caught:
+        with pytest.raises(ScorerSetupError, match="got no qid: pass qid=") as caught:
             get_scorer(name, **parameters)(model, X, y)
         for advice in (f"{alias}=", "enable_metadata_routing=True", "single_list=True"):
             assert advice in str(caught.value)
@@ -309,7 +312,7 @@ def test_measures_of_one_list_take_queries_where_they_are_given(name, data):
     assert of_queries != expected
     for scorer in (get_scorer(name), get_scorer(name, qid=True)):
         assert scorer(model, X, y, qid=qid) == of_queries
-    with pytest.raises(ValueError, match="got no qid"):
+    with pytest.raises(ScorerSetupError, match="got no qid"):
         get_scorer(name, qid="groups")(model, X, y)
 
 
@@ -342,7 +345,7 @@ def test_a_single_list_takes_no_queries(data):
     X, y = data
     model = RidgeClassifier().fit(X, y)
     for name in ("ap", "auc"):
-        with pytest.raises(ValueError, match="built with single_list=True"):
+        with pytest.raises(ScorerSetupError, match="built with single_list=True"):
             one_list(name)(model, X, y, qid=np.zeros(80))
         for qid in (True, "groups"):
             with pytest.raises(ValueError, match="says that there is one"):
@@ -380,13 +383,13 @@ def highest(labels, scores):
 
 def test_a_measure_of_ones_own(data):
     X, y = data
-    model = RidgeClassifier().fit(X, np.array(["bad", "good"])[y])
+    model = RidgeClassifier().fit(X, np.array([-1, 1])[y])
     qid, score = np.arange(80) % 3, model.decision_function(X)
     labels = model.classes_[y]
     of_queries = np.mean([highest(y[qid == query], score[qid == query]) for query in range(3)])
     scorer = get_scorer(make_measure(highest))
     assert scorer(model, X, labels, qid=qid) == pytest.approx(of_queries, rel=1e-15)
-    with pytest.raises(ValueError, match="highest is a mean over queries"):
+    with pytest.raises(ScorerSetupError, match="highest is a mean over queries"):
         scorer(model, X, labels)
     assert pickle.loads(pickle.dumps(scorer))(model, X, labels, qid=qid) == of_queries
     one = get_scorer(make_measure(highest, per_query=False))
@@ -494,6 +497,6 @@ def test_copies_score_alike(again, data):
     qid = np.arange(80) % 3
     scorer = get_scorer(precision_at_k_score, k=3)
     assert again(scorer)(model, X, y, qid=qid) == scorer(model, X, y, qid=qid)
-    with pytest.raises(ValueError, match="got no qid"):
+    with pytest.raises(ScorerSetupError, match="got no qid"):
         again(scorer)(model, X, y)
     assert again(one_list("ap"))(model, X, y) == one_list("ap")(model, X, y)

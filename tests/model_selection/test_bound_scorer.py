@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_rank.bounds import auc_fold_mean_bound
+from sklearn_rank.exceptions import ScorerSetupError
 from sklearn_rank.inference import auc_interval, metric_interval
 from sklearn_rank.metrics import ndcg_score, roc_auc_score
 from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
@@ -105,7 +106,8 @@ def test_in_cross_validation_and_searches_with_any_labels():
     X, y, _ = shifted(30, 60, [1.0, 0.2], np.random.default_rng(0))
     named = np.array(["no", "yes"])[y]
     model = make_pipeline(StandardScaler(), LogisticRegression())
-    scorer = make_bound_scorer(method="hoeffding")
+    scorer = make_bound_scorer(method="hoeffding", pos_label="yes")
+    assert repr(scorer).endswith("n_candidates=1, pos_label='yes')")
     scores = cross_val_score(model, X, named, scoring=scorer, cv=3, error_score="raise")
     plain = cross_val_score(model, X, named, scoring="roc_auc", cv=3)
     np.testing.assert_allclose(plain - scores, sqrt(log(20) / 20))
@@ -171,7 +173,7 @@ def test_ids_travel_as_groups():
         mean = ndcg_score(y[test], predicted, qid=qid[test], k=3)
         expected = oracle.lower_limit(mean, [len(np.unique(qid[test]))], 0.05, "kl")
         assert score == pytest.approx(expected, abs=1e-9)
-    with pytest.raises(ValueError, match="got no qid"):
+    with pytest.raises(ScorerSetupError, match="got no qid"):
         scorer(search.best_estimator_, X, y)
 
 
@@ -191,7 +193,7 @@ def test_several_outputs_are_refused():
 
 def test_weights_are_refused():
     model, X, y = of_integers(0)
-    with pytest.raises(ValueError, match="sample_weight was passed to make_bound_scorer"):
+    with pytest.raises(ScorerSetupError, match="sample_weight was passed to make_bound_scorer"):
         make_bound_scorer()(model, X, y, sample_weight=np.ones(len(y)))
 
 

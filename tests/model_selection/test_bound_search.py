@@ -295,10 +295,11 @@ def test_pipelines_labels_frames_and_sparse_rows():
         (sp.csc_array(X), y),
         (X.tolist(), y.tolist()),
     ):
-        found = BoundSearchCV(model, grid, cv=ONE).fit(rows_, labels)
+        told = "yes" if isinstance(labels, pd.Series) else None
+        found = BoundSearchCV(model, grid, cv=ONE, pos_label=told).fit(rows_, labels)
         np.testing.assert_allclose(found.decision_function(rows_), expected.decision_function(X))
         assert found.best_bound_ == pytest.approx(expected.best_bound_)
-    found = BoundSearchCV(model, grid, cv=ONE).fit(frame, named)
+    found = BoundSearchCV(model, grid, cv=ONE, pos_label="yes").fit(frame, named)
     assert found.classes_.tolist() == ["no", "yes"]
     assert found.feature_names_in_.tolist() == list("abc")
     assert set(found.predict(frame)) == {"no", "yes"}
@@ -516,7 +517,9 @@ def test_cut_queries_are_refused():
 def test_classifiers_of_queries():
     X, y, qid = queries()
     named = np.where(y == 2, "yes", "no")
-    search = BoundSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, measure="ap", cv=3)
+    search = BoundSearchCV(
+        LogisticRegression(), {"C": [0.1, 1.0]}, measure="ap", cv=3, pos_label="yes"
+    )
     found = search.fit(X, named, groups=qid)
     parts = [
         average_precision_score(

@@ -126,7 +126,12 @@ def test_few_rows_say_nothing_about_margins():
 def test_any_linear_classifier_and_no_other():
     X, y = rows(200)
     for learner in (RidgeClassifier(), LogisticRegression(C=0.1), SVC(kernel="linear")):
-        StructuralRankSelection(learner, grid=[1, 2]).fit(X, np.array(["a", "b"])[y])
+        expected = StructuralRankSelection(learner, grid=[1, 2]).fit(X, y)
+        named = np.array(["ok", "fraud"])[y]
+        found = StructuralRankSelection(learner, grid=[1, 2], pos_label="fraud").fit(X, named)
+        np.testing.assert_allclose(found.training_scores_, expected.training_scores_, rtol=1e-3)
+        assert found.pos_label_ == "fraud"
+        assert found.score(X, named) == pytest.approx(expected.score(X, y), rel=1e-3)
     for learner in (SVC(), RandomForestClassifier(n_estimators=2)):
         with pytest.raises(TypeError, match="does not score by X @ coef_ plus a constant"):
             StructuralRankSelection(learner, grid=[1]).fit(X, y)

@@ -5,8 +5,10 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
+from sklearn_rank import AccuracyAtTopRanker
 from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.inference import Interval
 from sklearn_rank.plotting import (
@@ -94,12 +96,91 @@ def test_curves_of_estimators_are_those_of_their_scores(display):
     X, y = load_ionosphere(return_X_y=True)
     named = np.array(["a bad return", "good"])[y]
     model = LogisticRegression().fit(X, named)
-    found = display.from_estimator(model, X, named)
-    expected = display.from_predictions(y, model.decision_function(X), name="LogisticRegression")
-    np.testing.assert_array_equal(found.line_.get_data(), expected.line_.get_data())
-    assert found.line_.get_label() == expected.line_.get_label()
+    score = model.decision_function(X)
+    for pos_label, labels, scores in (("good", y, score), ("a bad return", 1 - y, -score)):
+        found = display.from_estimator(model, X, named, pos_label=pos_label)
+        expected = display.from_predictions(labels, scores, name="LogisticRegression")
+        np.testing.assert_array_equal(found.line_.get_data(), expected.line_.get_data())
+        assert found.line_.get_label() == expected.line_.get_label()
     with pytest.raises(ValueError, match="X has 2 features"):
-        display.from_estimator(model, X[:, :2], named)
+        display.from_estimator(model, X[:, :2], named, pos_label="good")
+
+
+def _scores_of(estimator, X, y, **arguments):
+    return QueryScoresDisplay.from_estimator(
+        estimator, X, y, qid=np.arange(len(y)) % 7, measure="ap", **arguments
+    )
+
+
+def _difference_of(estimator, X, y, **arguments):
+    return QueryDifferenceDisplay.from_estimators(
+        estimator,
+        clone(estimator).set_params(C=1e-3).fit(X, y),
+        X,
+        y,
+        qid=np.arange(len(y)) % 7,
+        measure="ap",
+        random_state=0,
+        **arguments,
+    )
+
+
+def drawn(display):
+    """The numbers that a display shows."""
+    for name in ("line_", "intervals", "result"):
+        if hasattr(display, name):
+            value = getattr(display, name)
+            return value.get_data() if name == "line_" else value
+    raise AssertionError(display)
+
+
+every_estimator_display = pytest.mark.parametrize(
+    "draw",
+    [*(display.from_estimator for display in CURVES), _scores_of, _difference_of],
+    ids=["gain", "roc", "top", "scores", "difference"],
+)
+
+
+@every_estimator_display
+def test_labels_without_a_positive_class_are_refused(draw):
+    X, y = load_ionosphere(return_X_y=True)
+    named = np.array(["a bad return", "good"])[y]
+    model = LogisticRegression().fit(X, named)
+    with pytest.raises(ValueError, match="fitted on 'a bad return' and 'good', and nothing says"):
+        draw(model, X, named)
+    with pytest.raises(ValueError, match="pos_label='bad' is not among the classes of Logistic"):
+        draw(model, X, named, pos_label="bad")
+
+
+@every_estimator_display
+def test_the_positive_class_of_the_estimator_is_taken(draw):
+    X, y = load_ionosphere(return_X_y=True)
+    X, y = X[::4], y[::4]
+    named = np.array(["a bad return", "good"])[y]
+    told = AccuracyAtTopRanker(tau=0.2, C=0.01, pos_label="a bad return").fit(X, named)
+    mirrored = AccuracyAtTopRanker(tau=0.2, C=0.01).fit(X, 1 - y)
+    found, expected = drawn(draw(told, X, named)), drawn(draw(mirrored, X, 1 - y))
+    if isinstance(expected, tuple):
+        np.testing.assert_array_equal(found, expected)
+    else:
+        assert found == expected
+
+
+def test_two_estimators_of_other_positive_classes_are_refused():
+    X, y = load_ionosphere(return_X_y=True)
+    named = np.array(["a bad return", "good"])[y]
+    models = [
+        AccuracyAtTopRanker(tau=0.2, C=0.01, pos_label=one).fit(X[::4], named[::4])
+        for one in ("a bad return", "good")
+    ]
+    arguments = {"qid": np.arange(len(y)) % 7, "measure": "ap", "random_state": 0}
+    with pytest.raises(ValueError, match="the class that both are to be compared on"):
+        QueryDifferenceDisplay.from_estimators(*models, X, named, **arguments)
+    for pos_label in ("a bad return", "good"):
+        display = QueryDifferenceDisplay.from_estimators(
+            *models, X, named, pos_label=pos_label, **arguments
+        )
+        assert len(display.differences) == 7
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):

@@ -114,7 +114,14 @@ def test_words_as_classes_of_two_estimators():
     named = np.array(["a bad return", "good"])[y]
     models = [LogisticRegression(C=C).fit(X, named) for C in (1.0, 1e-3)]
     display = QueryDifferenceDisplay.from_estimators(
-        *models, X, named, qid=qid, measure="ap", names=("a", "b"), random_state=0
+        *models,
+        X,
+        named,
+        qid=qid,
+        measure="ap",
+        pos_label="good",
+        names=("a", "b"),
+        random_state=0,
     )
     expected = paired_query_test(
         "ap", y, *(model.decision_function(X) for model in models), qid=qid, random_state=0

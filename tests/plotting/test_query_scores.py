@@ -125,18 +125,20 @@ def test_weights_of_items_reach_the_measure():
     np.testing.assert_allclose(display.values[""], repeated.values[""], rtol=1e-12)
 
 
-def test_the_second_class_of_a_classifier_is_the_positive_one():
+def test_either_class_of_a_classifier_can_be_the_positive_one():
     X, y = load_ionosphere(return_X_y=True)
     qid = np.arange(len(y)) % 7
     named = np.array(["a bad return", "good"])[y]
     model = LogisticRegression().fit(X, named)
-    display = QueryScoresDisplay.from_estimator(model, X, named, qid=qid, measure="ap", name="m")
+    display = QueryScoresDisplay.from_estimator(
+        model, X, named, qid=qid, measure="ap", name="m", pos_label="good"
+    )
     expected = metric_interval("ap", y, model.decision_function(X), qid=qid)
     assert display.intervals == {"m": expected}
     turned = QueryScoresDisplay.from_estimator(
         model, X, named, qid=qid, measure="ap", pos_label="a bad return"
     )
-    expected = metric_interval("ap", 1 - y, model.decision_function(X), qid=qid)
+    expected = metric_interval("ap", 1 - y, -model.decision_function(X), qid=qid)
     assert turned.intervals == {"LogisticRegression": expected}
 
 

@@ -62,10 +62,19 @@ def test_roc_band_of_an_estimator():
     X, y = load_ionosphere(return_X_y=True)
     words = np.array(["a bad return", "good"])[y]
     model = LogisticRegression().fit(X, words)
-    display = RocBandDisplay.from_estimator(model, X, words)
+    display = RocBandDisplay.from_estimator(model, X, words, pos_label="good")
     expected = roc_band(y, model.decision_function(X))
     np.testing.assert_array_equal(display.band.tpr, expected.tpr)
     assert display.line_.get_label() == "LogisticRegression"
+
+
+def test_weights_are_refused():
+    with pytest.raises(TypeError, match="its band is of rows that count once: leave it out"):
+        RocBandDisplay.from_predictions(Y_TRUE, Y_SCORE, sample_weight=np.ones(len(Y_TRUE)))
+    X, y = load_ionosphere(return_X_y=True)
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(TypeError, match="takes no sample_weight"):
+        RocBandDisplay.from_estimator(model, X, y, sample_weight=np.ones(len(y)))
 
 
 def test_words_as_labels_and_the_look_of_the_axes():

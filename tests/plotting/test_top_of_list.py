@@ -97,11 +97,11 @@ def test_plot_again_under_another_name():
     assert display.line_.get_label() == "new"
 
 
-def test_from_estimator_ranks_by_the_second_class():
+def test_from_estimator_ranks_by_the_positive_class():
     X, y = load_ionosphere(return_X_y=True)
     words = np.array(["a bad return", "good"])[y]
     model = LogisticRegression().fit(X, words)
-    display = TopOfListDisplay.from_estimator(model, X, words, tau=0.1)
+    display = TopOfListDisplay.from_estimator(model, X, words, tau=0.1, pos_label="good")
     expected = TopOfListDisplay.from_predictions(y, model.decision_function(X))
     np.testing.assert_array_equal(display.precision, expected.precision)
     assert display.estimator_name == "LogisticRegression"

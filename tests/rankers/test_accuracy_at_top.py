@@ -233,7 +233,7 @@ def test_memory_layout_does_not_matter():
 def test_labels_of_any_type(labels):
     X, y = rows(10)
     expected = AccuracyAtTopRanker(tau=0.2).fit(X, y)
-    ranker = AccuracyAtTopRanker(tau=0.2).fit(X, np.array(labels)[y])
+    ranker = AccuracyAtTopRanker(tau=0.2, pos_label=labels[1]).fit(X, np.array(labels)[y])
     assert ranker.classes_.tolist() == labels
     np.testing.assert_array_equal(ranker.coef_, expected.coef_)
     np.testing.assert_array_equal(ranker.predict(X), np.array(labels)[expected.predict(X)])
@@ -304,12 +304,14 @@ def test_class_weights_by_label():
     labels = np.array(["neg", "pos"])[y]
     n, n_pos = len(y), y.sum()
     weights = {"neg": n / (2 * (n - n_pos)), "pos": n / (2 * n_pos)}
-    balanced = AccuracyAtTopRanker(tau=0.2).fit(X, labels)
-    by_label = AccuracyAtTopRanker(tau=0.2, class_weight=weights).fit(X, labels)
-    assert_same(balanced, by_label)
-    none = AccuracyAtTopRanker(tau=0.2, class_weight=None, C=3.0).fit(X, labels)
-    three = AccuracyAtTopRanker(tau=0.2, class_weight={"neg": 3.0, "pos": 3.0}).fit(X, labels)
-    assert_same(none, three)
+    for pos_label in ("neg", "pos"):
+        told = {"tau": 0.2, "pos_label": pos_label}
+        balanced = AccuracyAtTopRanker(**told).fit(X, labels)
+        by_label = AccuracyAtTopRanker(**told, class_weight=weights).fit(X, labels)
+        assert_same(balanced, by_label)
+        none = AccuracyAtTopRanker(**told, class_weight=None, C=3.0).fit(X, labels)
+        three = {"neg": 3.0, "pos": 3.0}
+        assert_same(none, AccuracyAtTopRanker(**told, class_weight=three).fit(X, labels))
 
 
 # ----------------------------------------------------------------------------- warnings and errors

@@ -2,12 +2,13 @@
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 
-from sklearn_rank.exceptions import VersionWarning
+from sklearn_rank.exceptions import PositiveClassWarning, VersionWarning
 from sklearn_rank.metrics import average_precision_score
 from sklearn_rank.rankers._base import BipartiteRanker
 from sklearn_rank.rankers._fitting import restored_on_error
@@ -16,16 +17,18 @@ from sklearn_rank.rankers._fitting import restored_on_error
 class FirstFeature(BipartiteRanker):
     """Scores by the first feature, against a threshold of zero."""
 
-    def __init__(self, shift=0.0):
+    def __init__(self, shift=0.0, pos_label=None):
         self.shift = shift
+        self.pos_label = pos_label
 
     def fit(self, X, y, sample_weight=None):
         weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
-        self.classes_, self.positive_ = self._encode_binary(np.asarray(y), weight)
+        rows = self._two_classes(np.asarray(y), weight)
+        self.classes_, self.pos_label_, self.rows_ = rows.classes, rows.pos_label, rows
         return self
 
     def decision_function(self, X):
-        return np.asarray(X)[:, 0] - self.shift
+        return self.rows_.direction * (np.asarray(X)[:, 0] - self.shift)
 
 
 X = np.array([[2.0], [1.0], [0.0], [-1.0]])
@@ -42,13 +45,39 @@ X = np.array([[2.0], [1.0], [0.0], [-1.0]])
         (np.array(["b", "a", "b", "a"], dtype=object), ["a", "b"]),
     ],
 )
-def test_the_greater_class_is_positive(y, classes):
-    ranker = FirstFeature().fit(X, y)
+@pytest.mark.parametrize("first", [False, True])
+def test_either_class_can_be_positive(y, classes, first):
+    positive, other = classes if first else classes[::-1]
+    ranker = FirstFeature(pos_label=positive).fit(X, y)
     assert ranker.classes_.tolist() == classes
-    assert ranker.positive_.tolist() == [label == classes[1] for label in y]
-    # The threshold itself is below the top.
-    assert ranker.predict(X).tolist() == [classes[1], classes[1], classes[0], classes[0]]
+    assert ranker.pos_label_ == positive
+    assert ranker.rows_.positive.tolist() == [label == positive for label in y]
+    # The threshold itself is below the top, whichever class is on top.
+    assert ranker.predict(X).tolist() == [positive, positive, other, other]
     assert ranker.predict(X).dtype == ranker.classes_.dtype
+    decision = ranker.decision_function(X)
+    assert set(ranker.predict(X)[decision > 0]) <= {classes[1]}
+    assert set(ranker.predict(X)[decision < 0]) <= {classes[0]}
+    assert ranker.score(X, y) == average_precision_score(y, X[:, 0], pos_label=positive)
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (False, True), (0.0, 1.0)])
+def test_one_is_positive_without_being_told(labels):
+    y = np.array(labels)[[1, 0, 1, 0]]
+    assert FirstFeature().fit(X, y).pos_label_ == 1
+
+
+@pytest.mark.parametrize("labels", [("fraud", "ok"), (1, 2), (-1, 0), (2.0, 5.0), ("0", "1")])
+def test_of_other_labels_the_greater_is_taken_with_a_warning(labels):
+    y = np.array(labels)[[1, 0, 1, 0]]
+    low, high = map(re.escape, map(repr, np.unique(y).tolist()))
+    told = f"FirstFeature ranks {high} to the top, .* pass pos_label={high}, or pos_label={low}"
+    with pytest.warns(PositiveClassWarning, match=told) as caught:
+        ranker = FirstFeature().fit(X, y)
+    assert caught[0].filename == __file__
+    assert ranker.pos_label_ == labels[1]
+    with pytest.raises(ValueError, match=f"pos_label='x' is not among the classes of y, {low}"):
+        FirstFeature(pos_label="x").fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -68,14 +97,14 @@ def test_the_greater_class_is_positive(y, classes):
 )
 def test_other_targets_are_refused(y, weight, message):
     with pytest.raises(ValueError, match=message):
-        FirstFeature().fit(X, y, weight)
+        FirstFeature(pos_label="b").fit(X, y, weight)
 
 
 def test_score_is_average_precision_with_ties_and_weights():
     ties = np.array([[1.0], [1.0], [0.0], [0.0], [-1.0]])
     y = ["p", "n", "p", "n", "p"]
     weight = [1, 2, 3, 1, 2]
-    ranker = FirstFeature().fit(ties, y)
+    ranker = FirstFeature(pos_label="p").fit(ties, y)
     expected = average_precision_score(y, ties[:, 0], pos_label="p")
     assert ranker.score(ties, y) == expected
     repeated = np.repeat(np.arange(5), weight)
@@ -102,11 +131,11 @@ def test_restored_on_error_puts_back_what_was_learned():
 
     with pytest.raises(KeyError):
         learn(KeyError(), classes_=np.array([0, 1]), n_features_in_=5)
-    assert vars(ranker) == {"shift": 2.0}
+    assert vars(ranker) == {"shift": 2.0, "pos_label": None}
     ranker.classes_ = before = np.array([3, 4])
     with pytest.raises(KeyboardInterrupt):
         learn(KeyboardInterrupt(), classes_=np.array([0, 1]), extra_=1)
-    assert set(vars(ranker)) == {"shift", "classes_"}
+    assert set(vars(ranker)) == {"shift", "pos_label", "classes_"}
     assert ranker.classes_ is before
     learn(None, extra_=2)
     assert ranker.extra_ == 2

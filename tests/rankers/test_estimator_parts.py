@@ -20,10 +20,17 @@ def estimator(kernel="linear"):
     return SimpleNamespace(kernel=kernel, gamma=0.5, degree=2, coef0=1.0, kernel_params=None)
 
 
+def rows_of(taken, pos_label=1):
+    half = np.arange(len(taken)) % 2 == 0
+    return TwoClasses(np.array([0, 1]), pos_label, taken, half, np.ones(len(taken)))
+
+
 def test_rows_of_weight_0_are_left_out():
     positive, weight = np.array([True, False, True, False]), np.array([1.0, 0.0, 2.0, 3.0])
-    rows = TwoClasses.of_rows(["a", "b"], positive, weight)
+    rows = TwoClasses.of_rows(["a", "b"], "a", positive, weight)
     assert rows.classes.tolist() == ["a", "b"]
+    assert rows.direction == -1
+    assert TwoClasses.of_rows(["a", "b"], "b", positive, weight).direction == 1
     assert rows.taken.tolist() == [0, 2, 3]
     assert rows.sign.tolist() == [1, 1, -1]
     assert rows.masses == (3.0, 3.0)
@@ -40,14 +47,20 @@ def test_rows_of_weight_0_are_left_out():
     ],
 )
 def test_costs_are_C_times_weight_times_the_factor_of_the_class(class_weight, expected):
-    rows = TwoClasses.of_rows([0, 1], np.array([True, True, False]), np.array([1.0, 2.0, 1.0]))
+    positive, weight = np.array([True, True, False]), np.array([1.0, 2.0, 1.0])
+    rows = TwoClasses.of_rows([0, 1], 1, positive, weight)
     np.testing.assert_allclose(rows.costs(0.1, class_weight), 0.1 * np.array(expected))
     np.testing.assert_allclose(rows.pair_mass(), [1.0, 2.0, 3.0])
+    of_first = class_weight
+    if isinstance(class_weight, dict):
+        of_first = {1 - label: factor for label, factor in class_weight.items()}
+    mirrored = TwoClasses.of_rows([0, 1], 0, positive, weight)
+    np.testing.assert_array_equal(mirrored.costs(0.1, of_first), rows.costs(0.1, class_weight))
 
 
 @pytest.mark.parametrize("factor", [0.0, -1.0, np.inf, np.nan])
 def test_factors_that_leave_a_class_out_are_refused(factor):
-    rows = TwoClasses.of_rows([0, 1], np.array([True, False]), np.ones(2))
+    rows = TwoClasses.of_rows([0, 1], 1, np.array([True, False]), np.ones(2))
     with pytest.raises(ValueError, match="class_weight must give each class a positive, finite"):
         rows.costs(1.0, {0: factor})
 
@@ -58,7 +71,7 @@ def test_linear_scores(form):
     X, coef = rng.normal(size=(6, 3)), rng.normal(size=3)
     fitted = estimator()
     fitted.dual_coef_, fitted.support_, fitted.X_fit_ = 1, 2, 3  # of an earlier fit
-    store_scores(fitted, learned_scores(None, coef, form(X)), np.arange(6))
+    store_scores(fitted, learned_scores(None, coef, form(X)), rows_of(np.arange(6)))
     assert fitted.coef_.shape == (1, 3)
     assert not {"dual_coef_", "support_", "X_fit_"} & set(vars(fitted))
     function = fitted_scores(fitted)
@@ -86,7 +99,7 @@ def test_kernel_scores_are_those_of_the_coordinates(kernel, form):
     coordinates = kernel_map.coordinates(X, np.arange(7))
     coef = rng.normal(size=coordinates.shape[1])
     taken = np.array([3, 4, 6, 7, 8, 9, 11])
-    store_scores(fitted, learned_scores(kernel_map, coef, X), taken)
+    store_scores(fitted, learned_scores(kernel_map, coef, X), rows_of(taken))
     assert not hasattr(fitted, "coef_")
     assert hasattr(fitted, "X_fit_") == (kernel != "precomputed")
     assert set(fitted.support_) <= set(taken)
@@ -107,8 +120,9 @@ def test_the_mass_of_a_top_that_is_less_than_a_row_warns():
 def test_the_threshold_is_midway_below_the_quantile_and_off_rounding():
     scores, mass = np.array([4.0, 3.0, 1.0, 0.0]), np.ones(4)
     fitted = SimpleNamespace()
-    store_threshold(fitted, scores, np.zeros(4), mass, 2.0)
+    store_threshold(fitted, 1.0, scores, np.zeros(4), mass, 2.0)
     assert (fitted.quantile_, fitted.threshold_) == (3.0, 2.0)
     assert fitted.intercept_.tolist() == [-2.0]
-    store_threshold(fitted, np.array([4.0, 3.0, 3.0 - 1e-12, 0.0]), np.full(4, 1e-12), mass, 2.0)
+    scores = np.array([4.0, 3.0, 3.0 - 1e-12, 0.0])
+    store_threshold(fitted, 1.0, scores, np.full(4, 1e-12), mass, 2.0)
     assert fitted.threshold_ == pytest.approx(1.5)

@@ -19,13 +19,14 @@ def data(n=60, seed=0, classes=(0, 1)):
     return X, np.array(classes)[y.astype(int)]
 
 
-@pytest.mark.parametrize("classes", [(0, 1), ("bad", "good")])
+@pytest.mark.parametrize("classes", [(0, 1), ("bad", "good"), ("ok", "fraud")])
 @pytest.mark.parametrize("rho", [None, 0.3])
 def test_linear(classes, rho):
     X, y = data(classes=classes)
-    ranker = AccuracyAtTopRanker(tau=0.2, C=0.1).fit(X, y)
+    ranker = AccuracyAtTopRanker(tau=0.2, C=0.1, pos_label=classes[1]).fit(X, y)
     found = ranker.margin_bound(X, y, radius=3.0, rho=rho, delta=0.1)
-    w, t = ranker.coef_[0], ranker.threshold_
+    direction = 1 if classes[1] == ranker.classes_[1] else -1
+    w, t = direction * ranker.coef_[0], direction * ranker.threshold_
     score = X @ w
     expected = accuracy_at_top_margin_bound(
         t - score[y == classes[0]],
@@ -85,7 +86,7 @@ def test_refused():
     longest = int(np.argmax(np.linalg.norm(X, axis=1)))
     with pytest.raises(ValueError, match=f"radius=1.0 is no bound of the norms: row {longest}"):
         ranker.margin_bound(X, y, radius=1.0)
-    with pytest.raises(ValueError, match="got one class only"):
+    with pytest.raises(ValueError, match=r"y has the classes \[1\.0\], and fit saw \[0, 1\]"):
         ranker.margin_bound(X, np.ones(len(y)), radius=3.0)
     with pytest.raises(ValueError, match="y has the classes"):
         ranker.margin_bound(X, y + 1, radius=3.0)
