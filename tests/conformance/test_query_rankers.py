@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.exceptions import DataConversionWarning, UndefinedMetricWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import (
     GridSearchCV,
@@ -114,7 +114,31 @@ def test_score_refuses_rows_of_unknown_queries(ranker):
     fitted = clone(ranker).fit(X, y, qid=qid)
     with pytest.raises(ScorerSetupError, match="was fitted on 9 queries, and score got no qid"):
         fitted.score(X, y)
-    assert fitted.score(X, y, qid="one") == measured(fitted, X, y, None)
+    assert fitted.score(X, y, qid=1) == measured(fitted, X, y, None)
+
+
+@every_ranker
+@pytest.mark.parametrize("ids", ["groups", {0: 1}, (i for i in range(3)), len])
+def test_what_is_no_array_of_ids_is_refused(ranker, ids):
+    X, y, qid = data()
+    with pytest.raises(ValueError, match=r"qid.* no id per row"):
+        clone(ranker).fit(X, y, qid=ids)
+    fitted = clone(ranker).fit(X, y, qid=qid)
+    for method in (lambda: fitted.score(X, y, qid=ids), lambda: fitted.rank(X, ids)):
+        with pytest.raises(ValueError, match=r"qid.* no id per row"):
+            method()
+
+
+@every_ranker
+def test_columns_are_vectors(ranker):
+    X, y, qid = data()
+    expected = clone(ranker).fit(X, y, qid=qid)
+    for labels, ids in ((y[:, np.newaxis], qid), (y, qid[:, np.newaxis])):
+        with pytest.warns(DataConversionWarning):
+            found = clone(ranker).fit(X, labels, qid=ids)
+        np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+        with pytest.warns(DataConversionWarning):
+            assert found.score(X, labels, qid=ids) == expected.score(X, y, qid=qid)
 
 
 @every_ranker
