@@ -461,7 +461,7 @@ def test_a_class_of_weight_zero_is_absent():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 3)), np.arange(30) % 3
     weight = (y != 1).astype(float)
-    weighted = AccuracyAtTopRanker(tau=0.2).fit(X, y, sample_weight=weight)
-    absent = AccuracyAtTopRanker(tau=0.2).fit(X[y != 1], y[y != 1])
+    weighted = AccuracyAtTopRanker(tau=0.2, pos_label=2).fit(X, y, sample_weight=weight)
+    absent = AccuracyAtTopRanker(tau=0.2, pos_label=2).fit(X[y != 1], y[y != 1])
     np.testing.assert_array_equal(weighted.classes_, [0, 2])
     np.testing.assert_array_equal(weighted.coef_, absent.coef_)
