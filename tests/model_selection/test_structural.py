@@ -84,7 +84,7 @@ class Threshold(AccuracyAtTopRanker):
     """The order of the first feature, with C as the threshold."""
 
     def fit(self, X, y):
-        self.classes_ = np.unique(y)
+        self.classes_, self.pos_label_ = np.unique(y), np.max(y)
         self.n_features_in_ = X.shape[1]
         self.coef_, self.threshold_ = np.array([[1.0]]), self.C
         return self
