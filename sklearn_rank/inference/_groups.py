@@ -138,7 +138,7 @@ def check_groups_of_two(groups: Any, n_first: int, n_second: int) -> Groups | No
     """
     if groups is None:
         return None
-    if not isinstance(groups, tuple | list) or len(groups) != 2 or np.ndim(groups[0]) != 1:
+    if not isinstance(groups, tuple | list) or len(groups) != 2 or np.ndim(groups[0]) == 0:
         raise ValueError(
             "groups must be a pair, the group of each row of the first sample and of the second:"
             " pass (groups_first, groups_second)."

@@ -294,7 +294,8 @@ class RankingScorer(BaseScorer):
             # Only here is it known who can be told.
             told = f"{str(error).removesuffix('.')}, to the scorer or the estimator."
             raise ScorerSetupError(told) from None
-        if positive is None and self.measure.kind == "binary" and not are_usual_labels(labels):
+        graded = self.measure.kind == "graded" or self.measure.rel is not None
+        if positive is None and not graded and not are_usual_labels(labels):
             raise ScorerSetupError(
                 f"The positive class is not known: {self.measure.name} is of two classes, and y"
                 " has other labels than 0 and 1 or -1 and 1: pass pos_label= to the scorer."

@@ -45,10 +45,17 @@ OTHERS = {
     "p": 4.0,
     "phi": "wilcoxon",
     "fraction": 0.2,
+    "max_fpr": 0.5,
+    "min_tpr": 0.5,
     "gain": "exponential",
     "discount": "logarithmic",
 }
 IDS_OF = ("qid", "groups")
+# Of two samples: the groups of either.
+GROUPS = {
+    "two_sample_rank_test": (np.arange(12) // 2, 10 + np.arange(9) // 2),
+    "unpaired_rank_test": (IDS, IDS),
+}
 
 
 def functions():
@@ -72,7 +79,9 @@ def arguments_of(function, leave_out=()):
     for name, parameter in inspect.signature(function).parameters.items():
         if name in leave_out:
             continue
-        if name in ARRAYS:
+        if name == "groups" and function.__name__ in GROUPS:
+            given[name] = GROUPS[function.__name__]
+        elif name in ARRAYS:
             given[name] = ARRAYS[name]
         elif parameter.default is parameter.empty:
             given[name] = OTHERS[name]
@@ -95,6 +104,8 @@ def cases(names=ARRAYS):
 def as_column(values):
     if isinstance(values, dict):
         return {name: as_column(one) for name, one in values.items()}
+    if isinstance(values, tuple):
+        return tuple(as_column(one) for one in values)
     return np.reshape(values, (-1, 1))
 
 
@@ -153,7 +164,10 @@ def test_columns_are_one_list(function):
     ids=lambda ids: type(ids).__name__,
 )
 def test_what_is_no_array_of_ids_is_refused(function, name, ids):
-    with pytest.raises(ValueError, match=rf"{name}[= ].*(pass the column|pass a one-dim)"):
+    told = "pass the column|pass a one-dim"
+    if name == "groups" and function.__name__ in GROUPS:
+        ids, told = (ids, ids), r"pass \(groups_first, groups_second"
+    with pytest.raises(ValueError, match=rf"{name}[= ].*({told})"):
         function(**{**arguments_of(function), name: ids})
 
 

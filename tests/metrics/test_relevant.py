@@ -11,6 +11,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, cross_val_score
 
 from sklearn_rank import metrics
+from sklearn_rank.exceptions import ScorerSetupError
 from sklearn_rank.inference import metric_interval, paired_rank_test
 from sklearn_rank.metrics import (
     average_precision_score,
@@ -321,7 +322,7 @@ def test_a_level_goes_through_intervals_scorers_and_searches():
         get_scorer("auc(rel>=2)")(model, X[grade < 2], grade[grade < 2])
     # A classifier knows two classes, and no grades.
     classifier = LogisticRegression().fit(X, two)
-    with pytest.raises(ValueError, match=r"fit it to y >= rel"):
+    with pytest.raises(ScorerSetupError, match=r"fit it to y >= rel"):
         get_scorer("auc(rel>=2)")(classifier, X, grade)
     search.set_params(estimator=LogisticRegression(), param_grid={"C": [1.0]})
     with pytest.raises(ValueError, match=r"fit it to y >= rel"):
