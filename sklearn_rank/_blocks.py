@@ -12,12 +12,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ._order import descending, running_totals
+from ._order import class_codes, descending, running_totals
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 T = TypeVar("T", bound=np.generic)
 
-__all__ = ["ClassBlocks", "TiedBlocks", "class_blocks", "tied_blocks"]
+__all__ = ["ClassBlocks", "TiedBlocks", "class_blocks", "pairs_in_order", "tied_blocks"]
+
+# Integers of so many different values are counted; their counts fit into the cache.
+MOST_COUNTED = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,10 +240,12 @@ def tied_blocks(y_score: FloatArray, offsets: IntArray | None = None) -> TiedBlo
 
 
 def class_blocks(
-    y_score: FloatArray,
+    y_score: AnyArray,
     in_class: BoolArray,
     weight: FloatArray | None = None,
     offsets: IntArray | None = None,
+    *,
+    joined: bool = False,
 ) -> ClassBlocks:
     """Find the blocks of tied items that hold some of one class.
 
@@ -254,19 +259,24 @@ def class_blocks(
         Positive weights; None is 1 for each.
     offsets : ndarray of shape (n_lists + 1,) or None, default=None
         Where each list begins, and n.
+    joined : bool, default=False
+        Whether neighbouring blocks that hold nothing of the other class may come as one, which
+        no mean over the orders of tied items tells apart. There are then about as many blocks as
+        items of the rarer class.
 
     Returns
     -------
     ClassBlocks
         The blocks.
     """
-    if weight is None and (offsets is None or len(offsets) == 2):
-        return _class_blocks_of_values(y_score, in_class)
     if offsets is None:
         offsets = np.array([0, len(y_score)])
-    blocks = tied_blocks(y_score, offsets)
     if weight is None:
-        return _class_blocks_of_counts(blocks, in_class, offsets)
+        found = _counted_integers(y_score, in_class) if len(offsets) == 2 else None
+        if found is None:
+            found = _stretches(class_codes(y_score, in_class, offsets), offsets, joined)
+        return _class_blocks_of_counts(*found, offsets)
+    blocks = tied_blocks(y_score, offsets)
     inside = blocks.totals(np.where(in_class, weight, 0.0))
     other = blocks.totals(np.where(in_class, 0.0, weight))
     # From the bottom, so that sums of what is below are not differences.
@@ -287,58 +297,133 @@ def class_blocks(
     )
 
 
-def _class_blocks_of_counts(blocks: TiedBlocks, mask: BoolArray, offsets: IntArray) -> ClassBlocks:
-    """Find the blocks of unweighted lists, looking closer only at those that hold some."""
-    counts: AnyArray = mask[blocks.order]
-    if len(blocks.starts) < len(counts):
-        counts = np.add.reduceat(counts, blocks.starts, dtype=np.intp)
-    some = np.flatnonzero(counts)[::-1]
-    of_class = counts[some].astype(np.intp)
-    list_of = np.searchsorted(blocks.first, some, "right") - 1
-    ends = np.append(blocks.starts, len(mask))[some + 1]
-    length, below = ends - blocks.starts[some], offsets[list_of + 1] - ends
-    n_class = np.bincount(list_of, weights=of_class, minlength=len(blocks.first))
-    # The last list comes first, so that what precedes a list here are the lists after it.
-    before = n_class[::-1].cumsum()[::-1] - n_class
-    class_below = np.cumsum(of_class) - of_class - before[list_of]
+def _class_blocks_of_counts(starts: IntArray, inside: IntArray, offsets: IntArray) -> ClassBlocks:
+    """Find the blocks of unweighted lists from where all blocks begin, ascending."""
+    some = np.flatnonzero(inside)
+    begin, of_class = starts[some], inside[some]
+    size = np.append(starts, offsets[-1])[some + 1] - begin
+    class_below = np.cumsum(of_class) - of_class
+    list_of, n_class = None, inside.sum(keepdims=True)
+    if len(offsets) > 2:
+        n_class = np.add.reduceat(inside, np.searchsorted(starts, offsets[:-1]))
+        list_of = np.repeat(np.arange(len(n_class)), np.diff(np.searchsorted(begin, offsets)))
+        begin -= offsets[list_of]
+        class_below -= (np.cumsum(n_class) - n_class)[list_of]
     return ClassBlocks(
         of_class=of_class.astype(np.float64),
-        of_other=(length - of_class).astype(np.float64),
+        of_other=(size - of_class).astype(np.float64),
         class_below=class_below.astype(np.float64),
-        other_below=(below - class_below).astype(np.float64),
+        other_below=(begin - class_below).astype(np.float64),
         list_of=list_of,
         n_class=n_class.astype(np.float64),
         n_other=(np.diff(offsets) - n_class).astype(np.float64),
     )
 
 
-def _class_blocks_of_values(y_score: FloatArray, mask: BoolArray) -> ClassBlocks:
-    """Find the blocks of one unweighted list by sorting values only.
+def _stretches(codes: AnyArray, offsets: IntArray, joined: bool) -> tuple[IntArray, IntArray]:
+    """Where each block begins in the sorted codes, and how many of the class it holds."""
+    label = codes.astype(np.uint8) & 1
+    split = _splits(codes, offsets)
+    if joined:
+        new = np.empty(len(codes) + 1, dtype=bool)
+        np.not_equal(label[1:], label[:-1], out=new[1:-1])
+        new[offsets] = True
+        if len(split):
+            new[split] = False
+            begin, end = _around(split, _edges(codes, offsets))
+            new[begin] = new[end] = True
+        edges = np.flatnonzero(new)
+    else:
+        edges = _edges(codes, offsets)
+    starts = edges[:-1]
+    inside = np.where(label[starts], np.diff(edges), 0)
+    if len(split):
+        block = np.searchsorted(edges, split, "right") - 1
+        begin, end = starts[block], edges[block + 1]
+        inside[block] = np.where(label[split], end - split, split - begin)
+    return starts, inside
 
-    A sort of values is several times faster than one of indices.
+
+def _edges(codes: AnyArray, offsets: IntArray) -> IntArray:
+    """Where each run of tied items begins in the sorted codes, and their number."""
+    new = np.empty(len(codes) + 1, dtype=bool)
+    np.greater(codes[1:] ^ codes[:-1], 1, out=new[1:-1])
+    new[offsets] = True
+    return np.flatnonzero(new)
+
+
+def _around(places: IntArray, edges: IntArray) -> tuple[IntArray, IntArray]:
+    """Begin and end of the runs that hold these places."""
+    after = np.searchsorted(edges, places, "right")
+    return edges[after - 1], edges[after]
+
+
+def _splits(codes: AnyArray, offsets: IntArray) -> IntArray:
+    """Where the class changes within a run of tied items."""
+    split = np.empty(len(codes), dtype=bool)
+    np.equal(codes[1:] ^ codes[:-1], 1, out=split[1:])
+    split[offsets[:-1]] = False
+    return np.flatnonzero(split)
+
+
+def pairs_in_order(
+    y_score: AnyArray, positive: BoolArray, offsets: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Count the pairs of a positive above a negative in each list, ties by half.
+
+    Parameters
+    ----------
+    y_score : ndarray of shape (n,)
+        Scores without NaN; infinities are in order, and -0.0 equals 0.0.
+    positive : ndarray of bool of shape (n,)
+        Which items are positive.
+    offsets : ndarray of shape (n_lists + 1,)
+        Where each list begins, and n.
+
+    Returns
+    -------
+    in_order : ndarray of shape (n_lists,)
+        Number of pairs, a tied one being half of one.
+    n_pos : ndarray of shape (n_lists,)
+        Positives of each list.
+    n_neg : ndarray of shape (n_lists,)
+        Negatives of each list.
     """
-    values = np.sort(y_score[mask])
-    pooled = np.sort(y_score)
-    below = pooled.searchsorted(values)
-    class_below = np.arange(len(values))
-    of_class = np.ones(len(values), dtype=np.intp)
-    repeated = below[1:] == below[:-1]
-    if repeated.any():
-        class_below = np.flatnonzero(np.concatenate(([True], ~repeated)))
-        of_class = np.diff(class_below, append=len(values))
-        values, below = values[class_below], below[class_below]
-    upto = below + of_class
-    more = np.flatnonzero(pooled[np.minimum(upto, len(pooled) - 1)] == values)
-    # At the very end the look beyond sees the block itself.
-    more = more[upto[more] < len(pooled)]
-    upto[more] = pooled.searchsorted(values[more], "right")
-    n_class = float(np.count_nonzero(mask))
-    return ClassBlocks(
-        of_class=of_class.astype(np.float64),
-        of_other=(upto - below - of_class).astype(np.float64),
-        class_below=class_below.astype(np.float64),
-        other_below=(below - class_below).astype(np.float64),
-        list_of=None,
-        n_class=np.array([n_class]),
-        n_other=np.array([len(mask) - n_class]),
-    )
+    found = _counted_integers(y_score, positive) if len(offsets) == 2 else None
+    if found is not None:
+        blocks = _class_blocks_of_counts(*found, offsets)
+        beaten = blocks.other_below + blocks.of_other / 2.0
+        return blocks.sums(blocks.of_class * beaten), blocks.n_class, blocks.n_other
+    codes = class_codes(y_score, positive, offsets)
+    place = np.flatnonzero((codes.astype(np.uint8) & 1).view(bool))
+    first = np.searchsorted(place, offsets)
+    n_pos = np.diff(first)
+    if len(offsets) == 2:
+        total = place.sum(keepdims=True)
+    else:
+        total = np.diff(np.append(0, np.cumsum(place))[first])
+    # What stands below each positive, less the positives there.
+    in_order = (total - n_pos * offsets[:-1] - n_pos * (n_pos - 1) // 2).astype(np.float64)
+    split = _splits(codes, offsets)
+    if len(split):
+        begin, end = _around(split, _edges(codes, offsets))
+        tied = (split - begin) * (end - split) * np.where(codes[split] & 1, -0.5, 0.5)
+        list_of = np.searchsorted(offsets, split, "right") - 1
+        in_order += np.bincount(list_of, weights=tied, minlength=len(in_order))
+    return in_order, n_pos.astype(np.float64), (np.diff(offsets) - n_pos).astype(np.float64)
+
+
+def _counted_integers(y_score: AnyArray, mask: BoolArray) -> tuple[IntArray, IntArray] | None:
+    """Return the same of one list of integers that lie close together, counted without a sort."""
+    if y_score.dtype.kind not in "iu":
+        return None
+    low, high = int(y_score.min()), int(y_score.max())
+    if high - low >= min(MOST_COUNTED, len(y_score)):
+        return None
+    place = np.subtract(y_score, low, dtype=np.int64)
+    place *= 2
+    place += mask
+    counts = np.bincount(place, minlength=2 * (high - low + 1)).reshape(-1, 2)
+    counts = counts[counts.any(axis=1)]
+    size = counts.sum(axis=1)
+    return np.cumsum(size) - size, counts[:, 1]

@@ -279,7 +279,8 @@ class ScoredLists(Lists):
     Parameters
     ----------
     score : ndarray of shape (n,)
-        Scores without NaN.
+        Scores without NaN, integers or floating-point numbers: to be compared, which is faster
+        in the type in which they came, and converted before anything is computed from them.
     n_relevant : ndarray of shape (n_lists,) or None, default=None
         Number of relevant items of each list, those included that are not among its items; None
         is the number of its positives.
@@ -287,7 +288,7 @@ class ScoredLists(Lists):
         Grades of the relevant items of each list, likewise; None is those of its items.
     """
 
-    score: FloatArray
+    score: AnyArray
     n_relevant: FloatArray | None = None
     ideal: Lists | None = None
 
@@ -308,13 +309,16 @@ class ScoredLists(Lists):
         """
         return replace(self, score=check_scores_of_rows(y_score, shape, self.rows))
 
-    def blocks(self, *, of_negatives: bool = False) -> ClassBlocks:
+    def blocks(self, *, of_negatives: bool = False, joined: bool = True) -> ClassBlocks:
         """Find the blocks of tied items that hold positives, or negatives.
 
         Parameters
         ----------
         of_negatives : bool, default=False
             Whether negatives are the class that the blocks hold.
+        joined : bool, default=True
+            Whether neighbouring blocks of this class only may come as one, which no mean over
+            the orders of tied items tells apart.
 
         Returns
         -------
@@ -322,7 +326,7 @@ class ScoredLists(Lists):
             The blocks.
         """
         in_class = ~self.positive if of_negatives else self.positive
-        return class_blocks(self.score, in_class, self.weight, self.offsets)
+        return class_blocks(self.score, in_class, self.weight, self.offsets, joined=joined)
 
 
 @dataclass(frozen=True)

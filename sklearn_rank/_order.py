@@ -5,11 +5,23 @@ A *list* is a run of consecutive rows; ``offsets`` says where each begins, and N
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
-from ._typing import AnyArray, FloatArray, IntArray
+from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["descending", "ragged_ranges", "running_totals", "sorted_descending"]
+__all__ = [
+    "class_codes",
+    "descending",
+    "ragged_ranges",
+    "running_totals",
+    "sorted_descending",
+]
+
+# Entries that are worked on at once: what lies between two steps stays in the cache.
+CHUNK = 2**14
 
 
 def ragged_ranges(starts: IntArray, lengths: IntArray) -> IntArray:
@@ -136,3 +148,86 @@ def _by_length(offsets: IntArray) -> list[tuple[IntArray, int]]:
     ordered = lengths[by_length]
     cuts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     return [(offsets[lists], int(lengths[lists[0]])) for lists in np.split(by_length, cuts)]
+
+
+def class_codes(
+    values: AnyArray, in_class: BoolArray, offsets: IntArray | None = None
+) -> NDArray[np.unsignedinteger[Any]]:
+    """Sort the values of each list together with the class of their items.
+
+    One sort of values, which is several times faster than one of indices: the class is written
+    into the last bit of the values, their exponent making room for it.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Numbers without NaN; infinities are in order, and -0.0 equals 0.0.
+    in_class : ndarray of bool of shape (n,)
+        Which items are of the class.
+    offsets : ndarray of shape (n_lists + 1,) or None, default=None
+        Where each list begins, and n.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Codes, from the lowest value of each list to its highest. The last bit is 1 for items of
+        the class; items are tied where the other bits are the same. Tied items of one class stand
+        together.
+    """
+    marked = _marked(values, in_class)
+    if offsets is None or len(offsets) == 2:
+        marked.sort()
+    elif (matrix := _equally_long(marked, offsets)) is not None:
+        matrix.sort(axis=1)
+    else:
+        for first, length in _by_length(offsets):
+            if len(first) == 1:
+                marked[first[0] : first[0] + length].sort()
+            elif length > 1:
+                rows = first[:, np.newaxis] + np.arange(length)
+                marked[rows] = np.sort(marked[rows], axis=1)
+    return marked.view(_unsigned(marked))
+
+
+def _unsigned(values: AnyArray) -> Any:
+    """Type of unsigned integers of the same size."""
+    return np.uint32 if values.dtype.itemsize == 4 else np.uint64
+
+
+def _marked(values: AnyArray, in_class: BoolArray) -> AnyArray:
+    """Numbers in the order of the values whose last bit is the class."""
+    if values.dtype not in (np.float32, np.float64):
+        # Integers of 16 bits are exact in 32, those of 32 and checked ones of 64 in 64.
+        values = values.astype(np.float32 if values.dtype.itemsize <= 2 else np.float64)
+    low, high = float(values.min()), float(values.max())
+    infinite = max(-low, high) == np.inf
+    if infinite:
+        finite = values[np.isfinite(values)]
+        low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+    # Powers of two that bring what is finite below 1/2, infinities to 3/4: below 1 there is a bit.
+    exponent = max(int(np.frexp(max(-low, high))[1]) + 1, 0)
+    scale = np.ldexp(values.dtype.type(1.0), -exponent)
+    marked = np.empty_like(values)
+    unsigned = _unsigned(values)
+    codes, sign = marked.view(unsigned), unsigned(1 << (8 * values.dtype.itemsize - 1))
+    smallest = np.finfo(values.dtype).tiny.view(unsigned)
+    buffer = np.empty(min(CHUNK, len(values)), dtype=unsigned)
+    for start in range(0, len(values), CHUNK):
+        part, code = marked[start : start + CHUNK], codes[start : start + CHUNK]
+        magnitude = buffer[: len(code)]
+        np.multiply(values[start : start + CHUNK], scale, out=part)
+        if infinite:
+            np.clip(part, -0.75, 0.75, out=part)
+        part += 0.0  # which makes one zero of both
+        np.bitwise_and(code, sign - unsigned(1), out=magnitude)
+        if exponent and magnitude.min() < smallest and _lost(values[start : start + CHUNK], part):
+            ranks = np.unique(values, return_inverse=True)[1].astype(np.float64)
+            return _marked(ranks, in_class)
+        code += magnitude  # twice the magnitude, behind the same sign
+        code |= in_class[start : start + CHUNK]
+    return marked
+
+
+def _lost(values: AnyArray, scaled: AnyArray) -> bool:
+    """Whether values became subnormal or 0, so that different ones may have become equal."""
+    return bool(np.any((np.abs(scaled) < np.finfo(values.dtype).tiny) & (values != 0.0)))

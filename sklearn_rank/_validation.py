@@ -46,7 +46,8 @@ class CheckedRows:
     labels : ndarray of shape (n,)
         Labels, of which nothing is known yet.
     score : ndarray of shape (n,) or None
-        Scores without NaN; None where there are none.
+        Scores without NaN, in the type in which they came if that is one of numbers; None where
+        there are none.
     weight : ndarray of shape (n,) or None
         Positive weights; None is 1 for each.
     qid : ndarray or Coded of shape (n,) or None
@@ -62,7 +63,7 @@ class CheckedRows:
     """
 
     labels: AnyArray
-    score: FloatArray | None
+    score: AnyArray | None
     weight: FloatArray | None
     qid: AnyArray | Coded | None
     query_weight: FloatArray | None
@@ -71,7 +72,7 @@ class CheckedRows:
     name: str
 
     @property
-    def scores(self) -> FloatArray:
+    def scores(self) -> AnyArray:
         """Scores, of rows that have them."""
         if self.score is None:
             raise TypeError(f"{self.name} came without scores.")
@@ -151,7 +152,7 @@ def check_rows(
         qid = None if qid is None else qid[rows]
         by_row = None if by_row is None else by_row[rows]
     if score is not None:
-        score = _as_float(score, "y_score")
+        score = _as_scores(score)
     checked = CheckedRows(
         labels=values,
         score=score,
@@ -186,7 +187,7 @@ def _scores_of(y_score: Any, shape: tuple[int, ...], name: str) -> AnyArray:
 
 def check_scores_of_rows(
     y_score: Any, shape: tuple[int, ...], rows: IntArray | None, *, name: str = "y_true"
-) -> FloatArray:
+) -> AnyArray:
     """Check other scores of rows whose labels, ids and weights have been checked.
 
     Parameters
@@ -208,7 +209,7 @@ def check_scores_of_rows(
     score = _scores_of(y_score, shape, name)
     if rows is not None:
         score = score[rows]
-    score = _as_float(score, "y_score")
+    score = _as_scores(score)
     n_columns = shape[1] if len(shape) == 2 else None
     _refuse_nan(score, lambda index: _where(index, rows, n_columns))
     return score
@@ -570,8 +571,16 @@ def _as_float(array: AnyArray, name: str, remedy: str = "pass numbers") -> Float
     raise ValueError(f"{name} must be numeric, got dtype {array.dtype}: {remedy}.")
 
 
-def _refuse_nan(score: FloatArray, where: Any, name: str = "y_score") -> None:
-    if np.isnan(score.min()):
+def _as_scores(array: AnyArray) -> AnyArray:
+    """Scores in the type in which they came, where float64 has the same order of them."""
+    kept = array.dtype.kind == "f" and array.dtype.itemsize <= 8
+    if kept or (array.dtype.kind in "iu" and array.dtype.itemsize <= 4):
+        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    return _as_float(array, "y_score")
+
+
+def _refuse_nan(score: AnyArray, where: Any, name: str = "y_score") -> None:
+    if score.dtype.kind == "f" and np.isnan(score.min()):
         row = int(np.argmax(np.isnan(score)))
         raise ValueError(
             f"{name} is NaN at {where(row)}: a missing score has no place in a ranking; give it"

@@ -130,7 +130,7 @@ def sample_moments(
     """
     # One look-up of the smaller class among all items tells the placements of both classes.
     swapped = bool(2 * np.count_nonzero(positive) > len(positive))
-    blocks = class_blocks(score, ~positive if swapped else positive, weight)
+    blocks = class_blocks(score, ~positive if swapped else positive, weight, joined=True)
     auc, squares_class, squares_other, tied = _placement_sums(blocks, swapped)
     n_class, n_other = float(blocks.n_class[0]), float(blocks.n_other[0])
     var_class = squares_class / max(n_class - 1.0, 1.0)

@@ -100,7 +100,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     def values(self, lists: ScoredLists) -> FloatArray:
         """Average precision of each list."""
         rules = self.rules
-        blocks = rules.ordered(lists, lists.positive).blocks()
+        blocks = rules.ordered(lists, lists.positive).blocks(joined=rules.ties != "end")
         n_relevant = relevant_of(lists, blocks)
         if self.k is not None and self.normalize == "found":
             values = found_average_precision(blocks, self.k)

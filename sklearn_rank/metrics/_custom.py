@@ -208,7 +208,7 @@ class CustomMeasure(Measure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Value of each list."""
-        labels, score = self._labels(lists), lists.score.copy()
+        labels, score = self._labels(lists), lists.score.astype(np.float64)
         low, high = self.limits
         slack = ROUNDING * max(abs(low), abs(high), 1.0) if np.isfinite([low, high]).all() else 0.0
         values = np.empty(lists.n_lists)
@@ -247,7 +247,7 @@ class CustomMeasure(Measure):
         """
         if self.item_influence is None:
             return None
-        labels, score = self._labels(lists), lists.score.copy()
+        labels, score = self._labels(lists), lists.score.astype(np.float64)
         values = np.asarray(self.item_influence(labels, score), dtype=np.float64)
         if values.shape != score.shape or not np.isfinite(values).all():
             raise ValueError(

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from .._arguments import check_choice
-from .._blocks import ClassBlocks
+from .._blocks import ClassBlocks, pairs_in_order
 from .._lists import Lists, ScoredLists
 from .._top import near_whole
 from .._typing import FloatArray
@@ -81,7 +81,9 @@ class _RankStatistic(Measure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Statistic of each list."""
-        return statistic_of(lists.blocks(), self._phi, self._ties, self.normalize)
+        # Ranks in the middle or at the top of ties tell neighbouring blocks apart.
+        blocks = lists.blocks(joined=self._ties == "average")
+        return statistic_of(blocks, self._phi, self._ties, self.normalize)
 
     @property
     def has_influence(self) -> bool:
@@ -321,14 +323,15 @@ class AUCMeasure(Measure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Area of each list."""
-        # Of the two classes the smaller one is looked up among all items.
-        fewer_negatives = bool(2 * np.count_nonzero(lists.positive) > len(lists.positive))
-        blocks = lists.blocks(of_negatives=fewer_negatives)
-        beaten = blocks.other_above if fewer_negatives else blocks.other_below
-        in_order = blocks.sums(blocks.of_class * (beaten + blocks.of_other / 2.0))
+        if lists.weight is None:
+            in_order, n_pos, n_neg = pairs_in_order(lists.score, lists.positive, lists.offsets)
+        else:
+            blocks = lists.blocks()
+            n_pos, n_neg = blocks.n_class, blocks.n_other
+            in_order = blocks.sums(blocks.of_class * (blocks.other_below + blocks.of_other / 2.0))
         with np.errstate(invalid="ignore"):
             # Sums of real weights are rounded.
-            return np.minimum(in_order / (blocks.n_class * blocks.n_other), 1.0)
+            return np.minimum(in_order / (n_pos * n_neg), 1.0)
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
         """Find how much each item of one list moves the area.
