@@ -17,7 +17,14 @@ from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 T = TypeVar("T", bound=np.generic)
 
-__all__ = ["ClassBlocks", "TiedBlocks", "class_blocks", "pairs_in_order", "tied_blocks"]
+__all__ = [
+    "ClassBlocks",
+    "TiedBlocks",
+    "class_blocks",
+    "pairs_in_order",
+    "tied_blocks",
+    "top_class_blocks",
+]
 
 # Integers of so many different values are counted; their counts fit into the cache.
 MOST_COUNTED = 2**16
@@ -364,6 +371,50 @@ def _splits(codes: AnyArray, offsets: IntArray) -> IntArray:
     np.equal(codes[1:] ^ codes[:-1], 1, out=split[1:])
     split[offsets[:-1]] = False
     return np.flatnonzero(split)
+
+
+def top_class_blocks(y_score: AnyArray, in_class: BoolArray, offsets: IntArray) -> ClassBlocks:
+    """Find the topmost block of each unweighted list that holds some of one class.
+
+    Parameters
+    ----------
+    y_score : ndarray of shape (n,)
+        Scores without NaN.
+    in_class : ndarray of bool of shape (n,)
+        Which items are of the class.
+    offsets : ndarray of shape (n_lists + 1,)
+        Where each list begins, and n.
+
+    Returns
+    -------
+    ClassBlocks
+        One block for each list with an item of the class, found in linear time.
+    """
+    first, lengths = offsets[:-1], np.diff(offsets)
+
+    def count(items: BoolArray) -> IntArray:
+        if len(lengths) == 1:
+            return np.array([np.count_nonzero(items)])
+        found: IntArray = np.add.reduceat(items, first, dtype=np.intp)
+        return found
+
+    n_class = count(in_class)
+    # The lowest score of all stands for lists without the class, which are left out below.
+    highest = np.maximum.reduceat(np.where(in_class, y_score, y_score.min()), first)
+    by_item = highest if len(lengths) == 1 else np.repeat(highest, lengths)
+    tied, above = y_score == by_item, y_score > by_item
+    of_class, of_both, n_above = count(tied & in_class), count(tied), count(above)
+    some = np.flatnonzero(n_class)
+    of_other, n_other = of_both - of_class, lengths - n_class
+    return ClassBlocks(
+        of_class=of_class[some].astype(np.float64),
+        of_other=of_other[some].astype(np.float64),
+        class_below=(n_class - of_class)[some].astype(np.float64),
+        other_below=(n_other - of_other - n_above)[some].astype(np.float64),
+        list_of=None if len(lengths) == 1 else some,
+        n_class=n_class.astype(np.float64),
+        n_other=n_other.astype(np.float64),
+    )
 
 
 def pairs_in_order(

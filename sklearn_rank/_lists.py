@@ -13,9 +13,9 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from ._blocks import ClassBlocks, class_blocks
+from ._blocks import ClassBlocks, class_blocks, top_class_blocks
 from ._codes import Coded, distinct_codes, offsets_from, stable_order
-from ._order import ragged_ranges
+from ._order import leading, ragged_ranges
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._validation import (
     CheckedRows,
@@ -92,6 +92,15 @@ class Lists:
         if self.weight is None:
             return self.lengths.astype(np.float64)
         return np.add.reduceat(self.weight, self.offsets[:-1])
+
+    @cached_property
+    def positives(self) -> FloatArray:
+        """Weight of the positives of each list, for lists of two classes."""
+        if self.weight is not None:
+            return np.add.reduceat(np.where(self.labels, self.weight, 0.0), self.offsets[:-1])
+        if self.n_lists == 1:
+            return np.array([float(np.count_nonzero(self.labels))])
+        return np.add.reduceat(self.labels, self.offsets[:-1], dtype=np.float64)
 
     @property
     def counts(self) -> FloatArray:
@@ -309,6 +318,37 @@ class ScoredLists(Lists):
         """
         return replace(self, score=check_scores_of_rows(y_score, shape, self.rows))
 
+    def leading(self, counts: Any) -> ScoredLists:
+        """Keep the items that can be among the first of their list, ties at the cut included.
+
+        Parameters
+        ----------
+        counts : int, ndarray of shape (n_lists,) or None
+            How many of each list count; None is all.
+
+        Returns
+        -------
+        ScoredLists
+            The same lists, the long ones without what is certainly further down; totals of these
+            are not totals of the lists.
+        """
+        # The first k items make up a weight of k where no weight is less than 1.
+        if counts is None or (self.weight is not None and self.weight.min() < 1.0):
+            return self
+        # Beyond the length of the longest list a number of items says nothing more.
+        wanted = np.ceil(np.minimum(counts, self.lengths)).astype(np.intp)
+        rows = leading(self.score, wanted, self.offsets)
+        if rows is None:
+            return self
+        return replace(
+            self,
+            labels=self.labels[rows],
+            score=self.score[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            rows=rows if self.rows is None else self.rows[rows],
+            offsets=np.searchsorted(rows, self.offsets),
+        )
+
     def blocks(self, *, of_negatives: bool = False, joined: bool = True) -> ClassBlocks:
         """Find the blocks of tied items that hold positives, or negatives.
 
@@ -327,6 +367,24 @@ class ScoredLists(Lists):
         """
         in_class = ~self.positive if of_negatives else self.positive
         return class_blocks(self.score, in_class, self.weight, self.offsets, joined=joined)
+
+    def top_blocks(self, *, of_negatives: bool = False) -> ClassBlocks:
+        """Find the topmost block of each list that holds positives, or negatives.
+
+        Parameters
+        ----------
+        of_negatives : bool, default=False
+            Whether negatives are the class that the blocks hold.
+
+        Returns
+        -------
+        ClassBlocks
+            These blocks, in linear time; with weights all blocks.
+        """
+        if self.weight is not None:
+            return self.blocks(of_negatives=of_negatives)
+        in_class = ~self.positive if of_negatives else self.positive
+        return top_class_blocks(self.score, in_class, self.offsets)
 
 
 @dataclass(frozen=True)

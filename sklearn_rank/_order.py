@@ -15,6 +15,7 @@ from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 __all__ = [
     "class_codes",
     "descending",
+    "leading",
     "ragged_ranges",
     "running_totals",
     "sorted_descending",
@@ -22,6 +23,9 @@ __all__ = [
 
 # Entries that are worked on at once: what lies between two steps stays in the cache.
 CHUNK = 2**14
+
+# Lists of fewer items are sorted as a whole, even if only their top counts.
+LONG = 2**12
 
 
 def ragged_ranges(starts: IntArray, lengths: IntArray) -> IntArray:
@@ -126,7 +130,7 @@ def sorted_descending(values: FloatArray, offsets: IntArray | None = None) -> Fl
     matrix = _equally_long(values, offsets)
     if matrix is not None:
         return np.sort(matrix, axis=1)[:, ::-1].ravel()
-    ordered = np.empty(len(values))
+    ordered = np.empty_like(values)
     for first, length in _by_length(offsets):
         rows = first[:, np.newaxis] + np.arange(length)
         ordered[rows] = np.sort(values[rows], axis=1)[:, ::-1]
@@ -209,8 +213,10 @@ def _marked(values: AnyArray, in_class: BoolArray) -> AnyArray:
     scale = np.ldexp(values.dtype.type(1.0), -exponent)
     marked = np.empty_like(values)
     unsigned = _unsigned(values)
-    codes, sign = marked.view(unsigned), unsigned(1 << (8 * values.dtype.itemsize - 1))
-    smallest = np.finfo(values.dtype).tiny.view(unsigned)
+    codes, given = marked.view(unsigned), values.view(unsigned)
+    all_but_sign = unsigned((1 << (8 * values.dtype.itemsize - 1)) - 1)
+    # Of the numbers other than 0 that would not become subnormal, in their bits, less 1.
+    smallest = unsigned(((exponent + 1) << np.finfo(values.dtype).nmant) - 1)
     buffer = np.empty(min(CHUNK, len(values)), dtype=unsigned)
     for start in range(0, len(values), CHUNK):
         part, code = marked[start : start + CHUNK], codes[start : start + CHUNK]
@@ -219,15 +225,46 @@ def _marked(values: AnyArray, in_class: BoolArray) -> AnyArray:
         if infinite:
             np.clip(part, -0.75, 0.75, out=part)
         part += 0.0  # which makes one zero of both
-        np.bitwise_and(code, sign - unsigned(1), out=magnitude)
-        if exponent and magnitude.min() < smallest and _lost(values[start : start + CHUNK], part):
-            ranks = np.unique(values, return_inverse=True)[1].astype(np.float64)
-            return _marked(ranks, in_class)
+        np.bitwise_and(code, all_but_sign, out=magnitude)
         code += magnitude  # twice the magnitude, behind the same sign
         code |= in_class[start : start + CHUNK]
+        if exponent:
+            np.bitwise_and(given[start : start + CHUNK], all_but_sign, out=magnitude)
+            magnitude -= unsigned(1)  # 0 becomes the largest number
+            if magnitude.min() < smallest:
+                ranks = np.unique(values, return_inverse=True)[1].astype(np.float64)
+                return _marked(ranks, in_class)
     return marked
 
 
-def _lost(values: AnyArray, scaled: AnyArray) -> bool:
-    """Whether values became subnormal or 0, so that different ones may have become equal."""
-    return bool(np.any((np.abs(scaled) < np.finfo(values.dtype).tiny) & (values != 0.0)))
+def leading(values: AnyArray, counts: IntArray, offsets: IntArray) -> IntArray | None:
+    """Find the items that can be among the first of their list.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Values without NaN.
+    counts : ndarray of shape (n_lists,)
+        How many of each list are wanted, at least 1.
+    offsets : ndarray of shape (n_lists + 1,)
+        Where each list begins, and n.
+
+    Returns
+    -------
+    ndarray of shape (n_kept,) or None
+        Ascending: of long lists the items that are at least as high as the last one wanted, of
+        others all. None where too few items would be left out to be worth it.
+    """
+    lengths = np.diff(offsets)
+    long = np.flatnonzero((lengths >= LONG) & (counts <= lengths // 4))
+    if 2 * lengths[long].sum() < len(values):
+        return None
+    kept = np.ones(len(values), dtype=bool)
+    for first, length, count in zip(
+        offsets[long].tolist(), lengths[long].tolist(), counts[long].tolist(), strict=True
+    ):
+        part = values[first : first + length]
+        cut = np.partition(part, length - count)[length - count]
+        np.greater_equal(part, cut, out=kept[first : first + length])
+    rows = np.flatnonzero(kept)
+    return rows if 2 * len(rows) <= len(values) else None

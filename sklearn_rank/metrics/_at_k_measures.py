@@ -45,10 +45,10 @@ class _AtK(ConventionalMeasure):
     def _discounts(self, n: int) -> FloatArray:
         return cut_after(np.ones(n), self.k)
 
-    def _found(self, lists: ScoredLists) -> tuple[FloatArray, ClassBlocks]:
-        """Mean number of positives among the first k, and the blocks that hold them."""
-        blocks = self.rules.ordered(lists, lists.positive).blocks()
-        return positives_in_top(blocks, np.full(len(blocks.n_class), float(self.k))), blocks
+    def _found(self, lists: ScoredLists) -> FloatArray:
+        """Mean number of positives among the first k."""
+        blocks = self.rules.ordered(lists, lists.positive).leading(self.k).blocks()
+        return positives_in_top(blocks, np.full(lists.n_lists, float(self.k)))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -79,7 +79,7 @@ class PrecisionAtKMeasure(_AtK):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Precision of each list."""
-        found, _ = self._found(lists)
+        found = self._found(lists)
         if self.rules.divides_by_length:
             return found / np.minimum(lists.sizes, self.k)
         return found / self.k
@@ -109,9 +109,11 @@ class RecallAtKMeasure(_AtK):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Recall of each list."""
-        found, blocks = self._found(lists)
+        found, positives = self._found(lists), lists.positives
         with np.errstate(invalid="ignore"):
-            return found / relevant_of(lists, blocks)
+            # Sums of real weights are rounded.
+            relevant = positives if lists.n_relevant is None else lists.n_relevant
+            return np.minimum(found, positives) / relevant
 
 
 def _recall_utilities(lists: Lists) -> FloatArray:

@@ -100,11 +100,15 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     def values(self, lists: ScoredLists) -> FloatArray:
         """Average precision of each list."""
         rules = self.rules
-        blocks = rules.ordered(lists, lists.positive).blocks(joined=rules.ties != "end")
-        n_relevant = relevant_of(lists, blocks)
+        ordered = rules.ordered(lists, lists.positive).leading(self.k)
+        blocks = ordered.blocks(joined=rules.ties != "end")
+        n_relevant = lists.positives if lists.n_relevant is None else lists.n_relevant
         if self.k is not None and self.normalize == "found":
             values = found_average_precision(blocks, self.k)
-            return np.where((blocks.n_class == 0) & (n_relevant > 0), 0.0, values)
+            values = np.where(lists.positives > 0, values, np.nan)
+            # No positive among the first k, but some further down.
+            values = np.where((lists.positives > 0) & (blocks.n_class == 0), 0.0, values)
+            return np.where((lists.positives == 0) & (n_relevant > 0), 0.0, values)
         positive, length = blocks.of_class, blocks.of_class + blocks.of_other
         positives_before = blocks.class_above
         items_before = positives_before + blocks.other_above
@@ -118,7 +122,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
             ) + ratio * counted
         divisor = n_relevant
         if self.normalize == "found":
-            divisor = np.where(blocks.n_class > 0, blocks.n_class, n_relevant)
+            divisor = np.where(lists.positives > 0, lists.positives, n_relevant)
         elif self.k is not None and (self.normalize or rules.normalize) == "reachable":
             divisor = np.minimum(divisor, self.k)
         with np.errstate(invalid="ignore"):
@@ -160,7 +164,7 @@ class ReciprocalRankMeasure(ConventionalMeasure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Reciprocal rank of each list."""
-        blocks = self.rules.ordered(lists, lists.positive).blocks()
+        blocks = self.rules.ordered(lists, lists.positive).top_blocks()
         values = _first_positives(blocks, self.k)
         if lists.n_relevant is None:
             return values
@@ -228,9 +232,10 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
         """Expected reciprocal rank of each list."""
         ordered = self.rules.ordered(lists, lists.grade)
         highest = self._highest(lists.grade)
-        chance = np.exp2(lists.grade - highest)
+        top = ordered.leading(self.k)
+        chance = np.exp2(top.grade - highest)
         chance -= np.exp2(-highest)
-        values = reciprocal_stop(ordered, chance, self.k)
+        values = reciprocal_stop(top, chance, self.k)
         if self.convention is None:
             return values
         best = lists if lists.ideal is None else lists.ideal
@@ -271,17 +276,18 @@ class RankBiasedPrecisionMeasure(_OnAScale):
     def values(self, lists: ScoredLists) -> FloatArray:
         """Rank-biased precision of each list."""
         discount = Geometric(float(self.persistence))
-        return discounted_sums(lists, self._shares(lists), discount, self.k)
-
-    def _shares(self, lists: Lists) -> FloatArray:
-        highest = self._highest(lists.grade)
-        return lists.grade / highest if highest > 0 else lists.grade
+        highest, lists = self._highest(lists.grade), lists.leading(self.k)
+        return discounted_sums(lists, _shares(lists.grade, highest), discount, self.k)
 
     def _utilities(self, lists: Lists) -> FloatArray:
-        return (1 - self.persistence) * self._shares(lists)
+        return (1 - self.persistence) * _shares(lists.grade, self._highest(lists.grade))
 
     def _discounts(self, n: int) -> FloatArray:
         return cut_after(self.persistence ** np.arange(n, dtype=np.float64), self.k)
+
+
+def _shares(grade: FloatArray, highest: float) -> FloatArray:
+    return grade / highest if highest > 0 else grade
 
 
 def _class_utilities(lists: Lists) -> FloatArray:

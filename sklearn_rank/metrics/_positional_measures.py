@@ -165,15 +165,26 @@ class DCGMeasure(ConventionalMeasure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Gain of each list."""
-        ordered = self.rules.ordered(lists, lists.grade)
-        return discounted_sums(ordered, self._gains(lists), self._discount, self.k)
+        top = self._leading(self.rules.ordered(lists, lists.grade))
+        if top.labels is not lists.labels:
+            # Whatever is left out, a relevance whose gain is infinite is refused.
+            gains_of(lists.grade.max(keepdims=True), self._gain)
+        return discounted_sums(top, self._gains(top), self._discount, self.k)
+
+    def _leading(self, lists: ScoredLists) -> ScoredLists:
+        """Lists whose first k items are the same; a gain of the user sees all relevances."""
+        return lists if callable(self._gain) else lists.leading(self.k)
+
+    @property
+    def _gain(self) -> Gain:
+        return self.gain or self.rules.gain or "exponential"
 
     @property
     def _discount(self) -> Logarithmic | Letor:
         return Logarithmic(float(self.log_base))
 
     def _gains(self, lists: Lists) -> FloatArray:
-        return gains_of(lists.grade, self.gain or self.rules.gain or "exponential")
+        return gains_of(lists.grade, self._gain)
 
     def _discounts(self, n: int) -> FloatArray:
         return cut_after(self._discount(np.arange(1.0, n + 1.0)), self.k)
@@ -216,18 +227,18 @@ class NDCGMeasure(DCGMeasure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Share of each list."""
-        gains = self._gains(lists)
-        ordered = self.rules.ordered(lists, lists.grade)
-        sums = discounted_sums(ordered, gains, self._discount, self.k)
+        discount = self._discount
+        top = self._leading(self.rules.ordered(lists, lists.grade))
+        best: Lists = lists.ideal or lists
+        if lists.ideal is None:
+            # Gains ascend with the relevance: the best order begins with the most relevant.
+            best = self._leading(replace(lists, score=lists.grade))
+        gains = self._gains(best)
+        ideal = ideal_sums(best, gains, discount, self.k)
+        if top.labels is not best.labels:
+            gains = self._gains(top)
         with np.errstate(invalid="ignore"):
-            return np.minimum(sums / self._ideal(lists, gains), 1.0)
-
-    def _ideal(self, lists: Lists, gains: FloatArray) -> FloatArray:
-        """Sums of the best orders, of what was not retrieved too where that is known."""
-        best = lists.ideal if isinstance(lists, ScoredLists) else None
-        if best is not None:
-            lists, gains = best, self._gains(best)
-        return ideal_sums(lists, gains, self._discount, self.k)
+            return np.minimum(discounted_sums(top, gains, discount, self.k) / ideal, 1.0)
 
     @property
     def _discount(self) -> Logarithmic | Letor:

@@ -12,8 +12,9 @@ import numpy as np
 from .._arguments import is_number
 from .._blocks import tied_blocks
 from .._lists import ScoredLists
+from .._order import sorted_descending
 from .._top import top_masses
-from .._typing import FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._warn import warn
 from ..exceptions import SmallTopWarning
 from ._at_k_measures import positives_in_top
@@ -59,7 +60,7 @@ class PrecisionAtTopMeasure(Measure):
     def values(self, lists: ScoredLists) -> FloatArray:
         """Precision of each list."""
         mass = _top_masses(lists, "tau", self.tau)
-        return positives_in_top(lists.blocks(), mass) / mass
+        return positives_in_top(lists.leading(mass).blocks(), mass) / mass
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -97,10 +98,11 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
             mass = np.ceil(lists.sizes * self.fraction)
         else:
             mass = _top_masses(lists, "fraction", self.fraction)
-        blocks = self.rules.ordered(lists, lists.positive).blocks()
+        ordered = self.rules.ordered(lists, lists.positive).leading(mass)
+        found = positives_in_top(ordered.blocks(), mass)
         # In a list without positives 0 times infinity: undefined.
         with np.errstate(invalid="ignore", divide="ignore"):
-            return positives_in_top(blocks, mass) / mass * (blocks.total / blocks.n_class)
+            return found / mass * (lists.sizes / lists.positives)
 
     @property
     def has_influence(self) -> bool:
@@ -149,7 +151,7 @@ class PositivesAtTopMeasure(Measure):
     def values(self, lists: ScoredLists) -> FloatArray:
         """Number or share of each list."""
         # The blocks of negatives: what is above the topmost counts, and a share of what is tied.
-        blocks = lists.blocks(of_negatives=True)
+        blocks = lists.top_blocks(of_negatives=True)
         count = blocks.n_other.copy()
         mixed = blocks.n_class > 0
         top = blocks.top[mixed]
@@ -192,19 +194,43 @@ class AccuracyAtTopMeasure(Measure):
     def values(self, lists: ScoredLists) -> FloatArray:
         """Loss of each list."""
         mass = _top_masses(lists, "tau", self.tau)
-        blocks = tied_blocks(lists.score, lists.offsets)
-        weight = lists.counts
-        positive = blocks.totals(np.where(lists.positive, weight, 0.0))
-        negative = blocks.totals(np.where(lists.positive, 0.0, weight))
-        upto = blocks.running(positive + negative)
-        short = blocks.list_totals(upto < mass[blocks.list_of()], dtype=np.intp)
-        last = np.append(blocks.first[1:], len(upto)) - 1
-        at_quantile = np.minimum(blocks.first + short, last)
-        positives, negatives = blocks.running(positive), blocks.running(negative)
-        below = positives[last] - positives[at_quantile]
-        above = negatives[at_quantile] - negative[at_quantile]
+        if lists.weight is None:
+            above, below, n_neg, n_pos = _errors_of_items(lists, mass.astype(np.intp))
+        else:
+            above, below, n_neg, n_pos = _errors_of_weights(lists, lists.weight, mass)
         with np.errstate(invalid="ignore"):
-            return (above / negatives[last] + below / positives[last]) / 2
+            return (above / n_neg + below / n_pos) / 2
+
+
+def _errors_of_items(lists: ScoredLists, count: IntArray) -> tuple[AnyArray, ...]:
+    """Negatives above the quantile of each list, positives below it, negatives, positives."""
+    if lists.n_lists == 1:
+        place = len(lists.score) - int(count[0])
+        quantile = np.partition(lists.score, place)[place]
+    else:
+        ordered = sorted_descending(lists.score, lists.offsets)
+        quantile = lists.to_items(ordered[lists.offsets[:-1] + count - 1])
+    positive, negative = lists.positive, ~lists.positive
+    above, below = lists.score > quantile, lists.score < quantile
+    items = (negative & above, positive & below, negative, positive)
+    return tuple(np.add.reduceat(one, lists.offsets[:-1], dtype=np.intp) for one in items)
+
+
+def _errors_of_weights(
+    lists: ScoredLists, weight: FloatArray, mass: FloatArray
+) -> tuple[AnyArray, ...]:
+    """Weights of the same."""
+    blocks = tied_blocks(lists.score, lists.offsets)
+    positive = blocks.totals(np.where(lists.positive, weight, 0.0))
+    negative = blocks.totals(np.where(lists.positive, 0.0, weight))
+    upto = blocks.running(positive + negative)
+    short = blocks.list_totals(upto < mass[blocks.list_of()], dtype=np.intp)
+    last = np.append(blocks.first[1:], len(upto)) - 1
+    at_quantile = np.minimum(blocks.first + short, last)
+    positives, negatives = blocks.running(positive), blocks.running(negative)
+    below = positives[last] - positives[at_quantile]
+    above = negatives[at_quantile] - negative[at_quantile]
+    return above, below, negatives[last], positives[last]
 
 
 def _check_top(name: str, share: Any) -> None:
