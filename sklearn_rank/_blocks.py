@@ -82,7 +82,13 @@ class TiedBlocks:
         ndarray of shape (n_blocks,)
             The sums.
         """
-        return np.add.reduceat(values[self.order], self.starts)
+        ordered = values[self.order]
+        return ordered if self.untied else np.add.reduceat(ordered, self.starts)
+
+    @property
+    def untied(self) -> bool:
+        """Whether each block is one item."""
+        return len(self.starts) == len(self.order)
 
     def list_totals(self, values: Any, dtype: Any = None) -> Any:
         """Sum the values of the blocks of each list.
@@ -233,8 +239,7 @@ def tied_blocks(y_score: FloatArray, offsets: IntArray | None = None) -> TiedBlo
     TiedBlocks
         Order and blocks; tied items are in no particular order.
     """
-    order = descending(y_score, offsets)
-    ordered = y_score[order]
+    order, ordered = descending(y_score, offsets)
     new = np.ones(len(order), dtype=bool)
     new[1:] = ordered[1:] != ordered[:-1]
     if offsets is None:

@@ -24,6 +24,9 @@ __all__ = [
 # Entries that are worked on at once: what lies between two steps stays in the cache.
 CHUNK = 2**14
 
+# Places that are put right one by one; where there are more, indices are sorted.
+MOST_WRONG = 1000
+
 # Lists of fewer items are sorted as a whole, even if only their top counts.
 LONG = 2**12
 
@@ -79,7 +82,7 @@ def running_totals(values: AnyArray, first: IntArray) -> AnyArray:
     return sums
 
 
-def descending(values: FloatArray, offsets: IntArray | None = None) -> IntArray:
+def descending(values: AnyArray, offsets: IntArray | None = None) -> tuple[IntArray, AnyArray]:
     """Order the items of each list from its highest value to its lowest.
 
     Parameters
@@ -91,23 +94,88 @@ def descending(values: FloatArray, offsets: IntArray | None = None) -> IntArray:
 
     Returns
     -------
-    ndarray of shape (n,)
+    order : ndarray of shape (n,)
         Items; tied ones in no particular order.
+    ordered : ndarray of shape (n,)
+        Their values.
     """
     if offsets is None or len(offsets) == 2:
-        return np.argsort(values)[::-1]
+        return _descending_list(values)
     matrix = _equally_long(values, offsets)
-    if matrix is not None:
+    if matrix is not None and matrix.shape[1] < LONG:
         order = np.argsort(matrix, axis=1)
         order += offsets[:-1, np.newaxis]
-        return order[:, ::-1].ravel()
-    order = np.empty(len(values), dtype=np.intp)
+        order = order[:, ::-1].ravel()
+        return order, values[order]
+    order, ordered = np.empty(len(values), dtype=np.intp), np.empty_like(values)
     for first, length in _by_length(offsets):
+        if length >= LONG:
+            for start in first.tolist():
+                places = slice(start, start + length)
+                order[places], ordered[places] = _descending_list(values[places])
+                order[places] += start
+            continue
         rows = first[:, np.newaxis] + np.arange(length)
         # Sorting equally long lists as a matrix is ten times faster than np.lexsort.
         ascending = np.argsort(values[rows], axis=1)
         order[rows] = first[:, np.newaxis] + ascending[:, ::-1]
-    return order
+        ordered[rows] = values[order[rows]]
+    return order, ordered
+
+
+def _descending_list(values: AnyArray) -> tuple[IntArray, AnyArray]:
+    """Order one list.
+
+    A long one by a sort of values that hold the place of the item in their last bits, which is
+    several times faster than one of indices, where enough bits are left to tell values apart.
+    """
+    if len(values) < LONG or values.dtype not in (np.float32, np.float64):
+        order = np.argsort(values)[::-1]
+        return order, values[order]
+    bits = (len(values) - 1).bit_length()
+    lowest, highest = _integers(np.array([values.min(), values.max()]))
+    shift = max(0, (int(highest) - int(lowest)).bit_length() + bits - 64)
+    packed = np.empty(len(values), dtype=np.uint64)
+    for start in range(0, len(values), CHUNK):
+        code = packed[start : start + CHUNK]
+        np.subtract(highest, _integers(values[start : start + CHUNK]), out=code.view(np.int64))
+        code >>= np.uint64(shift)
+        code <<= np.uint64(bits)
+        code |= np.arange(start, start + len(code), dtype=np.uint64)
+    packed.sort()
+    order = (packed & np.uint64((1 << bits) - 1)).view(np.int64)
+    ordered = values[order]
+    if not shift or _settled(packed >> np.uint64(bits), order, ordered):
+        return order, ordered
+    order = np.argsort(values)[::-1]
+    return order, values[order]
+
+
+def _integers(values: AnyArray) -> NDArray[np.int64]:
+    """Integers in the order of floating-point numbers, neighbours for neighbours."""
+    of_size = np.int32 if values.dtype.itemsize == 4 else np.int64
+    # Adding 0 makes one zero of both.
+    bits = (values + values.dtype.type(0.0)).view(of_size).astype(np.int64)
+    bits ^= (bits >> 63) & np.iinfo(of_size).max
+    return bits
+
+
+def _settled(code: AnyArray, order: IntArray, ordered: AnyArray) -> bool:
+    """Put right the few places where codes were too short to tell values apart, if they are few.
+
+    Returns
+    -------
+    bool
+        Whether the order is right now.
+    """
+    wrong = np.flatnonzero(ordered[1:] > ordered[:-1])
+    if len(wrong) > MOST_WRONG:
+        return False
+    for value in np.unique(code[wrong]):
+        places = slice(*np.searchsorted(code, [value, value + code.dtype.type(1)]))
+        inside = np.argsort(ordered[places])[::-1]
+        order[places], ordered[places] = order[places][inside], ordered[places][inside]
+    return True
 
 
 def sorted_descending(values: FloatArray, offsets: IntArray | None = None) -> FloatArray:

@@ -32,7 +32,8 @@ def test_lists_are_sorted_each_by_itself():
     rng = np.random.default_rng(0)
     for _ in range(50):
         offsets, score, _, weight = ragged(rng)
-        order = descending(score, offsets)
+        order, ordered = descending(score, offsets)
+        assert ordered.tolist() == score[order].tolist()
         values = sorted_descending(score, offsets)
         blocks = tied_blocks(score, offsets)
         totals = blocks.totals(weight)

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import betainc, betaincc
 
 from .._arguments import check_choice, check_number
 from .._blocks import ClassBlocks
@@ -18,12 +17,12 @@ from ._influence import ClassInfluence, partial_auc_influence_of
 from ._measure import ConventionalMeasure, Measure, short
 from ._position_sums import PowerRun
 from ._score_generating import Power
+from ._stopping import padded
 
 __all__ = ["NegativeHeightMeasure", "PartialAUCMeasure"]
 
-# Where the panels of a quadrature end, in standard deviations from where its integrand bends.
-BENDS = np.array([0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 29, 38, 50], dtype=float)
-NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
+# Nothing is left of a log-concave law so many standard deviations from its mode.
+DEVIATIONS = 45.0
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -187,8 +186,9 @@ def _partial_area(
     straight = a / (2.0 * b) * np.maximum(c - r * b / a, 0.0) ** 2
     crossing = np.flatnonzero(exact & (r > 0))
     stepped = _above_negatives(a, b, c)
-    for i in crossing:
-        stepped[i] = _above_negatives_beyond(a[i], b[i], r[i], c[i])
+    if len(crossing):
+        counts = (one[crossing] for one in (a, b, r, c))
+        stepped[crossing] = _above_negatives_beyond(*counts)
     pairs[tied] += np.where(exact, stepped, straight)
     with np.errstate(invalid="ignore"):
         return blocks.sums(pairs) / (blocks.n_class * blocks.n_other)
@@ -203,40 +203,68 @@ def _above_negatives(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
     return a / (b + 1.0) * (full * (full + 1.0) / 2.0 + (c - full) * (full + 1.0))
 
 
-def _above_negatives_beyond(a: float, b: float, r: float, c: float) -> float:
+def _above_negatives_beyond(
+    a: FloatArray, b: FloatArray, r: FloatArray, c: FloatArray
+) -> FloatArray:
     """Mean sum, over the first c of b negatives, of the positives before each that exceed r.
 
     Linear between whole numbers, in r and in c.
     """
     r0, c0 = np.floor(r), np.floor(c)
-    value = 0.0
+    value = np.zeros(len(a))
     for part_r, whole_r in ((1.0 - (r - r0), r0), (r - r0, r0 + 1.0)):
         for part_c, whole_c in ((1.0 - (c - c0), c0), (c - c0, c0 + 1.0)):
-            if part_r * part_c > 0:
-                value += part_r * part_c * _exceeding(a, b, whole_r, whole_c)
+            some = np.flatnonzero(part_r * part_c)
+            if len(some):
+                counts = np.stack((a, b, whole_r, whole_c), axis=1)[some]
+                # Blocks of many lists are alike.
+                each, which = np.unique(counts, axis=0, return_inverse=True)
+                value[some] += (part_r * part_c)[some] * _exceeding(*each.T)[which.ravel()]
     return value
 
 
-def _exceeding(a: float, b: float, r: float, c: float) -> float:
-    """Return the same for whole numbers, 0 <= r <= a and 0 <= c <= b."""
-    if c == 0 or r == a:
-        return 0.0
-    if r == 0:
-        return float(_above_negatives(np.array(a), np.array(b), np.array(c)))
-    if c == b:
-        return b * (a - r) * (a - r + 1.0) / (2.0 * (a + 1.0))
-    # Places are uniform on (0, 1): sum over the negatives of their density there, times the mean
-    # excess of the positives before it, both of binomial counts.
-    edges = [np.array([0.0, 1.0])]
-    for middle, count in ((r / a, a), (c / b, b)):
-        deviation = np.sqrt(max(middle * (1.0 - middle), 1.0 / count) / count)
-        edges.append(np.clip(middle + deviation * np.concatenate((-BENDS, BENDS)), 0.0, 1.0))
-    edge = np.unique(np.concatenate(edges))
-    half = np.diff(edge)[:, np.newaxis] / 2.0
-    t = edge[:-1, np.newaxis] + half * (1.0 + NODES)
-    excess = a * t * betainc(r, a - r, t) - r * betainc(r + 1.0, a - r, t)
-    density = b * betaincc(c, b - c, t)
-    return float(np.sum(half * NODE_WEIGHTS * np.maximum(excess, 0.0) * density))
+def _exceeding(a: FloatArray, b: FloatArray, r: FloatArray, c: FloatArray) -> FloatArray:
+    """Return the same for whole numbers, 0 <= r <= a and 0 <= c <= b.
+
+    Once r positives have passed, and y negatives with them, the rest is a block of its own whose
+    first c - y negatives count; y is negative hypergeometric.
+    """
+    value = np.where(r == 0, _above_negatives(a, b, c), 0.0)
+    all_negatives = (c == b) & (r > 0)
+    value[all_negatives] = (b * (a - r) * (a - r + 1.0) / (2.0 * (a + 1.0)))[all_negatives]
+    some = np.flatnonzero((r > 0) & (r < a) & (c > 0) & (c < b))
+    if len(some) == 0:
+        return value
+    a, b, r, c = a[some], b[some], r[some], c[some]
+    mode = np.clip(np.ceil(((r - 1.0) * b - (a - r)) / (a - 1.0)), 0.0, b)
+    variance = r * b * (a + b + 1.0) * (a - r + 1.0) / ((a + 1.0) ** 2 * (a + 2.0))
+    # The law is log-concave: beyond so many deviations there is nothing left in float64.
+    reach = np.minimum(np.ceil(DEVIATIONS * np.sqrt(variance)), np.maximum(mode, b - mode))
+    width = reach.astype(np.intp) + 1
+    for which, _, _ in padded(np.zeros(len(width), dtype=np.intp), width):
+        counts = (one[which, np.newaxis] for one in (a, b, r, c, mode))
+        value[some[which]] = _passing(*counts, float(width[which].max()))
+    return value
+
+
+def _passing(
+    a: FloatArray, b: FloatArray, r: FloatArray, c: FloatArray, mode: FloatArray, width: float
+) -> FloatArray:
+    """Mean over y, by the ratios of its probabilities outwards from the most probable one."""
+    up = mode + np.arange(width)
+    down = mode - np.arange(1.0, width)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rising = (up + r) / (up + 1.0) * np.maximum(b - up, 0.0) / (a - r + b - up)
+        falling = (down + 1.0) / (down + r) * (a - r + b - down) / (b - down)
+    rising[up >= b], falling[down < 0.0] = 0.0, 0.0
+    np.multiply.accumulate(rising, axis=1, out=rising)
+    np.multiply.accumulate(falling, axis=1, out=falling)
+    chance = np.concatenate((falling[:, ::-1], np.ones_like(mode), rising[:, :-1]), axis=1)
+    y = np.concatenate((down[:, ::-1], up), axis=1)
+    left = np.maximum(c - y, 0.0)
+    above = (a - r) * left * (left + 1.0) / (2.0 * (np.maximum(b - y, 0.0) + 1.0))
+    mean: FloatArray = (chance * above).sum(axis=1) / chance.sum(axis=1)
+    return mean
 
 
 @dataclass(frozen=True)
