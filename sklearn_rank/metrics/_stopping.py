@@ -10,6 +10,7 @@ the square of its length.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_expit, xlogy
@@ -21,8 +22,11 @@ from .._typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["NEGLIGIBLE", "padded", "reciprocal_stop"]
 
-# Blocks of more items than this are integrated; it takes about as long as item by item here.
-LONG = 1024
+# Blocks of more items than this are integrated; it takes about as long as item by item here, for
+# short ones if the weights of the integral are a short sum.
+LONG = 512
+SHORT = 128
+MOST_TERMS = 1000.0
 # Lists whose lengths differ by no more than this factor share a matrix.
 GROWTH = 1.25
 # Entries of a matrix that is worked on at once.
@@ -68,14 +72,22 @@ def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> Fl
     value = chance[starts]
     going_on = 1.0 - value
     value /= above + 1
-    tied = np.flatnonzero((sizes > 1) & (sizes <= LONG))
+    needed = sizes > 1
+    if np.any(sizes > SHORT):
+        # Blocks that nobody reaches are not looked into.
+        stays = np.multiply.reduceat(1.0 - chance, starts)
+        needed &= _reached(stays, first) > np.exp(-NEGLIGIBLE)
+        going_on[~needed] = stays[~needed]
+    long = needed & (sizes > SHORT)
+    long[long] = (sizes[long] > LONG) | (_n_terms(above[long], sizes[long]) < MOST_TERMS)
+    tied = np.flatnonzero(needed & ~long)
     for which, index, real in padded(starts[tied], sizes[tied]):
         some = tied[which]
         value[some], going_on[some] = _short(
             np.where(real, chance[index], 0.0), sizes[some], above[some], taken[some]
         )
     weights: dict[tuple[int, int], FloatArray] = {}
-    for block in np.flatnonzero(sizes > LONG):
+    for block in np.flatnonzero(long):
         inside = chance[starts[block] : starts[block] + sizes[block]]
         value[block], going_on[block] = _long(
             inside, int(above[block]), int(taken[block]), weights
@@ -197,6 +209,14 @@ def _density(odds: FloatArray, stop: FloatArray, count: IntArray) -> FloatArray:
     return np.exp(logarithm) * slope
 
 
+def _n_terms(above: Any, size: Any) -> FloatArray:
+    """Number of terms after which nothing is left of the sum in :func:`_weight`."""
+    above = np.asarray(above, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        terms: FloatArray = np.ceil((above + size) * np.expm1(NEGLIGIBLE / (above + 1.0))) + 1.0
+    return terms
+
+
 def _weight(odds: FloatArray, above: int, size: int) -> FloatArray:
     """Weights at ``t = expit(odds)`` with which the density sums to the mean of 1 / position.
 
@@ -204,8 +224,19 @@ def _weight(odds: FloatArray, above: int, size: int) -> FloatArray:
     integrated over a: with homogeneous coordinates the mean is the integral over t of the density
     times ``W(t) = integral over a in (0, 1) of a^(N + L) / (t + a (1 - t))^(L + 1)``. In the
     logarithm of the odds of t and of a the integrands are analytic and vanish at both ends, where
-    sums at equal distances converge exponentially.
+    sums at equal distances converge exponentially. W is also a hypergeometric function, ``(N + L +
+    1) W(t) = sum over i of (1 - t)^i times the product of (L + j) / (N + L + 1 + j) for j = 1..i``
+    (Euler's transformation), of which few terms are needed after many items.
     """
+    n_terms = float(_n_terms(above, size))
+    if n_terms < MOST_TERMS:
+        j = np.arange(1.0, n_terms)
+        ratio = np.append(1.0, np.cumprod((size + j) / (above + size + 1.0 + j)))
+        rest, total = expit(-odds), np.zeros(len(odds))
+        for coefficient in ratio[::-1].tolist():
+            total *= rest
+            total += coefficient
+        return STEP * total / (above + size + 1.0) * expit(odds) * rest
     shift = -log_expit(odds)
     inner = np.arange(odds[0] - 5.0, NEGLIGIBLE + np.log(above + size), STEP)
     fixed = above * log_expit(inner) + log_expit(-inner)
