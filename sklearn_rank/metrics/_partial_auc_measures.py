@@ -242,17 +242,16 @@ def _exceeding(a: FloatArray, b: FloatArray, r: FloatArray, c: FloatArray) -> Fl
     reach = np.minimum(np.ceil(DEVIATIONS * np.sqrt(variance)), np.maximum(mode, b - mode))
     width = reach.astype(np.intp) + 1
     for which, _, _ in padded(np.zeros(len(width), dtype=np.intp), width):
-        counts = (one[which, np.newaxis] for one in (a, b, r, c, mode))
-        value[some[which]] = _passing(*counts, float(width[which].max()))
+        counts = [one[which, np.newaxis] for one in (a, b, r, c, mode)]
+        value[some[which]] = _passing(int(width[which].max()), *counts)
     return value
 
 
 def _passing(
-    a: FloatArray, b: FloatArray, r: FloatArray, c: FloatArray, mode: FloatArray, width: float
+    width: int, a: FloatArray, b: FloatArray, r: FloatArray, c: FloatArray, mode: FloatArray
 ) -> FloatArray:
     """Mean over y, by the ratios of its probabilities outwards from the most probable one."""
-    up = mode + np.arange(width)
-    down = mode - np.arange(1.0, width)
+    up, down = mode + np.arange(float(width)), mode - np.arange(1.0, width)
     with np.errstate(divide="ignore", invalid="ignore"):
         rising = (up + r) / (up + 1.0) * np.maximum(b - up, 0.0) / (a - r + b - up)
         falling = (down + 1.0) / (down + r) * (a - r + b - down) / (b - down)
