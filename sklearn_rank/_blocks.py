@@ -288,22 +288,31 @@ def class_blocks(
         if found is None:
             found = _stretches(class_codes(y_score, in_class, offsets), offsets, joined)
         return _class_blocks_of_counts(*found, offsets)
-    blocks = tied_blocks(y_score, offsets)
-    inside = blocks.totals(np.where(in_class, weight, 0.0))
-    other = blocks.totals(np.where(in_class, 0.0, weight))
+    return _class_blocks_of_weights(tied_blocks(y_score, offsets), in_class, weight)
+
+
+def _class_blocks_of_weights(
+    blocks: TiedBlocks, in_class: BoolArray, weight: FloatArray
+) -> ClassBlocks:
+    """Find the blocks of weighted lists."""
+    # The sign is the class, so that items are looked up once.
+    signed = np.where(in_class, weight, -weight)[blocks.order]
+    parts: list[FloatArray] = [np.maximum(signed, 0.0), np.maximum(-signed, 0.0)]
+    if not blocks.untied:
+        parts = [np.add.reduceat(part, blocks.starts) for part in parts]
     # From the bottom, so that sums of what is below are not differences.
-    inside, other = inside[::-1], other[::-1]
+    inside, other = (np.ascontiguousarray(part[::-1]) for part in parts)
     first = (len(blocks.starts) - np.append(blocks.first[1:], len(blocks.starts)))[::-1]
-    list_of = blocks.list_of()[::-1]
     inside_upto, other_upto = running_totals(inside, first), running_totals(other, first)
     last = np.append(first[1:], len(inside)) - 1
     some = np.flatnonzero(inside)
+    of_class, of_other = inside[some], other[some]
     return ClassBlocks(
-        of_class=inside[some],
-        of_other=other[some],
-        class_below=np.maximum(inside_upto[some] - inside[some], 0.0),
-        other_below=np.maximum(other_upto[some] - other[some], 0.0),
-        list_of=list_of[some],
+        of_class=of_class,
+        of_other=of_other,
+        class_below=np.maximum(inside_upto[some] - of_class, 0.0),
+        other_below=np.maximum(other_upto[some] - of_other, 0.0),
+        list_of=None if len(first) == 1 else blocks.list_of()[::-1][some],
         n_class=inside_upto[last][::-1],
         n_other=other_upto[last][::-1],
     )

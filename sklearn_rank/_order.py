@@ -73,12 +73,12 @@ def running_totals(values: AnyArray, first: IntArray) -> AnyArray:
         sums[first[1:]] -= np.add.reduceat(values, first)[:-1]
         return np.cumsum(sums)
     # Differences of sums over other lists would lose the digits of a list of small weights.
-    position = np.arange(len(values)) - np.repeat(first, np.diff(first, append=len(values)))
-    longest, step = int(position.max()), 1
-    while step <= longest:
-        rows = np.flatnonzero(position >= step)
-        sums[rows] += sums[rows - step]
-        step *= 2
+    for begin, length in _by_length(np.append(first, len(values))):
+        if len(begin) == 1:
+            np.cumsum(values[begin[0] : begin[0] + length], out=sums[begin[0] : begin[0] + length])
+        elif length > 1:
+            rows = begin[:, np.newaxis] + np.arange(length)
+            sums[rows] = np.cumsum(values[rows], axis=1)
     return sums
 
 

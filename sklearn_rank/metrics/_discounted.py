@@ -30,6 +30,12 @@ __all__ = [
 # Positions whose discounts are laid out as an array; weights on a larger scale are no counts.
 MOST_POSITIONS = 10**7
 
+# Different gains of one list up to which the items of each are added up without a sort.
+FEW_GAINS = 16
+
+# With no more of them for each item it is faster to do so than to find sums in closed form.
+MOST_PER_ITEM = 4
+
 Gain: TypeAlias = Literal["exponential", "linear"] | Callable[[FloatArray], Any]
 Discount: TypeAlias = Literal["logarithmic", "linear"] | Callable[[FloatArray, FloatArray], Any]
 
@@ -127,6 +133,7 @@ def ideal_sums(lists: Lists, gains: FloatArray, discount: Discount, k: int | Non
         The sums.
     """
     if lists.weight is not None:
+        lists, gains = _merged(lists, lists.weight, gains)
         return _block_sums(lists, tied_blocks(gains, lists.offsets), gains, discount, k)
     ordered = sorted_descending(gains, lists.offsets)
     starts = lists.offsets[:-1]
@@ -136,6 +143,17 @@ def ideal_sums(lists: Lists, gains: FloatArray, discount: Discount, k: int | Non
         ordered = ordered[ragged_ranges(starts, counted)]
         starts = np.cumsum(counted) - counted
     return _list_sums(ordered * _discounts(discount, lengths, counted), starts)
+
+
+def _merged(lists: Lists, weight: FloatArray, gains: FloatArray) -> tuple[Lists, FloatArray]:
+    """Make one item of all that gain the same, where one list has few different gains."""
+    if lists.n_lists > 1 or len(np.unique(gains[: 10 * FEW_GAINS])) > FEW_GAINS:
+        return lists, gains
+    each = np.unique(gains)
+    if len(each) > FEW_GAINS:
+        return lists, gains
+    totals = np.array([np.dot(weight, gains == gain) for gain in each.tolist()])
+    return Lists(labels=each, weight=totals, offsets=np.array([0, len(each)])), each
 
 
 def _block_sums(
@@ -184,14 +202,23 @@ def _weighted_sums(
 ) -> FloatArray:
     """Return the same where an item of weight w takes the positions from P to P + w."""
     weight = blocks.totals(item_weight)
-    gain = blocks.totals(item_weight * gains)
+    gain = gains[blocks.order]
+    if not blocks.untied:
+        gain = blocks.totals(item_weight * gains) / weight
     lengths = near_whole(lists.sizes)
     last = lengths if k is None else np.minimum(lengths, k)
     list_of = blocks.list_of()
     end = np.minimum(blocks.running(weight), last[list_of])
     begin = np.append(0.0, end[:-1])
     begin[blocks.first] = 0.0
-    if isinstance(discount, Logarithmic) or discount == "logarithmic":
+    if lists.whole.all() and last.sum() <= MOST_PER_ITEM * len(gains):
+        # Few positions for the number of items are looked up.
+        counted = last.astype(np.int64)
+        some = np.flatnonzero(begin < end)
+        place = (begin + (np.cumsum(counted) - counted)[list_of])[some].astype(np.int64)
+        sums = np.zeros(len(end))
+        sums[some] = np.add.reduceat(_discounts(discount, lengths, counted), place)
+    elif isinstance(discount, Logarithmic) or discount == "logarithmic":
         by_position = discount if isinstance(discount, Logarithmic) else Logarithmic(2.0)
         sums = by_position.scale * sums_between(LogarithmicRun(), begin, end, lengths[list_of])
     elif discount == "linear":
@@ -204,7 +231,7 @@ def _weighted_sums(
                 f" most {MOST_POSITIONS:g}: pass k, or weights of a smaller scale."
             )
         sums = _laid_out_sums(discount, lengths, counted.astype(np.int64), end, blocks)
-    return _list_sums(gain / weight * sums, blocks.first)
+    return _list_sums(gain * sums, blocks.first)
 
 
 def _linear_sums(begin: FloatArray, end: FloatArray, length: FloatArray) -> FloatArray:
