@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ._order import class_codes, descending, running_totals
+from ._order import CHUNK, class_codes, descending, running_totals
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 T = TypeVar("T", bound=np.generic)
@@ -368,9 +368,19 @@ def _stretches(codes: AnyArray, offsets: IntArray, joined: bool) -> tuple[IntArr
 def _edges(codes: AnyArray, offsets: IntArray) -> IntArray:
     """Where each run of tied items begins in the sorted codes, and their number."""
     new = np.empty(len(codes) + 1, dtype=bool)
-    np.greater(codes[1:] ^ codes[:-1], 1, out=new[1:-1])
+    _compare(np.greater, codes, new)
     new[offsets] = True
     return np.flatnonzero(new)
+
+
+def _compare(condition: np.ufunc, codes: AnyArray, found: BoolArray) -> None:
+    """Where neighbours differ in more than (greater) or in nothing but (equal) the last bit."""
+    buffer = np.empty(min(CHUNK, len(codes)), dtype=codes.dtype)
+    for start in range(1, len(codes), CHUNK):
+        part = codes[start : start + CHUNK]
+        differing = buffer[: len(part)]
+        np.bitwise_xor(part, codes[start - 1 : start - 1 + len(part)], out=differing)
+        condition(differing, 1, out=found[start : start + len(part)])
 
 
 def _around(places: IntArray, edges: IntArray) -> tuple[IntArray, IntArray]:
@@ -379,10 +389,17 @@ def _around(places: IntArray, edges: IntArray) -> tuple[IntArray, IntArray]:
     return edges[after - 1], edges[after]
 
 
+def _places(codes: AnyArray) -> IntArray:
+    """Where the items of the class stand."""
+    label = codes.astype(np.uint8)
+    label &= 1
+    return np.flatnonzero(label.view(bool))
+
+
 def _splits(codes: AnyArray, offsets: IntArray) -> IntArray:
     """Where the class changes within a run of tied items."""
     split = np.empty(len(codes), dtype=bool)
-    np.equal(codes[1:] ^ codes[:-1], 1, out=split[1:])
+    _compare(np.equal, codes, split)
     split[offsets[:-1]] = False
     return np.flatnonzero(split)
 
@@ -460,7 +477,7 @@ def pairs_in_order(
         beaten = blocks.other_below + blocks.of_other / 2.0
         return blocks.sums(blocks.of_class * beaten), blocks.n_class, blocks.n_other
     codes = class_codes(y_score, positive, offsets)
-    place = np.flatnonzero((codes.astype(np.uint8) & 1).view(bool))
+    place = _places(codes)
     first = np.searchsorted(place, offsets)
     n_pos = np.diff(first)
     if len(offsets) == 2:
@@ -485,10 +502,15 @@ def _counted_integers(y_score: AnyArray, mask: BoolArray) -> tuple[IntArray, Int
     low, high = int(y_score.min()), int(y_score.max())
     if high - low >= min(MOST_COUNTED, len(y_score)):
         return None
-    place = np.subtract(y_score, low, dtype=np.int64)
-    place *= 2
-    place += mask
-    counts = np.bincount(place, minlength=2 * (high - low + 1)).reshape(-1, 2)
-    counts = counts[counts.any(axis=1)]
-    size = counts.sum(axis=1)
-    return np.cumsum(size) - size, counts[:, 1]
+    counts = np.zeros(2 * (high - low + 1), dtype=np.intp)
+    # As many at once as there are counts: what lies between takes no more memory than these.
+    step = max(CHUNK, len(counts))
+    for start in range(0, len(y_score), step):
+        place = np.subtract(y_score[start : start + step], low, dtype=np.int64)
+        place *= 2
+        place += mask[start : start + step]
+        counts += np.bincount(place, minlength=len(counts))
+    pairs = counts.reshape(-1, 2)
+    pairs = pairs[pairs.any(axis=1)]
+    size = pairs.sum(axis=1)
+    return np.cumsum(size) - size, pairs[:, 1]

@@ -143,9 +143,10 @@ def _descending_list(values: AnyArray) -> tuple[IntArray, AnyArray]:
         code <<= np.uint64(bits)
         code |= np.arange(start, start + len(code), dtype=np.uint64)
     packed.sort()
-    order = (packed & np.uint64((1 << bits) - 1)).view(np.int64)
+    packed &= np.uint64((1 << bits) - 1)
+    order = packed.view(np.int64)
     ordered = values[order]
-    if not shift or _settled(packed >> np.uint64(bits), order, ordered):
+    if not shift or _settled(order, ordered, highest, shift):
         return order, ordered
     order = np.argsort(values)[::-1]
     return order, values[order]
@@ -160,7 +161,7 @@ def _integers(values: AnyArray) -> NDArray[np.int64]:
     return bits
 
 
-def _settled(code: AnyArray, order: IntArray, ordered: AnyArray) -> bool:
+def _settled(order: IntArray, ordered: AnyArray, highest: np.int64, shift: int) -> bool:
     """Put right the few places where codes were too short to tell values apart, if they are few.
 
     Returns
@@ -169,8 +170,11 @@ def _settled(code: AnyArray, order: IntArray, ordered: AnyArray) -> bool:
         Whether the order is right now.
     """
     wrong = np.flatnonzero(ordered[1:] > ordered[:-1])
+    if len(wrong) == 0:
+        return True
     if len(wrong) > MOST_WRONG:
         return False
+    code = np.subtract(highest, _integers(ordered)).view(np.uint64) >> np.uint64(shift)
     for value in np.unique(code[wrong]):
         places = slice(*np.searchsorted(code, [value, value + code.dtype.type(1)]))
         inside = np.argsort(ordered[places])[::-1]

@@ -13,7 +13,6 @@ from .._arguments import check_choice, check_share, check_whole, is_number
 from .._blocks import ClassBlocks
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
-from ._at_k_measures import relevant_of
 from ._conventions import (
     CATBOOST,
     GDEVAL,
@@ -38,6 +37,9 @@ __all__ = [
     "RankBiasedPrecisionMeasure",
     "ReciprocalRankMeasure",
 ]
+
+# Items of a long list that a reader is expected not to get past.
+LOOKED_AT = 1000
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -232,9 +234,13 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
         """Expected reciprocal rank of each list."""
         ordered = self.rules.ordered(lists, lists.grade)
         highest = self._highest(lists.grade)
-        top = ordered.leading(self.k)
-        chance = np.exp2(top.grade - highest)
-        chance -= np.exp2(-highest)
+        # Nobody goes on through a long list of items that satisfy now and then.
+        for count in (LOOKED_AT, None) if self.k is None else (self.k,):
+            top = ordered.leading(count)
+            chance = np.exp2(top.grade - highest)
+            chance -= np.exp2(-highest)
+            if count is None or self.k is not None or _nobody_goes_on(lists, top, chance):
+                break
         values = reciprocal_stop(top, chance, self.k)
         if self.convention is None:
             return values
@@ -284,6 +290,12 @@ class RankBiasedPrecisionMeasure(_OnAScale):
 
     def _discounts(self, n: int) -> FloatArray:
         return cut_after(self.persistence ** np.arange(n, dtype=np.float64), self.k)
+
+
+def _nobody_goes_on(lists: ScoredLists, top: ScoredLists, chance: FloatArray) -> bool:
+    """Whether what was left out of the lists counts for nothing in float64."""
+    stays = np.multiply.reduceat(1.0 - chance, top.offsets[:-1])
+    return bool(np.all((top.lengths == lists.lengths) | (stays < np.exp(-NEGLIGIBLE))))
 
 
 def _shares(grade: FloatArray, highest: float) -> FloatArray:

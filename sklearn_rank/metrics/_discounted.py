@@ -202,27 +202,30 @@ def _weighted_sums(
 ) -> FloatArray:
     """Return the same where an item of weight w takes the positions from P to P + w."""
     weight = blocks.totals(item_weight)
-    gain = gains[blocks.order]
-    if not blocks.untied:
-        gain = blocks.totals(item_weight * gains) / weight
+    gain = gains[blocks.order] if blocks.untied else blocks.totals(item_weight * gains) / weight
     lengths = near_whole(lists.sizes)
     last = lengths if k is None else np.minimum(lengths, k)
-    list_of = blocks.list_of()
+    # One list takes numbers that broadcast.
+    list_of = slice(None) if lists.n_lists == 1 else blocks.list_of()
     end = np.minimum(blocks.running(weight), last[list_of])
+    del weight
     begin = np.append(0.0, end[:-1])
     begin[blocks.first] = 0.0
+    length = np.broadcast_to(lengths, end.shape) if lists.n_lists == 1 else lengths[list_of]
     if lists.whole.all() and last.sum() <= MOST_PER_ITEM * len(gains):
         # Few positions for the number of items are looked up.
         counted = last.astype(np.int64)
-        some = np.flatnonzero(begin < end)
-        place = (begin + (np.cumsum(counted) - counted)[list_of])[some].astype(np.int64)
-        sums = np.zeros(len(end))
+        some = begin < end
+        begin += (np.cumsum(counted) - counted)[list_of]
+        place = begin[some].astype(np.int64)
+        sums = end
+        sums[~some] = 0.0
         sums[some] = np.add.reduceat(_discounts(discount, lengths, counted), place)
     elif isinstance(discount, Logarithmic) or discount == "logarithmic":
         by_position = discount if isinstance(discount, Logarithmic) else Logarithmic(2.0)
-        sums = by_position.scale * sums_between(LogarithmicRun(), begin, end, lengths[list_of])
+        sums = by_position.scale * sums_between(LogarithmicRun(), begin, end, length)
     elif discount == "linear":
-        sums = _linear_sums(begin, end, lengths[list_of])
+        sums = _linear_sums(begin, end, length)
     else:
         counted = np.ceil(last)
         if (total := counted.sum()) > MOST_POSITIONS:

@@ -247,7 +247,9 @@ class NDCGMeasure(DCGMeasure):
     def _utilities(self, lists: Lists) -> FloatArray:
         check_weight_scale(lists, self._called)
         gains = self._gains(lists)
-        ideal = lists.to_items(self._ideal(lists, gains))
+        best = lists.ideal if isinstance(lists, ScoredLists) else None
+        best, of_best = (lists, gains) if best is None else (best, self._gains(best))
+        ideal = lists.to_items(ideal_sums(best, of_best, self._discount, self.k))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(ideal > 0, gains / ideal, np.nan)
 
