@@ -5,8 +5,16 @@ import itertools
 import numpy as np
 import pytest
 
-from sklearn_rank._blocks import class_blocks, tied_blocks
-from sklearn_rank._order import descending, ragged_ranges, running_totals, sorted_descending
+from sklearn_rank import _order
+from sklearn_rank._blocks import class_blocks, pairs_in_order, tied_blocks, top_class_blocks
+from sklearn_rank._order import (
+    class_codes,
+    descending,
+    leading,
+    ragged_ranges,
+    running_totals,
+    sorted_descending,
+)
 from sklearn_rank._top import quantile_at_mass, top_mass, top_masses, top_threshold
 
 
@@ -188,3 +196,146 @@ def test_scores_within_their_rounding_are_tied():
     assert top_threshold(scores, np.ones(5), 2.0)[1] > 1.0 - 1e-16
     _, threshold = top_threshold(scores[:2], np.ones(2), 1.0, error[:2])
     assert threshold < 1.0 - 9e-16
+
+
+HARD = {
+    "infinite": [np.inf, -np.inf, 1e308, -1e308, 0.0, -0.0, 3.0],
+    "only infinite": [np.inf, -np.inf],
+    "zeros": [0.0, -0.0],
+    "subnormal": [5e-324, -5e-324, 1e-320, 0.0, -0.0, 1e-310],
+    "subnormal and large": [5e-324, 1e-320, 0.0, 1e5, -1e5, -5e-324, 2e-308],
+    "neighbours": [1.0, np.nextafter(1.0, 2), np.nextafter(1.0, 0), -1.0, np.nextafter(-1.0, 0)],
+    "large neighbours": [1e300, np.nextafter(1e300, np.inf), -1e300, np.inf],
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", HARD)
+def test_class_codes_order_as_the_values(name, dtype):
+    rng = np.random.default_rng(2)
+    with np.errstate(over="ignore"):
+        values = rng.choice(np.array(HARD[name], dtype=np.float64), 60).astype(dtype)
+    held = rng.random(60) < 0.4
+    for offsets in (None, np.arange(0, 61, 20), np.array([0, 1, 2, 30, 60])):
+        codes = class_codes(values, held, offsets)
+        ends = [0, 60] if offsets is None else offsets
+        for begin, end in itertools.pairwise(ends):
+            order = np.argsort(values[begin:end], kind="stable")
+            ordered, here = values[begin:end][order], codes[begin:end]
+            tied = (here[1:] ^ here[:-1]) <= 1
+            assert tied.tolist() == (ordered[1:] == ordered[:-1]).tolist()
+            for value in np.unique(ordered):
+                labels = (here[ordered == value] & 1).tolist()
+                assert sum(labels) == held[begin:end][values[begin:end] == value].sum()
+                assert labels in (sorted(labels), sorted(labels)[::-1])
+
+
+def shapes(rng, n):
+    """Scores of which a packed sort has to tell more or fewer apart than its bits can."""
+    yield rng.normal(size=n)
+    yield rng.normal(size=n).astype(np.float32)
+    yield np.round(rng.normal(size=n), 1)
+    yield rng.choice([0.0, -0.0, np.inf, -np.inf, 1.0], n)
+    yield 1e6 + 1e-9 * rng.normal(size=n)
+    yield np.append(1e6 + 1e-9 * rng.normal(size=n - 1), 1e300)
+    # A few, and many, that only their last bits tell apart.
+    few = rng.normal(size=n)
+    few[:40] = 1.0 + np.spacing(1.0) * rng.integers(0, 3, 40)
+    yield few
+    yield np.append(1.0 + np.spacing(1.0) * rng.integers(0, 9, n - 2), [-1e300, 1e300])
+
+
+def test_long_lists_are_ordered_as_short_ones():
+    rng = np.random.default_rng(3)
+    n = 3 * _order.LONG
+    for score in shapes(rng, n):
+        for offsets in (
+            None,
+            np.array([0, 1, 4, _order.LONG + 9, n]),
+            np.arange(0, n + 1, n // 2),
+        ):
+            order, ordered = descending(score, offsets)
+            ends = [0, n] if offsets is None else offsets
+            for begin, end in itertools.pairwise(ends):
+                assert np.array_equal(np.sort(order[begin:end]), np.arange(begin, end))
+                assert np.array_equal(ordered[begin:end], np.sort(score[begin:end])[::-1])
+            assert np.array_equal(ordered, score[order])
+
+
+def test_joined_blocks_are_runs_of_blocks_of_one_class():
+    rng = np.random.default_rng(4)
+    for _ in range(100):
+        offsets, score, held, _ = ragged(rng)
+        if rng.random() < 0.5:
+            score += rng.integers(0, 9, len(score))
+        blocks = class_blocks(score, held, None, offsets)
+        joined = class_blocks(score, held, None, offsets, joined=True)
+        expected = []
+        rows = zip(
+            blocks.list_of,
+            blocks.of_class,
+            blocks.of_other,
+            blocks.class_below,
+            blocks.other_below,
+            strict=True,
+        )
+        for row in rows:
+            last = expected[-1] if expected else None
+            pure = last is not None and last[2] == row[2] == 0
+            if pure and last[0] == row[0] and last[4] == row[4]:
+                last[1] += row[1]
+            else:
+                expected.append(list(row))
+        found = np.stack(
+            (
+                joined.list_of,
+                joined.of_class,
+                joined.of_other,
+                joined.class_below,
+                joined.other_below,
+            ),
+            1,
+        )
+        assert found.tolist() == expected
+        assert joined.n_class.tolist() == blocks.n_class.tolist()
+
+
+def test_pairs_and_the_topmost_block_by_all_blocks():
+    rng = np.random.default_rng(5)
+    for i in range(100):
+        offsets, score, held, _ = ragged(rng, n_lists=1 + i % 7)
+        if i % 3 == 0:
+            score = score.astype(np.int8) - 2
+        in_order, n_pos, n_neg = pairs_in_order(score, held, offsets)
+        top = top_class_blocks(score, held, offsets)
+        some = 0
+        for j, (begin, end) in enumerate(itertools.pairwise(offsets)):
+            s, h = score[begin:end], held[begin:end]
+            pairs = (np.sign(np.subtract.outer(s[h] * 1.0, s[~h] * 1.0)) + 1).sum() / 2
+            assert (in_order[j], n_pos[j], n_neg[j]) == (pairs, h.sum(), (~h).sum())
+            if h.any():
+                first = s[h].max()
+                expected = [
+                    (side & place).sum() for place in (s == first, s < first) for side in (h, ~h)
+                ]
+                found = [
+                    x[some] for x in (top.of_class, top.of_other, top.class_below, top.other_below)
+                ]
+                assert found == expected
+                some += 1
+
+
+def test_leading_items_are_those_at_least_as_high_as_the_last_wanted():
+    rng = np.random.default_rng(6)
+    n = _order.LONG
+    offsets = np.array([0, 5, 5 + n, 9 + n, 9 + 3 * n])
+    score = rng.integers(0, 50, offsets[-1])
+    counts = np.array([1, 10, 2, 300])
+    rows = leading(score, counts, offsets)
+    expected = np.ones(len(score), dtype=bool)
+    for begin, end, count in ((5, 5 + n, 10), (9 + n, 9 + 3 * n, 300)):
+        part = score[begin:end]
+        expected[begin:end] = part >= np.sort(part)[-count]
+    assert rows.tolist() == np.flatnonzero(expected).tolist()
+    assert leading(score[: n // 2], np.array([1]), np.array([0, n // 2])) is None
+    assert leading(np.zeros(n), np.array([1]), np.array([0, n])) is None

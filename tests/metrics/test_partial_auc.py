@@ -12,6 +12,7 @@ from sklearn_rank.metrics import (
     positives_at_top_score,
     roc_auc_score,
 )
+from sklearn_rank.metrics._partial_auc_measures import _exceeding
 from tests.oracles.orders import expected
 from tests.oracles.partial_auc import area, area_by_blocks, scaled
 
@@ -210,3 +211,25 @@ def test_large_powers_neither_vanish_nor_overflow():
 def test_bad_powers_are_refused(p):
     with pytest.raises((TypeError, ValueError), match=f"p={p!r}"):
         negative_height_loss([1, 0], [2, 1], p=p)
+
+
+def test_both_limits_within_a_block_by_all_orders():
+    counts = [
+        (a, b, r, c)
+        for a in range(1, 8)
+        for b in range(1, 8)
+        for r in range(a + 1)
+        for c in range(b + 1)
+    ]
+    by_orders = []
+    for a, b, r, c in counts:
+        # Over positives and negatives passed, how many orders lead there.
+        ways = [[comb(i + j, i) for j in range(b + 1)] for i in range(a + 1)]
+        total = 0
+        for i in range(a + 1):
+            for j in range(c):
+                # Negative j + 1 comes after i positives.
+                total += max(i - r, 0) * ways[i][j] * comb(a - i + b - j - 1, a - i)
+        by_orders.append(total / comb(a + b, a))
+    found = _exceeding(*np.array(counts, dtype=float).T)
+    np.testing.assert_allclose(found, by_orders, rtol=1e-13, atol=1e-15)
