@@ -115,7 +115,7 @@ def auc_interval(
     and the AUC is near 1; "delong" falls to 47 %, "logit-delong" to 56 %, "newcombe" to 65 %
     (the user guide has the table). The variance of grouped items is Obuchowski's; an id of its
     own for each row makes real weights those of a survey. O(n log n) time and O(n) memory; without
-    groups two sorts of values.
+    groups one sort of values.
 
     References
     ----------
