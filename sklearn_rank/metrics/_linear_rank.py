@@ -167,92 +167,93 @@ def roc_auc_score(
 ) -> Value:
     """Area under the ROC curve: share of the pairs of a positive and a negative in order.
 
-        ``AUC = P(s of a positive > s of a negative) + P(equal) / 2``. With ``multi_class``, c classes
-        and A(a | b) the AUC of class a against class b by the scores of class a: the mean of A(a | not
-        a) over the classes (one against the rest), or of ``(A(a | b) + A(b | a)) / 2`` over the pairs
-        (one against one), which is the M of Hand and Till.
+    ``AUC = P(s of a positive > s of a negative) + P(equal) / 2``. With ``multi_class``, c classes
+    and A(a | b) the AUC of class a against class b by the scores of class a: the mean of A(a | not
+    a) over the classes (one against the rest), or of ``(A(a | b) + A(b | a)) / 2`` over the pairs
+    (one against one), which is the M of Hand and Till.
 
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            Labels of two classes, or with ``multi_class`` of two and more.
-        y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-            Scores; higher is nearer to the top. Infinities are in order, NaN is refused. With
-            ``multi_class`` one column for each class; they need not be probabilities.
-        multi_class : {"ovr", "ovo"} or None, default=None
-            Each class against the rest, each against each, or None: two classes.
-        class_average : {"macro", "weighted"}, default="macro"
-            With ``multi_class``: the plain mean over the classes or pairs, or that weighted by the
-            share of the items that are of the class, or of either class of the pair.
-        labels : array-like of shape (n_classes,), default=None
-            With ``multi_class``: the class of each column; None is those that occur, ascending.
-        qid : array-like of shape (n_samples,), default=None
-            Id of the list of each item, the rows in any order; None is one list.
-        sample_weight : array-like of the same shape, default=None
-            Non-negative weights: how many times each item counts. Only their proportions matter.
-        query_weight : array-like of shape (n_samples,), default=None
-            Weight in the mean of the list of each item, the same for all items of a list; in two
-            dimensions one for each list.
-        average : {"mean"} or None, default="mean"
-            Mean over the lists, or None: one value for each, by ascending id.
-        undefined : {"skip", "raise"}, float or None, default=None
-            What a list of one class, or with ``multi_class`` one that lacks a class, counts: nothing
-            (alone it is NaN), an error, or this value.
-        return_qid : bool, default=False
-            Whether to return the ids of the lists too; with ``average=None``.
-        pos_label : int, float, bool or str, default=None
-            The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
-        rel : float or None, default=None
-            Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes, or with ``multi_class`` of two and more.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused. With
+        ``multi_class`` one column for each class; they need not be probabilities.
+    multi_class : {"ovr", "ovo"} or None, default=None
+        Each class against the rest, each against each, or None: two classes.
+    class_average : {"macro", "weighted"}, default="macro"
+        With ``multi_class``: the plain mean over the classes or pairs, or that weighted by the
+        share of the items that are of the class, or of either class of the pair.
+    labels : array-like of shape (n_classes,), default=None
+        With ``multi_class``: the class of each column; None is those that occur, ascending.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
+        Non-negative weights: how many times each item counts. Only their proportions matter.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"}, float or None, default=None
+        What a list of one class, or with ``multi_class`` one that lacks a class, counts: nothing
+        (alone it is NaN), an error, or this value.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    rel : float or None, default=None
+        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
 
-        Returns
-        -------
-        float or ndarray of shape (n_lists,)
-            Area in [0, 1]; 1/2 for a random order; more is better.
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Area in [0, 1]; 1/2 for a random order; more is better.
 
-        Raises
-        ------
-        ValueError
-            If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
 
-        Warns
-        -----
-        UndefinedMetricWarning
-            Once, with their number, if lists are undefined.
+    Warns
+    -----
+    UndefinedMetricWarning
+        Once, with their number, if lists are undefined.
 
-        See Also
-        --------
-        sklearn.metrics.roc_auc_score : Equal where both have a value; here one call takes many lists.
-        local_auc_score : The top of the list only.
-        partial_auc_score : A part of the ROC curve only.
+    See Also
+    --------
+    sklearn.metrics.roc_auc_score : Equal where both have a value; here one call takes many lists.
+    local_auc_score : The top of the list only.
+    partial_auc_score : A part of the ROC curve only.
 
-        Notes
-        -----
-            Labels in two dimensions are refused: scikit-learn takes the columns as classes. A pair weighs
-        the product of its weights. One against the rest depends on how frequent the classes are, also
-        with the plain mean; one against one does not. O(n log n) time, and O(n) memory: at most three
-        times that of ``y_score`` for one unweighted list. With c classes c times the time.
-    
-        References
-        ----------
-        .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
-           area under the ROC curve*, JMLR 6, Equation 4.
-        .. [2] Hand & Till (2001), *A simple generalisation of the area under the ROC curve for
-           multiple class classification problems*, Machine Learning 45.
+    Notes
+    -----
+    Labels in two dimensions are refused: scikit-learn takes the columns as classes. A pair weighs
+    the product of its weights. One against the rest depends on how frequent the classes are, also
+    with the plain mean; one against one does not. O(n log n) time, and O(n) memory: for
+    one unweighted list less than that of the arguments where scores are doubles, at most four
+    times it where labels and scores take few bytes. With c classes c times the time.
 
-        Examples
-        --------
-        >>> from sklearn_rank.metrics import roc_auc_score
-        >>> roc_auc_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
-        0.75
-        >>> roc_auc_score([1, 0, 0, 1], [2.0, 1.0, 5.0, 5.0], qid=[7, 7, 3, 3], average=None)
-        array([0.5, 1. ])
+    References
+    ----------
+    .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
+       area under the ROC curve*, JMLR 6, Equation 4.
+    .. [2] Hand & Till (2001), *A simple generalisation of the area under the ROC curve for
+       multiple class classification problems*, Machine Learning 45.
 
-        Three classes, one column of scores for each:
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import roc_auc_score
+    >>> roc_auc_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
+    0.75
+    >>> roc_auc_score([1, 0, 0, 1], [2.0, 1.0, 5.0, 5.0], qid=[7, 7, 3, 3], average=None)
+    array([0.5, 1. ])
 
-        >>> y_score = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5], [0.4, 0.5, 0.1]]
-        >>> round(roc_auc_score(["a", "b", "c", "a"], y_score, multi_class="ovo"), 4)
-        0.9167
+    Three classes, one column of scores for each:
+
+    >>> y_score = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5], [0.4, 0.5, 0.1]]
+    >>> round(roc_auc_score(["a", "b", "c", "a"], y_score, multi_class="ovo"), 4)
+    0.9167
     """
     return _auc_measure(y_true, y_score, multi_class, class_average, labels, undefined, rel)(
         y_true,
