@@ -137,8 +137,10 @@ def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
     """
     size = blocks.of_class + blocks.of_other
     above = blocks.by_block(blocks.total) - blocks.below - size
-    share = np.clip((blocks.by_block(mass) - above) / size, 0.0, 1.0)
-    return np.minimum(blocks.sums(blocks.of_class * share), np.minimum(mass, blocks.n_class))
+    taken = np.clip(blocks.by_block(mass) - above, 0.0, size)
+    # Blocks of positives only, cut or not, count without rounding.
+    found = np.where(blocks.of_other == 0.0, taken, blocks.of_class * (taken / size))
+    return np.minimum(blocks.sums(found), np.minimum(mass, blocks.n_class))
 
 
 def relevant_of(lists: ScoredLists, blocks: ClassBlocks) -> FloatArray:

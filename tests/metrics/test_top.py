@@ -162,3 +162,9 @@ def test_every_point_of_the_curve_is_a_precision_at_the_top():
             )
             assert value == pytest.approx(expected)
         assert precision[-1] == pytest.approx(np.average(y_true, weights=weight))
+
+
+def test_a_top_of_positives_only_is_exactly_1():
+    for n in range(2, 200):
+        y, score = np.arange(n) >= n // 3, np.arange(float(n))
+        assert precision_at_top_score(y, score, tau=0.3) == 1.0
