@@ -135,7 +135,8 @@ def linear_rank_bound(
     delta : float
         Probability with which the bound may fail, in (0, 1); each of its two parts has half.
     lipschitz : float
-        Least L with ``|phi(u) - phi(v)| <= L |u - v|``, finite and at least 0.
+        Least L with ``|phi(u) - phi(v)| <= L |u - v|``, finite and at least 0; None, of a phi
+        that says none, is refused.
     height : float, default=1.0
         ``phi(1) - phi(0)``, at least 0.
     labels : {"fixed", "random"}, default="fixed"
@@ -342,7 +343,8 @@ def linear_rank_selection_bound(
         Vapnik-Chervonenkis dimension V of the sets ``{x : s(x) <= t}``, for all scoring functions
         s of the class and all t; at least 1. Linear functions of d features have d + 1.
     lipschitz : float
-        Least L with ``|phi(u) - phi(v)| <= L |u - v|``, finite and at least 0.
+        Least L with ``|phi(u) - phi(v)| <= L |u - v|``, finite and at least 0; None, of a phi
+        that says none, is refused.
     height : float, default=1.0
         ``phi(1) - phi(0)``, at least 0.
     labels : {"fixed", "random"}, default="fixed"
@@ -486,6 +488,11 @@ def _check_sizes(n: int, n_pos: int) -> tuple[int, int]:
 
 
 def _check_phi(lipschitz: float, height: float) -> tuple[float, float]:
+    if lipschitz is None:
+        raise ValueError(
+            "lipschitz=None must be a number: this phi says no constant; define its property"
+            " lipschitz, or use linear_rank_sandwich_bound."
+        )
     if lipschitz == inf:
         raise ValueError(
             "lipschitz=inf must be finite; a phi that jumps has no such constant: use"

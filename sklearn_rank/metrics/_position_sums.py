@@ -4,20 +4,22 @@ After Euler and Maclaurin, about the middles of the positions,
 ``sum of f(s + j) over j = 1..m = integral of f from s + 1/2 to s + m + 1/2 + sum over i of
 c_i (f^(2i-1)(s + m + 1/2) - f^(2i-1)(s + 1/2))``, ``c = -1/24, 7/5760, -31/967680, ...``. From
 position 64 on three terms leave less than 1e-15 of the sum for the functions here; positions
-before are added one by one.
+before are added one by one. Values below the smallest normal number of float64, 2.2e-308, have
+fewer digits, and so have sums of nothing else.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import expi, ndtri
 
 from .._order import ragged_ranges
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 
-__all__ = ["LogarithmicRun", "NormalQuantileRun", "PowerRun", "Run", "sums_between"]
+__all__ = ["LogarithmicRun", "NormalQuantileRun", "PowerRun", "Run"]
 
 # Positions before this one, and runs of at most so many, are added one by one.
 HEAD = 64.0
@@ -27,6 +29,8 @@ COEFFICIENTS = (-1 / 24, 7 / 5760, -31 / 967680)
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(12)
 # exp(-NEGLIGIBLE) is nothing beside 1 in float64.
 NEGLIGIBLE = 40.0
+# Positions with a table: the first few, and more where a table costs less than the runs.
+TABLE, TABLE_BY_RUN = 4096, 4
 
 
 class Run(ABC):
@@ -58,17 +62,11 @@ class Run(ABC):
 
     def added(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
         """Sum the values at the ``count`` positions after ``before`` one by one."""
-        sums = np.zeros(len(before))
-        some = np.flatnonzero(count > 0)
-        if len(some) == 0:
-            return sums
-        for part in np.array_split(some, int(len(some) * count.max()) // CHUNK + 1):
-            terms = count[part].astype(np.intp)
-            step = ragged_ranges(np.ones(len(part), dtype=np.intp), terms)
-            position = np.repeat(before[part], terms) + step
-            values = self.at(position, np.repeat(length[part], terms))
-            sums[part] = np.add.reduceat(values, np.cumsum(terms) - terms)
-        return sums
+
+        def values(part: IntArray, terms: IntArray, step: IntArray) -> FloatArray:
+            return self.at(np.repeat(before[part], terms) + step, np.repeat(length[part], terms))
+
+        return _laid_out(count, values)
 
     def sums(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
         """Sum the values at runs of positions.
@@ -96,6 +94,31 @@ class Run(ABC):
             )
         return sums
 
+    def sums_between(self, begin: FloatArray, end: FloatArray, length: FloatArray) -> FloatArray:
+        """Sum the values at positions in ``(begin, end]``, a part of one counting by its share.
+
+        Parameters
+        ----------
+        begin, end : ndarray of shape (n_runs,)
+            Ends of the runs, at least 0.
+        length : ndarray of shape (n_runs,)
+            Lengths of the lists.
+
+        Returns
+        -------
+        ndarray of shape (n_runs,)
+            The sums.
+        """
+        first, last = np.floor(begin), np.floor(end)
+        sums = self.sums(first, last - first, length)
+        cut = np.flatnonzero((first != begin) | (last != end))
+        if len(cut):
+            begin, end, first, last, length = (x[cut] for x in (begin, end, first, last, length))
+            after = self.at(last + 1.0, length)
+            parts = (end - last) * after - (begin - first) * self.at(first + 1.0, length)
+            sums[cut] = np.where(first == last, (end - begin) * after, sums[cut] + parts)
+        return sums
+
     def _smooth_sums(
         self, before: FloatArray, count: FloatArray, length: FloatArray
     ) -> FloatArray:
@@ -111,7 +134,21 @@ class LogarithmicRun(Run):
     """The discount ``1 / log(1 + i)``, whatever the length of the list."""
 
     def at(self, position: FloatArray, length: FloatArray) -> FloatArray:
-        return 1.0 / np.log1p(position)
+        # Positions begin at 1, where log1p is no more exact, but slower.
+        return 1.0 / np.log(1.0 + position)
+
+    def sums_between(self, begin: FloatArray, end: FloatArray, length: FloatArray) -> FloatArray:
+        most = max(TABLE, TABLE_BY_RUN * len(end))
+        late = np.flatnonzero(end > most)
+        if len(late) == len(end):
+            return super().sums_between(begin, end, length)
+        if len(late) == 0:
+            return _DiscountTable(int(end.max())).sums_between(begin, end)
+        sums = np.empty(len(end))
+        sums[late] = super().sums_between(begin[late], end[late], length[late])
+        early = np.flatnonzero(end <= most)
+        sums[early] = _DiscountTable(most).sums_between(begin[early], end[early])
+        return sums
 
     def wide_integral(self, start: FloatArray, stop: FloatArray, length: FloatArray) -> FloatArray:
         return expi(np.log1p(stop)) - expi(np.log1p(start))
@@ -123,6 +160,37 @@ class LogarithmicRun(Run):
         fifth = 24.0 + r * (100.0 + r * (210.0 + r * (240.0 + r * 120.0)))
         # Quotients one after another: powers of late positions overflow.
         return -square / y, -square * third / y / y / y, -square * fifth / y / y / y / y / y
+
+
+class _DiscountTable:
+    """The discounts ``1 / log(1 + i)`` of the first positions, and their running sums.
+
+    What rounding took from the running sums is kept, so that the difference of two late ones has
+    the digits of a sum of its own.
+    """
+
+    def __init__(self, last: int) -> None:
+        # One more for runs that end at the last position, of which they take nothing.
+        discount = 1.0 / np.log(np.arange(2.0, last + 3.0))
+        total = np.empty(last + 2)
+        total[0] = 0.0
+        np.cumsum(discount, out=total[1:])
+        added = np.diff(total)
+        lost = np.empty(last + 2)
+        lost[0] = 0.0
+        np.cumsum((total[:-1] - (total[1:] - added)) + (discount - added), out=lost[1:])
+        self.discount, self.total, self.lost = discount, total, lost
+
+    def sums_between(self, begin: FloatArray, end: FloatArray) -> FloatArray:
+        first, last = begin.astype(np.intp), end.astype(np.intp)
+        sums = self.total[last] - self.total[first]
+        sums += self.lost[last] - self.lost[first]
+        before, part = begin - first, end - last
+        after = self.discount[last]
+        sums += part * after - before * self.discount[first]
+        within = np.flatnonzero(first == last)
+        sums[within] = (end[within] - begin[within]) * after[within]
+        return sums
 
 
 class NormalQuantileRun(Run):
@@ -170,6 +238,17 @@ class PowerRun(Run):
         last = np.exp(power * _log_share(stop, length))
         return length / power * last * -np.expm1(power * ratio)
 
+    def _last_terms(self, last: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
+        """Sum the values at ``count`` positions up to ``last`` one by one, from the last down.
+
+        Late positions have the float of their neighbours, whose powers are others.
+        """
+
+        def shares(part: IntArray, terms: IntArray, step: IntArray) -> FloatArray:
+            return np.exp(self.p * np.log1p((1.0 - step) / np.repeat(last[part], terms)))
+
+        return self.at(last, length) * _laid_out(count, shares)
+
     def odd_derivatives(self, position: FloatArray, length: FloatArray) -> tuple[FloatArray, ...]:
         found, value = [], self.at(position, length)
         for order in range(5):
@@ -184,38 +263,25 @@ class PowerRun(Run):
         cut = before + rough
         terms = np.maximum(HEAD, np.ceil(np.minimum(NEGLIGIBLE / self.p * cut, cut)))
         terms = np.minimum(terms, rough)
-        sums = self.added(cut - terms, terms, length)
+        sums = self._last_terms(cut, terms, length)
         far = np.flatnonzero(count > rough)
         if len(far):
             sums[far] += self._smooth_sums(cut[far], (count - rough)[far], length[far])
         return sums
 
 
-def sums_between(run: Run, begin: FloatArray, end: FloatArray, length: FloatArray) -> FloatArray:
-    """Sum the values at the positions in ``(begin, end]``, a part of one counting by its share.
-
-    Parameters
-    ----------
-    run : Run
-        The function of the position.
-    begin, end : ndarray of shape (n_runs,)
-        Ends of the runs, at least 0.
-    length : ndarray of shape (n_runs,)
-        Lengths of the lists.
-
-    Returns
-    -------
-    ndarray of shape (n_runs,)
-        The sums.
-    """
-    first, last = np.floor(begin), np.floor(end)
-    sums = run.sums(first, last - first, length)
-    cut = np.flatnonzero((first != begin) | (last != end))
-    if len(cut):
-        begin, end, first, last, length = (x[cut] for x in (begin, end, first, last, length))
-        after = run.at(last + 1.0, length)
-        parts = (end - last) * after - (begin - first) * run.at(first + 1.0, length)
-        sums[cut] = np.where(first == last, (end - begin) * after, sums[cut] + parts)
+def _laid_out(
+    count: FloatArray, values: Callable[[IntArray, IntArray, IntArray], FloatArray]
+) -> FloatArray:
+    """Sum ``values`` of some runs, their numbers of terms, and the terms 1, 2, ... of each."""
+    sums = np.zeros(len(count))
+    some = np.flatnonzero(count > 0)
+    if len(some) == 0:
+        return sums
+    for part in np.array_split(some, int(len(some) * count.max()) // CHUNK + 1):
+        terms = count[part].astype(np.intp)
+        step = ragged_ranges(np.ones(len(part), dtype=np.intp), terms)
+        sums[part] = np.add.reduceat(values(part, terms, step), np.cumsum(terms) - terms)
     return sums
 
 

@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import ndtri
 
-from .._arguments import check_number, check_whole
+from .._arguments import check_number, check_position
 from .._order import ragged_ranges
 from .._top import MASS_SLACK
 from .._typing import BoolArray, FloatArray
-from ._position_sums import LogarithmicRun, NormalQuantileRun, PowerRun, sums_between
+from ._position_sums import LogarithmicRun, NormalQuantileRun, PowerRun
 
 __all__ = [
     "Exponential",
@@ -39,14 +39,19 @@ class ScoreGeneratingFunction(ABC):
     """A nondecreasing function phi on [0, 1]: an item of rank R among n counts phi(R / (n+1)).
 
     The base of :class:`Wilcoxon`, :class:`LocalAUC`, :class:`Power`, :class:`TopDCG`,
-    :class:`Exponential` and :class:`VanDerWaerden`. Rank n is the top.
+    :class:`Exponential` and :class:`VanDerWaerden`. Rank n is the top. A subclass of your own
+    defines ``__call__``, the value at points of [0, 1], and what it knows of the rest.
 
     Attributes
     ----------
     jumps : tuple of (float, float)
         Where phi jumps, and by how much.
-    lipschitz : float
-        Smallest L with ``|phi(u) - phi(v)| <= L |u - v|``; infinite if there is none.
+    lipschitz : float or None
+        Smallest L with ``|phi(u) - phi(v)| <= L |u - v|``; infinite if there is none, None if it
+        is not known. The bounds that need it refuse both.
+    has_derivative : bool
+        Whether the class defines ``derivative``; without one, influences take difference
+        quotients.
     is_limit_functional : bool
         Whether phi is the same for all n, so that the statistic has a limit.
 
@@ -60,15 +65,25 @@ class ScoreGeneratingFunction(ABC):
     >>> from sklearn_rank.metrics import ScoreGeneratingFunction, Wilcoxon
     >>> isinstance(Wilcoxon(), ScoreGeneratingFunction)
     True
+
+    A function of your own:
+
+    >>> import numpy as np
+    >>> from sklearn_rank.metrics import linear_rank_score
+    >>> class Squared(ScoreGeneratingFunction):
+    ...     def __call__(self, u):
+    ...         return np.asarray(u) ** 2
+    >>> linear_rank_score([1, 0, 1], [3.0, 2.0, 1.0], phi=Squared())
+    0.3125
     """
 
     jumps: tuple[tuple[float, float], ...] = ()
     is_limit_functional: bool = True
 
     @property
-    @abstractmethod
-    def lipschitz(self) -> float:
-        """Smallest L with ``|phi(u) - phi(v)| <= L |u - v|``; infinite if there is none."""
+    def lipschitz(self) -> float | None:
+        """None: no constant is known."""
+        return None
 
     @abstractmethod
     def __call__(self, u: Any) -> FloatArray:
@@ -348,7 +363,7 @@ class TopDCG(ScoreGeneratingFunction):
     is_limit_functional = False
 
     def __post_init__(self) -> None:
-        check_whole("k", self.k)
+        check_position("k", self.k)
 
     @property
     def lipschitz(self) -> float:
@@ -377,7 +392,7 @@ class TopDCG(ScoreGeneratingFunction):
         begin, end = (np.clip(n - rank, 0.0, self.k) for rank in (upto, below))
         sums = np.zeros(len(below))
         some = np.flatnonzero(end > begin)
-        found = sums_between(LogarithmicRun(), begin[some], end[some], n[some])
+        found = LogarithmicRun().sums_between(begin[some], end[some], n[some])
         sums[some] = np.log(2.0) * found
         return sums
 
@@ -512,10 +527,6 @@ class _FromCallable(ScoreGeneratingFunction):
     """A function of the user, of which only its values are known."""
 
     function: Callable[[FloatArray], Any]
-
-    @property
-    def lipschitz(self) -> float:
-        return np.inf
 
     def __call__(self, u: Any) -> FloatArray:
         points = np.atleast_1d(np.asarray(u, dtype=np.float64))

@@ -1,11 +1,18 @@
 """Score-generating functions: values, derivatives, jumps and Lipschitz constants."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
+from sklearn_rank.bounds import (
+    linear_rank_bound,
+    linear_rank_sandwich_bound,
+    linear_rank_selection_bound,
+)
+from sklearn_rank.inference import linear_rank_influence, linear_rank_interval
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -14,6 +21,7 @@ from sklearn_rank.metrics import (
     TopDCG,
     VanDerWaerden,
     Wilcoxon,
+    linear_rank_score,
 )
 
 U = np.linspace(0.01, 0.99, 99)
@@ -111,3 +119,37 @@ def test_top_dcg_has_no_limit():
 def test_bad_parameters_are_refused(make, message):
     with pytest.raises((ValueError, TypeError), match=message):
         make()
+
+
+class Cubed(ScoreGeneratingFunction):
+    """What the documentation asks for, and its derivative, which it offers."""
+
+    def __call__(self, u):
+        return np.asarray(u) ** 3
+
+    def derivative(self, u):
+        return 3 * np.asarray(u) ** 2
+
+
+class OnlyValues(ScoreGeneratingFunction):
+    def __call__(self, u):
+        return np.asarray(u) ** 3
+
+
+@pytest.mark.parametrize("phi", [Cubed(), OnlyValues()], ids=lambda phi: type(phi).__name__)
+def test_a_subclass_needs_its_values_and_no_constant(phi):
+    rng = np.random.default_rng(0)
+    y_true, y_score = rng.integers(0, 2, 60), rng.integers(0, 20, 60)
+    for more in ({}, {"sample_weight": rng.uniform(1, 3, 60)}):
+        value = linear_rank_score(y_true, y_score, phi=phi, **more)
+        assert value == pytest.approx(linear_rank_score(y_true, y_score, phi=Power(3), **more))
+    assert phi.lipschitz is None
+    assert phi.jumps == ()
+    assert phi.has_derivative == isinstance(phi, Cubed)
+    interval = linear_rank_interval(y_true, y_score, phi=phi)
+    assert interval.low < interval.estimate < interval.high
+    assert np.isfinite(linear_rank_influence(y_true, y_score, phi=phi)).all()
+    for bound in (linear_rank_bound, partial(linear_rank_selection_bound, vc_dimension=3)):
+        with pytest.raises(ValueError, match="lipschitz=None must be a number"):
+            bound(400, 100, 0.05, lipschitz=phi.lipschitz)
+    assert linear_rank_sandwich_bound(np.arange(1, 21), 40, 0.05, phi).value > 0
