@@ -17,6 +17,7 @@ __all__ = [
     "check_generator",
     "check_level",
     "check_number",
+    "check_position",
     "check_resamples",
     "check_share",
     "check_whole",
@@ -24,6 +25,9 @@ __all__ = [
     "is_whole",
     "shown",
 ]
+
+# Positions are counted in 64 bits; no list is as long.
+LAST_POSITION = 2**63 - 1
 
 Closed: TypeAlias = Literal["both", "left", "right", "neither"]
 
@@ -172,7 +176,7 @@ def check_whole(
     # In Python's integers nothing wraps round, as it would in those of few bits.
     number = int(value)
     if not low <= number <= high:
-        most = "" if high == inf else f" and at most {high:g}"
+        most = "" if high == inf else f" and at most {int(high)}"
         raise ValueError(f"{name}={shown(value)} must be at least {low}{most}{instead}.")
     return number
 
@@ -195,6 +199,26 @@ def check_count(name: str, value: Any, low: int = 1) -> int:
         The number.
     """
     return check_whole(name, value, low, MOST_ITEMS)
+
+
+def check_position(name: str, value: Any, *, optional: bool = False) -> int:
+    """Check the last position that counts, from 1; beyond the length of a list it is the list.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    value : object
+        Its value.
+    optional : bool, default=False
+        Whether the argument could be None too, for messages; the caller looks for None.
+
+    Returns
+    -------
+    int
+        The position.
+    """
+    return check_whole(name, value, 1, LAST_POSITION, optional=optional)
 
 
 def check_resamples(n_resamples: Any) -> int:

@@ -526,6 +526,8 @@ def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
         raise ValueError(f"{name} has masked values: remove their rows.")
     try:
         array = np.asarray(values)
+        if isinstance(values, list | tuple) and _may_be_rounded(array):
+            array = np.asarray(values, dtype=object)
     except ValueError:
         raise ValueError(
             f"{name} has rows of different lengths: pass one-dimensional arrays and qid, the id of"
@@ -560,15 +562,51 @@ def _as_float(array: AnyArray, name: str, remedy: str = "pass numbers") -> Float
     numeric = array.dtype.kind in "biuf" or (
         array.dtype.kind == "O" and not any(isinstance(x, str | bytes) for x in array.flat)
     )
+    pair = None
     try:
         if numeric and array.dtype.kind == "O":
             plain = [np.nan if is_missing(value) else value for value in array.flat]
-            return np.array(plain, dtype=np.float64).reshape(array.shape)
-        if numeric:
-            return array.astype(np.float64, copy=False)
+            result = np.array(plain, dtype=np.float64).reshape(array.shape)
+            pair = _joined(plain, result)
+        elif numeric:
+            with np.errstate(over="ignore"):
+                result = array.astype(np.float64, copy=False)
+            if array.dtype.itemsize > 8:
+                pair = _joined(array.ravel(), result)
+    except OverflowError:
+        raise ValueError(
+            f"{name} has a number beyond 1.8e308, the largest of float64: scale the numbers."
+        ) from None
     except (TypeError, ValueError):
-        pass
-    raise ValueError(f"{name} must be numeric, got dtype {array.dtype}: {remedy}.")
+        numeric = False
+    if not numeric:
+        raise ValueError(f"{name} must be numeric, got dtype {array.dtype}: {remedy}.")
+    if pair is not None:
+        raise ValueError(
+            f"{name} has the different numbers {pair[0]} and {pair[1]}, which float64 cannot tell"
+            " apart: subtract a constant first, or pass ranks."
+        )
+    return result
+
+
+def _may_be_rounded(array: AnyArray) -> bool:
+    """Whether integers may have been rounded where NumPy joined them with other numbers."""
+    if array.dtype.kind != "f" or array.dtype.itemsize < 8:
+        return False
+    size = np.abs(array)
+    return bool(np.any((size >= LARGEST_EXACT_INTEGER) & (size < np.inf)))
+
+
+def _joined(exact: Any, rounded: FloatArray) -> tuple[Any, Any] | None:
+    """Two different numbers that are one in float64, if there are such."""
+    pairs = list(zip(rounded.ravel().tolist(), exact, strict=True))
+    if all(near == value or near != near for near, value in pairs):
+        return None
+    known: dict[float, Any] = {}
+    for near, value in pairs:
+        if near == near and known.setdefault(near, value) != value:
+            return known[near], value
+    return None
 
 
 def _as_scores(array: AnyArray) -> AnyArray:
@@ -601,15 +639,8 @@ def _check_weights(sample_weight: Any, shape: tuple[int, ...], name: str) -> Flo
             " item; weights of whole lists are query_weight."
         )
     weight = _finite_weights(array.ravel(), "sample_weight")
-    with np.errstate(over="ignore"):
-        total = weight.sum()
-    if total == 0:
+    if not weight.any():
         raise ValueError("sample_weight is zero everywhere: at least one item must count.")
-    if total > LARGEST_WEIGHT or weight[weight > 0].min() < 1 / LARGEST_WEIGHT:
-        raise ValueError(
-            f"sample_weight must sum to at most {LARGEST_WEIGHT:g}, and positive weights be at"
-            f" least {1 / LARGEST_WEIGHT:g}: weights of pairs are products; scale them."
-        )
     return weight
 
 
@@ -636,6 +667,14 @@ def _finite_weights(array: AnyArray, name: str) -> FloatArray:
         raise ValueError(
             f"{name} is {weight[row]:g} at row {row}: weights must be finite and at least 0."
         )
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    least = np.min(weight, where=weight > 0, initial=np.inf)
+    if total > LARGEST_WEIGHT or least < 1 / LARGEST_WEIGHT:
+        raise ValueError(
+            f"{name} must sum to at most {LARGEST_WEIGHT:g}, and positive weights be at least"
+            f" {1 / LARGEST_WEIGHT:g}: their products would leave float64; scale them."
+        )
     return weight
 
 
@@ -644,7 +683,7 @@ def _plain(labels: AnyArray) -> AnyArray:
     if labels.dtype.kind != "O" or any(isinstance(label, str) for label in labels):
         return labels
     plain = np.array(labels.tolist())
-    return plain if plain.dtype.kind in "biuf" else labels
+    return plain if plain.dtype.kind in "biuf" and not _may_be_rounded(plain) else labels
 
 
 def _missing(labels: AnyArray) -> BoolArray:

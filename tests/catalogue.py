@@ -72,10 +72,6 @@ def _one_class(y_true):
     return len(set(y_true)) < 2
 
 
-def _single_item(y_true):
-    return len(y_true) < 2
-
-
 # -------------------------------------------------------------------------- linear rank statistics
 
 
@@ -539,7 +535,7 @@ GRADED = [
         metrics.spearman_score,
         orders.spearman,
         grades=(-2, 0, 1, 3),
-        undefined=_single_item,
+        undefined=_one_class,
         weights="whole",
         scorer_name="spearman",
     ),

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from .._arguments import check_whole
+from .._arguments import check_position
 from .._blocks import ClassBlocks
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
@@ -34,7 +34,7 @@ class _AtK(ConventionalMeasure):
     k: int
 
     def __post_init__(self) -> None:
-        check_whole("k", self.k)
+        check_position("k", self.k)
         super().__post_init__()
 
     @property

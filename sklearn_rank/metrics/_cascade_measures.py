@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from .._arguments import check_choice, check_share, check_whole, is_number
+from .._arguments import check_choice, check_position, check_share, is_number
 from .._blocks import ClassBlocks
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
@@ -84,7 +84,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     def __post_init__(self) -> None:
         check_choice("normalize", self.normalize, ("positives", "reachable", "found", None))
         if self.k is not None:
-            check_whole("k", self.k, optional=True)
+            check_position("k", self.k, optional=True)
         super().__post_init__()
 
     @property
@@ -156,7 +156,7 @@ class ReciprocalRankMeasure(ConventionalMeasure):
 
     def __post_init__(self) -> None:
         if self.k is not None:
-            check_whole("k", self.k, optional=True)
+            check_position("k", self.k, optional=True)
         super().__post_init__()
 
     @property
@@ -195,7 +195,7 @@ class _OnAScale(Measure):
 
     def __post_init__(self) -> None:
         if self.k is not None:
-            check_whole("k", self.k, optional=True)
+            check_position("k", self.k, optional=True)
         if self.max_grade is not None and not (is_number(self.max_grade) and self.max_grade < inf):
             raise ValueError(f"max_grade={self.max_grade!r} must be a finite number or None.")
         super().__post_init__()
@@ -237,8 +237,7 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
         # Nobody goes on through a long list of items that satisfy now and then.
         for count in (LOOKED_AT, None) if self.k is None else (self.k,):
             top = ordered.leading(count)
-            chance = np.exp2(top.grade - highest)
-            chance -= np.exp2(-highest)
+            chance = _chances_up_to(highest, top.grade)
             if count is None or self.k is not None or _nobody_goes_on(lists, top, chance):
                 break
         values = reciprocal_stop(top, chance, self.k)
@@ -251,7 +250,15 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
         return _highest_grade(grade, self.max_grade or self.rules.max_grade)
 
     def _chances(self, lists: Lists) -> FloatArray:
-        return (np.exp2(lists.grade) - 1) / np.exp2(self._highest(lists.grade))
+        return _chances_up_to(self._highest(lists.grade), lists.grade)
+
+
+def _chances_up_to(highest: float, grade: FloatArray) -> FloatArray:
+    """Chances to satisfy, ``(2**grade - 1) / 2**highest``."""
+    # Powers of the grades themselves would overflow.
+    chance = np.exp2(grade - highest)
+    chance -= np.exp2(-highest)
+    return chance
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

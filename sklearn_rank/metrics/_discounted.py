@@ -13,7 +13,7 @@ from .._lists import Lists, ScoredLists
 from .._order import ragged_ranges, sorted_descending
 from .._top import near_whole
 from .._typing import FloatArray, IntArray
-from ._position_sums import LogarithmicRun, sums_between
+from ._position_sums import LogarithmicRun
 
 __all__ = [
     "Discount",
@@ -25,10 +25,13 @@ __all__ = [
     "discounted_sums",
     "gains_of",
     "ideal_sums",
+    "scaled_gains",
 ]
 
 # Positions whose discounts are laid out as an array; weights on a larger scale are no counts.
 MOST_POSITIONS = 10**7
+# Sums of gains up to here, and of gains down to its inverse, neither overflow nor lose digits.
+USUAL_GAIN = 1e150
 
 # Different gains of one list up to which the items of each are added up without a sort.
 FEW_GAINS = 16
@@ -108,9 +111,50 @@ def discounted_sums(
     -------
     ndarray of shape (n_lists,)
         The sums.
+
+    Raises
+    ------
+    ValueError
+        If a sum is beyond float64.
     """
+    gains, exponent = scaled_gains(lists, gains)
     blocks = tied_blocks(lists.score, lists.offsets)
-    return _block_sums(lists, blocks, gains, discount, k)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = _block_sums(lists, blocks, gains, discount, k)
+        if exponent is not None:
+            sums = np.ldexp(sums, exponent)
+    if not np.isfinite(sums).all():
+        first = int(np.argmax(~np.isfinite(sums)))
+        raise ValueError(
+            f"The sum of discounted gains of {lists.name_of(first)} is beyond 1.8e308, the largest"
+            " number of float64: use smaller relevances or discounts, or gain='linear'."
+        )
+    return sums
+
+
+def scaled_gains(lists: Lists, gains: FloatArray) -> tuple[FloatArray, IntArray | None]:
+    """Divide very large or very small gains by a power of 2 for each list.
+
+    Parameters
+    ----------
+    lists : Lists
+        The lists.
+    gains : ndarray of shape (n,)
+        Finite gains of their items, at least 0.
+
+    Returns
+    -------
+    gains : ndarray of shape (n,)
+        Gains whose sums neither overflow nor lose digits.
+    exponent : ndarray of shape (n_lists,) or None
+        The powers; None where the gains are as they were.
+    """
+    largest = lists.largest(gains)
+    usual = (largest <= USUAL_GAIN) & ((largest >= 1.0 / USUAL_GAIN) | (largest == 0.0))
+    if usual.all():
+        return gains, None
+    exponent = np.where(usual, 0, np.frexp(largest)[1])
+    return np.ldexp(gains, -lists.to_items(exponent)), exponent
 
 
 def ideal_sums(lists: Lists, gains: FloatArray, discount: Discount, k: int | None) -> FloatArray:
@@ -223,7 +267,7 @@ def _weighted_sums(
         sums[some] = np.add.reduceat(_discounts(discount, lengths, counted), place)
     elif isinstance(discount, Logarithmic) or discount == "logarithmic":
         by_position = discount if isinstance(discount, Logarithmic) else Logarithmic(2.0)
-        sums = by_position.scale * sums_between(LogarithmicRun(), begin, end, length)
+        sums = by_position.scale * LogarithmicRun().sums_between(begin, end, length)
     elif discount == "linear":
         sums = _linear_sums(begin, end, length)
     else:

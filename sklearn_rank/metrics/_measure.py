@@ -723,6 +723,10 @@ def _mean(values: FloatArray, weight: FloatArray | None) -> float:
         defined &= weight > 0
     if not defined.any():
         return float("nan")
-    if weight is None:
-        return float(values[defined].mean())
-    return float(np.average(values[defined], weights=weight[defined]))
+    kept = values[defined]
+    # Sums of very large values would overflow, those of their shares of a power of 2 do not.
+    exponent = int(np.frexp(np.abs(kept).max())[1])
+    scale = exponent if exponent > 400 else 0
+    kept = np.ldexp(kept, -scale) if scale else kept
+    mean = kept.mean() if weight is None else np.average(kept, weights=weight[defined])
+    return float(np.ldexp(mean, scale))

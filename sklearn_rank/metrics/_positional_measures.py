@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import check_number, check_whole
+from .._arguments import check_number, check_position
 from .._lists import Lists, ScoredLists
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from .._validation import ravelled
 from ._conventions import CATBOOST, GDEVAL, LETOR, LIGHTGBM, RANX, TREC_EVAL, XGBOOST, Rules
 from ._discounted import (
@@ -23,6 +23,7 @@ from ._discounted import (
     discounted_sums,
     gains_of,
     ideal_sums,
+    scaled_gains,
 )
 from ._measure import ConventionalMeasure, Measure
 from ._positional_form import PositionalForm, cut_after, linear_discounts, logarithmic_discounts
@@ -58,7 +59,7 @@ class PositionalMeasure(Measure):
 
     def __post_init__(self) -> None:
         if self.k is not None:
-            check_whole("k", self.k, optional=True)
+            check_position("k", self.k, optional=True)
         check_gain(self.gain)
         if not callable(self.discount) and self.discount not in ("logarithmic", "linear"):
             raise ValueError(
@@ -120,7 +121,7 @@ class DCGMeasure(ConventionalMeasure):
 
     def __post_init__(self) -> None:
         if self.k is not None:
-            check_whole("k", self.k, optional=True)
+            check_position("k", self.k, optional=True)
         if self.gain is not None:
             check_gain(self.gain)
         check_number("log_base", self.log_base, 1.0, inf, closed="neither")
@@ -190,6 +191,21 @@ class DCGMeasure(ConventionalMeasure):
         return cut_after(self._discount(np.arange(1.0, n + 1.0)), self.k)
 
 
+def _on_one_scale(
+    values: FloatArray, exponent: IntArray | None, wanted: IntArray | None
+) -> FloatArray:
+    """Bring what was divided by powers of 2 to what others were divided by."""
+    if exponent is None and wanted is None:
+        return values
+    shift = (0 if exponent is None else exponent) - (0 if wanted is None else wanted)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(values, shift)
+
+
+def _by_item(lists: Lists, by_list: IntArray | None) -> IntArray | None:
+    return None if by_list is None else lists.to_items(by_list)
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NDCGMeasure(DCGMeasure):
     """Discounted cumulative gain as a share of that of the best order; see ``ndcg_score``."""
@@ -233,12 +249,14 @@ class NDCGMeasure(DCGMeasure):
         if lists.ideal is None:
             # Gains ascend with the relevance: the best order begins with the most relevant.
             best = self._leading(replace(lists, score=lists.grade))
-        gains = self._gains(best)
-        ideal = ideal_sums(best, gains, discount, self.k)
+        gains, exponent = scaled_gains(top, self._gains(top))
+        own, its = gains, exponent
         if top.labels is not best.labels:
-            gains = self._gains(top)
+            own, its = scaled_gains(best, self._gains(best))
+        ideal = ideal_sums(best, own, discount, self.k)
+        sums = _on_one_scale(discounted_sums(top, gains, discount, self.k), exponent, its)
         with np.errstate(invalid="ignore"):
-            return np.minimum(discounted_sums(top, gains, discount, self.k) / ideal, 1.0)
+            return np.minimum(sums / ideal, 1.0)
 
     @property
     def _discount(self) -> Logarithmic | Letor:
@@ -246,10 +264,14 @@ class NDCGMeasure(DCGMeasure):
 
     def _utilities(self, lists: Lists) -> FloatArray:
         check_weight_scale(lists, self._called)
-        gains = self._gains(lists)
+        gains, exponent = scaled_gains(lists, self._gains(lists))
         best = lists.ideal if isinstance(lists, ScoredLists) else None
-        best, of_best = (lists, gains) if best is None else (best, self._gains(best))
-        ideal = lists.to_items(ideal_sums(best, of_best, self._discount, self.k))
+        of_best, its = gains, exponent
+        if best is not None:
+            of_best, its = scaled_gains(best, self._gains(best))
+        ideal = lists.to_items(ideal_sums(best or lists, of_best, self._discount, self.k))
+        if best is not None:
+            gains = _on_one_scale(gains, _by_item(lists, exponent), _by_item(lists, its))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(ideal > 0, gains / ideal, np.nan)
 

@@ -48,7 +48,8 @@ def spearman_score(
     average : {"mean"} or None, default="mean"
         Mean over the lists, or None: one value for each, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one item counts: nothing (alone it is NaN), an error, or this value.
+        What a list of one grade counts, as one of one item: nothing (alone it is NaN), an error,
+        or this value.
     return_qid : bool, default=False
         Whether to return the ids of the lists too; with ``average=None``.
     pos_label : int, float, bool or str, default=None

@@ -10,11 +10,14 @@ import numpy as np
 
 from .._blocks import tied_blocks
 from .._lists import Lists, ScoredLists
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray
 from ._measure import Measure
 from ._positional_form import PositionalForm, linear_discounts
 
 __all__ = ["SpearmanMeasure", "middle_positions"]
+
+# Lists of more than this weight are measured in units of their own.
+HEAVY = 1e90
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -25,7 +28,7 @@ class SpearmanMeasure(Measure):
     per_query = True
     weights = "whole"
     lowest = -inf
-    lacking = "one item"
+    lacking = "one grade only"
     function = "spearman_score"
     stem = "spearman"
 
@@ -47,16 +50,28 @@ class SpearmanMeasure(Measure):
     def values(self, lists: ScoredLists) -> FloatArray:
         """Correlation of each list."""
         size = lists.sizes
+        constant = _constant(lists)
         n = lists.to_items(size)
         # Positions from the middle of the list, whose products need no offset.
         by_score, by_grade = (
             (n + 1.0) / 2.0 - middle_positions(values, lists.weight, lists.offsets)
             for values in (lists.score, lists.grade)
         )
-        sums = lists.weighted_totals(by_score * by_grade)
+        if size.max() > HEAVY:
+            # Third powers would overflow; quotients by powers of 2 are exact.
+            unit = np.ldexp(1.0, np.frexp(size)[1])
+            by_score, by_grade = by_score / lists.to_items(unit), by_grade / lists.to_items(unit)
+        else:
+            unit = np.ones(1)
+        sums = lists.weighted_totals(by_score * by_grade) / unit
         with np.errstate(invalid="ignore", divide="ignore"):
-            values = 12.0 * sums / (size * (size + 1.0) * (size - 1.0))
-            return np.where(size > 1, values, np.nan)
+            parts = (size / unit) * ((size + 1.0) / unit) * ((size - 1.0) / unit)
+            return np.where(constant, np.nan, 12.0 * sums / parts)
+
+
+def _constant(lists: Lists) -> BoolArray:
+    """Whether all items of the list are of one grade, as of one item."""
+    return lists.largest(lists.grade) == -lists.largest(-lists.grade)
 
 
 def _utilities(lists: Lists) -> FloatArray:
@@ -65,9 +80,9 @@ def _utilities(lists: Lists) -> FloatArray:
             "sample_weight has a value that is not whole: Spearman's correlation counts positions."
         )
     position = middle_positions(lists.grade, lists.weight, lists.offsets)
-    n = lists.to_items(lists.sizes)
+    n, constant = lists.to_items(lists.sizes), lists.to_items(_constant(lists))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(n > 1, 12 * (n - position) / (n * (n**2 - 1)), np.nan)
+        return np.where(constant, np.nan, 12 * ((n - position) / n) / ((n - 1) * (n + 1)))
 
 
 def middle_positions(values: FloatArray, weight: FloatArray | None, offsets: Any) -> FloatArray:

@@ -1,11 +1,14 @@
 """Rank correlation and positions, where the catalogue says nothing."""
 
+from math import isnan
+
 import numpy as np
 import pytest
 from scipy.stats import rankdata
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_rank.metrics import rank_positions, spearman_score
+from sklearn_rank.metrics import get_measure, rank_positions, spearman_score
+from tests.oracles import orders
 
 
 def test_positions_are_middle_ranks_from_the_top():
@@ -49,7 +52,6 @@ def test_ends_and_chance():
     assert spearman_score(y_true, y_true) == pytest.approx(1)
     assert spearman_score(y_true, -y_true) == pytest.approx(-1)
     assert spearman_score(y_true, np.zeros(50)) == pytest.approx(0, abs=1e-15)
-    assert spearman_score(np.zeros(50), y_true) == pytest.approx(0, abs=1e-15)
 
 
 def test_symmetric():
@@ -61,8 +63,33 @@ def test_symmetric():
 def test_one_item_has_no_value():
     with pytest.warns(UndefinedMetricWarning):
         assert np.isnan(spearman_score([1], [1]))
-    # Repeated, one item is a list of tied items.
-    assert spearman_score([1], [1], sample_weight=[3]) == pytest.approx(0)
+    # Repeated, one item is a list of one grade.
+    with pytest.warns(UndefinedMetricWarning, match="a list with one grade only"):
+        assert np.isnan(spearman_score([1], [1], sample_weight=[3]))
+
+
+@pytest.mark.parametrize("grade", [0, 2.5, -1e300])
+def test_constant_relevance_has_no_value(grade):
+    for y_score in ([1, 2, 3], [1, 1, 1]):
+        assert isnan(orders.spearman([grade] * 3, y_score))
+        with pytest.warns(UndefinedMetricWarning, match="a list with one grade only"):
+            assert np.isnan(spearman_score([grade] * 3, y_score))
+    y_true, y_score, qid = [grade] * 3 + [0, 1, 3], [1, 2, 3, 2, 1, 3], [0, 0, 0, 1, 1, 1]
+    with pytest.warns(UndefinedMetricWarning, match="1 of 2 lists"):
+        value = spearman_score(y_true, y_score, qid=qid)
+    assert value == pytest.approx(orders.spearman(y_true[3:], y_score[3:]))
+    lists = get_measure("spearman").lists(y_true, y_score, qid=qid)
+    utility = get_measure("spearman").positional.utilities(lists)
+    assert np.isnan(utility[:3]).all()
+    assert np.isfinite(utility[3:]).all()
+
+
+@pytest.mark.parametrize("factor", [1e6, 1e60, 1e100, 1e149])
+def test_heavy_items_have_a_finite_value(factor):
+    y_true, y_score, weight = [3, 1, 2, 0], [2.0, 2.0, 3.0, 1.0], np.array([1.0, 2.0, 3.0, 1.0])
+    limit = spearman_score(y_true, y_score, sample_weight=1e5 * weight)
+    found = spearman_score(y_true, y_score, sample_weight=factor * weight)
+    assert found == pytest.approx(limit, rel=1e-9)
 
 
 def test_long_lists_keep_their_digits():

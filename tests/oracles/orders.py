@@ -182,8 +182,10 @@ def positional(labels, gain, discount, k=None):
 
 
 def spearman(y_true, y_score):
-    """Mean over the orders of both, rank 1 being the highest."""
+    """Mean over the orders of both, rank 1 being the highest; NaN where no order is better."""
     n = len(y_true)
+    if len(set(y_true)) == 1:
+        return float("nan")
     products = []
     for by_truth in orders(y_true):
         credit = {item: n - (i + 1) for i, item in enumerate(by_truth)}
