@@ -74,7 +74,7 @@ class ScoreGeneratingFunction(ABC):
     ...     def __call__(self, u):
     ...         return np.asarray(u) ** 2
     >>> linear_rank_score([1, 0, 1], [3.0, 2.0, 1.0], phi=Squared())
-    0.3125
+    0.625
     """
 
     jumps: tuple[tuple[float, float], ...] = ()

@@ -124,7 +124,7 @@ def test_lists_in_any_order(measure):
         ("recall@1", [0, 0], "no positive"),
         ("auc", [0, 0], "items of one class only"),
         ("auc", [1, 1], "items of one class only"),
-        ("spearman", [2], "one item"),
+        ("spearman", [2], "one grade only"),
         ("ap", [0, 0], "no positive"),
     ],
 )
