@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import check_whole
+from .._arguments import check_position
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
 from ._at_k_measures import positives_in_top, relevant_of
@@ -65,7 +65,7 @@ class F1AtKMeasure(ConventionalMeasure):
     k: int
 
     def __post_init__(self) -> None:
-        check_whole("k", self.k)
+        check_position("k", self.k)
         super().__post_init__()
 
     @property

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._arguments import check_choice, check_share, check_whole
+from .._arguments import check_choice, check_position, check_share
 from .._blocks import tied_blocks
 from .._lists import ScoredLists
 from .._order import ragged_ranges
@@ -52,7 +52,7 @@ class RankBiasedOverlapMeasure(Measure):
     def __post_init__(self) -> None:
         check_share("persistence", self.persistence)
         if self.k is not None:
-            check_whole("k", self.k, optional=True)
+            check_position("k", self.k, optional=True)
         check_choice("beyond", self.beyond, ("extrapolated", "least", "nothing"))
         super().__post_init__()
 

@@ -35,7 +35,12 @@ def test_query_weights_have_the_limits_of_item_weights(case):
 
 # ------------------------------------------------------------------------------------ positions
 
-POSITIONS = [case for case in METRICS if "k" in case.parameters]
+# Not F1: its denominator is k and the number of positives.
+POSITIONS = [
+    case
+    for case in METRICS
+    if "k" in case.parameters and case.function is not metrics.f1_at_k_score
+]
 
 
 @pytest.mark.parametrize("case", POSITIONS, ids=str)
@@ -61,6 +66,12 @@ def test_positions_beyond_the_length_are_the_whole_list(case):
     for k in (2**63, 10**20, 10**400, np.uint64(2**64 - 1)):
         with pytest.raises(ValueError, match=f"at least 1 and at most {2**63 - 1}"):
             value(k)
+
+
+def test_positions_of_f1_have_the_same_end():
+    assert 0 < metrics.f1_at_k_score(Y_TRUE, Y_SCORE, k=2**63 - 1) < 1e-17
+    with pytest.raises(ValueError, match=f"at most {2**63 - 1}"):
+        metrics.f1_at_k_score(Y_TRUE, Y_SCORE, k=2**63)
 
 
 def test_positions_in_names_and_score_generating_functions():
