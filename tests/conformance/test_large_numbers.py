@@ -1,5 +1,6 @@
 """Very large, very small and very exact numbers: the right value or one sentence."""
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank import metrics
+from sklearn_rank._lists import Lists
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import TopDCG, get_measure
 from tests.catalogue import FUNCTIONS, METRICS
@@ -230,3 +232,17 @@ def test_vast_grades_have_a_chance_to_satisfy():
     err = get_measure("err")
     chance = err.positional.utilities(err.lists([1500, 1499, 0], [1, 2, 3]))
     assert chance.tolist() == [1.0, 0.5, 0.0]
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e308])
+def test_vast_gains_of_what_was_not_retrieved_keep_their_scale(scale):
+    gain = np.array([1.7, 0.0, 1.1])
+    values = []
+    for by in (1.0, scale):
+        lists = get_measure("ndcg", gain="linear").lists(gain * by, [1, 2, 3])
+        # The list of all has gains of a size of its own.
+        whole = Lists(labels=np.array([1.7, 0.0, 1.1, 1.6]) * by, offsets=np.array([0, 4]))
+        lists = replace(lists, ideal=whole)
+        values.append(get_measure("ndcg", gain="linear").values(lists)[0])
+    assert values[1] == pytest.approx(values[0], rel=1e-12)
+    assert values[0] < 0.9
