@@ -118,7 +118,8 @@ def success_at_k_score(
     qid : array-like of shape (n_samples,), default=None
         Id of the list of each item, the rows in any order; None is one list.
     sample_weight : array-like of the same shape, default=None
-        How many times each item counts, in whole numbers.
+        How many times each item counts, in whole numbers. Their scale is part of the value: weight
+        2 is the item twice.
     query_weight : array-like of shape (n_samples,), default=None
         Weight in the mean of the list of each item, the same for all items of a list; in two
         dimensions one for each list.

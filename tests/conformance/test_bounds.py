@@ -366,7 +366,7 @@ NO_SCORES = [
     np.ma.masked_array([1.0], mask=[True]),
     ["1.0"],
     [None],
-    [[1.0]],
+    [[1.0, 2.0]],
 ]
 
 

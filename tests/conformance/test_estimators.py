@@ -344,8 +344,10 @@ def test_sparse_is_dense(ranker, container):
     X = X * (np.random.default_rng(0).random(X.shape) < 0.5)
     strict = clone(ranker).set_params(tol=1e-10)
     dense, sparse = clone(strict).fit(X, y), clone(strict).fit(container(X), y)
+    # A refinement ends where a round improves its objective by little.
+    atol = 1e-2 if ranker.get_params().get("selection") == "refine" else 1e-3
     np.testing.assert_allclose(
-        sparse.decision_function(container(X)), dense.decision_function(X), atol=1e-3
+        sparse.decision_function(container(X)), dense.decision_function(X), atol=atol
     )
 
 

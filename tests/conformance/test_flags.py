@@ -80,6 +80,9 @@ CALLS = {
         [0.5], [0.5], 0.1, **MARGINS, **flag
     ),
     datasets.load_letor: lambda **flag: datasets.load_letor(BytesIO(b"1 qid:1 1:2\n"), **flag),
+    datasets.join_qrels: lambda **flag: datasets.join_qrels(
+        datasets.load_trec_run({"q": {"d": 1.0}}), datasets.load_qrels({"q": {"d": 1}}), **flag
+    ),
     datasets.make_subset_ranking: lambda **flag: datasets.make_subset_ranking(4, **flag),
     metrics.Measure.of_lists: lambda **flag: metrics.get_measure("ndcg").of_lists(LISTS, **flag),
     metrics.Measure.__call__: lambda **flag: metrics.get_measure("ndcg")(

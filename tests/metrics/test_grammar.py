@@ -8,6 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank import metrics
+from sklearn_rank.exceptions import ScorerSetupError
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -308,7 +309,7 @@ def test_a_convention_can_be_set_and_changed_on_a_measure():
 
 def test_a_measure_that_is_passed_for_a_scorer_says_what_to_pass():
     model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(TypeError, match=r"pass get_scorer\(measure\)"):
+    with pytest.raises(ScorerSetupError, match=r"pass get_scorer\(measure\)"):
         get_measure("auc")(model, [[0.0], [1.0]], [0, 1])
 
 
