@@ -6,6 +6,7 @@ that hold codes already are taken as they are.
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
@@ -163,7 +164,7 @@ def coded_column(values: Any) -> Coded | None:
     if library == "pandas":
         codes, distinct = _pandas_codes(getattr(values, "array", values))
     elif library == "polars":
-        codes, distinct = _polars_codes(values)
+        codes, distinct = _polars_codes(values, sys.modules[library])
     else:
         return None
     if codes is None or codes.ndim != 1 or not len(codes) or codes.min() < 0:
@@ -181,11 +182,13 @@ def _pandas_codes(column: Any) -> tuple[Any, Any]:
         return None, None
 
 
-def _polars_codes(column: Any) -> tuple[Any, Any]:
-    """Codes of a categorical column, and no codes where a value is missing."""
+def _polars_codes(column: Any, polars: Any) -> tuple[Any, Any]:
+    """Codes of a column of words or categories, and no codes where a value is missing."""
     kind = str(getattr(column, "dtype", ""))
-    if not kind.startswith(("Categorical", "Enum")) or column.null_count():
+    if not kind.startswith(("Categorical", "Enum", "String")) or column.null_count():
         return None, None
+    if kind == "String":
+        column = column.cast(polars.Categorical)
     distinct = column.unique()
     code_of = distinct.to_physical().to_numpy()
     place = np.zeros(int(code_of.max()) + 1 if len(code_of) else 0, dtype=np.intp)

@@ -5,6 +5,7 @@ Rows of weight 0 are absent: their labels and scores are not looked at.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +44,7 @@ class CheckedRows:
 
     Parameters
     ----------
-    labels : ndarray of shape (n,)
+    labels : ndarray or Coded of shape (n,)
         Labels, of which nothing is known yet.
     score : ndarray of shape (n,) or None
         Scores without NaN, in the type in which they came if that is one of numbers; None where
@@ -62,7 +63,7 @@ class CheckedRows:
         What the labels are called in messages.
     """
 
-    labels: AnyArray
+    labels: AnyArray | Coded
     score: AnyArray | None
     weight: FloatArray | None
     qid: AnyArray | Coded | None
@@ -128,8 +129,9 @@ def check_rows(
     CheckedRows
         The rows.
     """
-    values = _array(labels, name, (1, 2))
-    shape = values.shape
+    coded = coded_column(labels)
+    array = _array(labels, name, (1, 2)) if coded is None else coded.codes
+    shape = array.shape
     score = None if y_score is None else _scores_of(y_score, shape, name)
     if len(shape) == 2 and qid is not None:
         raise ValueError(
@@ -142,9 +144,9 @@ def check_rows(
     if len(shape) == 2:
         n_columns = shape[1]
         qid = np.repeat(np.arange(shape[0]), n_columns)
-        values = values.ravel()
     elif qid is not None:
         qid = check_qid(qid, shape[0])
+    values: AnyArray | Coded = array.ravel() if coded is None else coded
     rows = _positive_rows(weight, by_row if drop_queries_of_weight_0 else None)
     if rows is not None:
         values, score = values[rows], None if score is None else score[rows]
@@ -251,7 +253,7 @@ def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
         Finite grades.
     """
     remedy = "pass grades, of two classes for example (labels == 'yes').astype(int)"
-    grade = _as_float(checked.labels, checked.name, remedy)
+    grade = _as_float(np.asarray(checked.labels), checked.name, remedy)
     # NaN fails each comparison.
     if not (grade.min() >= lowest and grade.max() < np.inf and grade.min() > -np.inf):
         first = int(np.argmax(~(np.isfinite(grade) & (grade >= lowest))))
@@ -454,14 +456,32 @@ def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
     ndarray of bool of shape (n,)
         Whether each row is positive.
     """
-    labels, name = checked.labels, checked.name
+    labels = checked.labels
+    if not isinstance(labels, Coded):
+        if labels.dtype.kind not in "OSU":
+            return _positive_among(labels, checked.name, pos_label, checked.where)
+        labels = _coded(labels, checked.name)
+    labels = labels.used()
+    codes = labels.codes
+    return _positive_among(
+        labels.distinct,
+        checked.name,
+        pos_label,
+        lambda label: checked.where(int(np.argmax(codes == label))),
+    )[codes]
+
+
+def _positive_among(
+    labels: AnyArray, name: str, pos_label: Any, where: Callable[[int], str]
+) -> BoolArray:
+    """Which labels are positive, if they are of two classes."""
     positive = None if pos_label is not None else _usual_positive(labels)
     if positive is not None:
         return positive
     missing = _missing(labels)
     if missing.any():
         raise ValueError(
-            f"{name} has a missing label at {checked.where(int(np.argmax(missing)))}: remove the"
+            f"{name} has a missing label at {where(int(np.argmax(missing)))}: remove the"
             " row or give it a label."
         )
     labels = _plain(labels)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import DataConversionWarning
 
 from sklearn_rank._lists import LabelType, check_scored_lists
-from sklearn_rank._validation import check_qid, check_vector
+from sklearn_rank._validation import check_positive, check_qid, check_rows, check_vector
 
 
 def check_binary_scores(y_true, y_score, *, pos_label=None, **arguments):
@@ -249,3 +249,47 @@ def test_the_warning_of_a_column_points_at_the_line_of_the_user():
 
 def test_two_columns_are_lists():
     assert check_binary_scores([[1, 0], [1, 0]], [[1, 2], [3, 4]]).n_lists == 2
+
+
+WORDS = np.array(["ok", "fraud", "ok", "ok", "fraud"])
+COLUMNS_OF_WORDS = {
+    "objects": WORDS.astype(object),
+    "list": WORDS.tolist(),
+    "bytes": WORDS.astype("S"),
+    "pandas": pd.Series(WORDS),
+    "pandas objects": pd.Series(WORDS, dtype=object),
+    "categorical": pd.Categorical(WORDS, categories=["other", "ok", "fraud"]),
+    "polars": pl.Series(WORDS.tolist()),
+    "polars categorical": pl.Series(WORDS.tolist()).cast(pl.Categorical),
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS_OF_WORDS.values(), ids=COLUMNS_OF_WORDS)
+def test_classes_as_users_hold_them(column):
+    fraud = b"fraud" if isinstance(column, np.ndarray) and column.dtype.kind == "S" else "fraud"
+    checked = check_rows(column, np.arange(5.0))
+    np.testing.assert_array_equal(check_positive(checked, fraud), WORDS == "fraud")
+    with pytest.raises(ValueError, match="pos_label is not specified"):
+        check_positive(checked)
+    with pytest.raises(ValueError, match="pos_label='theft' is not among"):
+        check_positive(checked, "theft")
+    # A class of which only rows without weight are is none.
+    rest = check_rows(column, np.arange(5.0), sample_weight=[1, 0, 1, 1, 0])
+    assert not check_positive(rest, fraud).any()
+
+
+def test_numbers_as_objects_are_the_usual_classes():
+    for column in (np.array([0, 1, 1], dtype=object), pd.Categorical([0, 1, 1])):
+        checked = check_rows(column, np.arange(3.0))
+        assert check_positive(checked).tolist() == [False, True, True]
+
+
+def test_a_missing_class_of_a_column_is_named_by_its_row():
+    for column in (
+        pd.Categorical(["a", "b", None]),
+        pd.Series(["a", "b", None]),
+        pl.Series(["a", "b", None]),
+        ["a", "b", np.nan],
+    ):
+        with pytest.raises(ValueError, match="missing label at row 2"):
+            check_positive(check_rows(column, np.arange(3.0)), "a")

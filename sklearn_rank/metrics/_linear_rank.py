@@ -300,7 +300,7 @@ def _auc_measure(
 
 def _has_columns(y_true: Any, y_score: Any) -> bool:
     try:
-        return np.ndim(y_true) == 1 and np.ndim(y_score) == 2 and np.shape(y_score)[1] > 1
+        return np.ndim(y_score) == 2 and np.shape(y_score)[1] > 1 and np.ndim(y_true) == 1
     except ValueError:  # rows of different lengths, which the measure refuses
         return False
 

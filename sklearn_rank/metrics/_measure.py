@@ -372,7 +372,7 @@ class Measure(ABC):
             sample_weight=sample_weight,
             query_weight=query_weight,
         )
-        if self.two_dimensions_are_classes and np.ndim(y_true) == 2:
+        if self.two_dimensions_are_classes and np.shape(y_score)[1:] > (1,):
             raise ValueError(
                 f"In two dimensions scikit-learn's {self._called} takes the columns as classes,"
                 " and one list per row would be another number: pass y_true.ravel(),"
