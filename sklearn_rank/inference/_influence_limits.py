@@ -7,8 +7,8 @@ from math import inf
 import numpy as np
 
 from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence
+from ._exact_limits import safe_limits
 from ._groups import GroupPart, Groups, Spread
-from ._wilson import wilson_limits
 
 __all__ = ["influence_limits"]
 
@@ -21,7 +21,7 @@ def influence_limits(
     conditional: bool,
     groups: Groups | None = None,
 ) -> tuple[tuple[float, float], float]:
-    """Limits by Wilson's method with the effective sample size that the influence gives.
+    """Limits for as many draws of 0 and 1 as the influence says that the items are worth.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def influence_limits(
         shift, variance, degrees = _of_groups(found, groups, conditional=conditional)
     shrunken = min(max(estimate + shift, 0.0), 1.0)
     n_effective = shrunken * (1.0 - shrunken) / variance
-    return wilson_limits(estimate, n_effective, level, degrees), variance
+    return safe_limits(estimate, n_effective, level, degrees), variance
 
 
 def _of_groups(

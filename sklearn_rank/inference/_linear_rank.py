@@ -111,8 +111,10 @@ def linear_rank_interval(
     "influence" and "bootstrap" work on the statistic x between its worst value, 0, and its best,
     1. The estimated variance is that of the data with half an item more at either end of the list
     in both classes, V at the value x'; x' (1 - x') / V is the effective sample size of Wilson's
-    interval, which has width at x = 1 too. The bias of "influence", the mean of
-    E[phi(R / (n+1))] - phi(F) for normal ranks R, is taken off; jumps of phi are left out of it.
+    interval, which has width at x = 1 too, or on a side where they are farther out of Clopper and
+    Pearson's limits with mid-p values, as they are for a few draws. The bias of "influence", the
+    mean of E[phi(R / (n+1))] - phi(F) for normal ranks R, is taken off; jumps of phi are left out
+    of it. Tied items stand at every rank of their block alike. The interval holds its estimate.
 
     "dkw" holds with at least the probability ``level`` whatever the distribution, for independent
     items: the mean over the positives of ``phi(R / n +- eps)``, eps from Dvoretzky, Kiefer,
@@ -134,7 +136,8 @@ def linear_rank_interval(
        statistics*, NIPS 21, Propositions 3 and 5.
     .. [2] Wilson (1927), *Probable inference, the law of succession, and statistical inference*,
        Journal of the American Statistical Association 22.
-    .. [3] Massart (1990), *The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality*,
+    .. [3] Clopper & Pearson (1934), *The use of confidence or fiducial limits*, Biometrika 26.
+    .. [4] Massart (1990), *The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality*,
        Annals of Probability 18.
 
     Examples
@@ -206,8 +209,9 @@ def _influence_interval(
     )
     return RankInterval(
         estimate=found.estimate,
-        low=low + (high - low) * limits[0],
-        high=low + (high - low) * limits[1],
+        # A bias of more than half the width does not take the estimate out of its interval.
+        low=min(low + (high - low) * limits[0], found.estimate),
+        high=max(low + (high - low) * limits[1], found.estimate),
         level=level,
         method="influence",
         target=rank_target(n, k, conditional, normalize),

@@ -8,8 +8,8 @@ from .._blocks import tied_blocks
 from .._lists import ScoredLists
 from .._typing import FloatArray
 from ..metrics._shared import PSEUDO_WEIGHT, Normalize, ScoreGeneratingFunction, rank_range
+from ._exact_limits import safe_limits
 from ._rank_results import RankInterval, rank_target
-from ._wilson import wilson_limits
 
 __all__ = ["RankBootstrap"]
 
@@ -138,7 +138,7 @@ class RankBootstrap:
         variance = float(draws.var(ddof=1))
         center = float(draws.mean())
         n_effective = center * (1.0 - center) / variance
-        low, high = wilson_limits(min(max(value, 0.0), 1.0), n_effective, level)
+        low, high = safe_limits(min(max(value, 0.0), 1.0), n_effective, level)
         origin, scale = 0.0, 1.0
         if self.normalize == "mean":
             least, largest = self.mean_range()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +17,7 @@ from ..metrics._shared import share_at
 from ._groups import check_groups
 from ._results import Interval
 from ._top_groups import grouped_top
+from ._top_limits import top_limits
 from ._two_classes import check_two_classes
 from ._wilson import wilson_limits
 
@@ -54,7 +54,9 @@ def precision_at_top_interval(
     level : float, default=0.95
         Nominal probability, in (0, 1), that the interval covers its target.
     method : {"influence", "exact"}, default="influence"
-        That variance in Wilson's interval; or free of distribution and valid for every n.
+        The precisions that differ from the seen one by at most z of their own standard errors, or
+        exact binomial limits where they are farther out; or free of distribution and valid for
+        every n.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
         independent, those of one group may depend on each other in any way. None is independent
@@ -88,9 +90,12 @@ def precision_at_top_interval(
 
     Notes
     -----
-    Wilson's interval has the sample size ``j pi (1 - pi) / (pi (1 - pi) + (1 - tau)(pi -
-    eta)**2)`` for j items in the top, where half an item of either class is added to estimate pi
-    and eta, the latter from sqrt(n) ranks on either side of the threshold. With ``groups`` the
+    "influence" solves ``top (P - pi)**2 = z**2 (pi (1 - pi) + (1 - tau) (pi - eta)**2)`` for pi,
+    P the precision seen; eta is estimated from sqrt(n) ranks on either side of the threshold, half
+    an item of either class added. On a side where they are farther out the limits are those of
+    Clopper and Pearson with mid-p values, for ``top pi (1 - pi) / (pi (1 - pi) + (1 - tau) (pi -
+    eta)**2)`` draws, half an item of either class added to estimate pi. So they are, toward
+    the nearer end, in tops of a few items. With ``groups`` the limits are Wilson's, the
     variance is that of sums of the influence over groups, half a group of either class is added,
     and the quantile is Student's with one degree less than the effective number
     ``(sum of s^2)^2 / sum of s^4`` of groups with s items in the top.
@@ -135,13 +140,11 @@ def precision_at_top_interval(
         eta = float(positive.mean())
         if top < n:
             eta = share_at(n - top, below, size.astype(np.float64), n_pos.astype(np.float64))
-        shrunken = (top * estimate + 0.5) / (top + 1.0)
-        binomial = shrunken * (1.0 - shrunken)
-        variance = (binomial + (1.0 - tau) * (shrunken - eta) ** 2) / top
-        n_effective, degrees = binomial / variance, inf
-        if dependent is not None:
+        if dependent is None:
+            (low, high), variance = top_limits(estimate, eta, top, float(tau), level)
+        else:
             n_effective, variance, degrees = grouped_top(positive, blocks, dependent, top, eta)
-        low, high = wilson_limits(estimate, n_effective, level, degrees)
+            low, high = wilson_limits(estimate, n_effective, level, degrees)
         error = float(np.sqrt(variance))
     return Interval(
         estimate=estimate,

@@ -18,7 +18,6 @@ __all__ = [
     "Normalize",
     "linear_rank_influence_of",
     "partial_auc_influence_of",
-    "rank_bias",
     "rank_range",
     "share_at",
 ]
@@ -397,56 +396,6 @@ def share_at(n_below: int, below: FloatArray, size: FloatArray, n_pos: FloatArra
 def _block_of_rank(rank: int, below: FloatArray) -> int:
     """Block, counted from the top, that holds an ascending rank."""
     return len(below) - int(np.searchsorted(below[::-1], rank, "left"))
-
-
-def rank_bias(positive: BoolArray, score: FloatArray, phi: ScoreGeneratingFunction) -> float:
-    """Estimate by how much the mean statistic exceeds its target on average, labels fixed.
-
-    The mean over the positives of ``E[phi(R / (n + 1))] - phi(F)``, where the rank R of an item at
-    a given score is normal with the mean and the variance that the other items give it.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Which items are positive.
-    score : ndarray of shape (n,)
-        Scores without NaN.
-    phi : ScoreGeneratingFunction
-        The function.
-
-    Returns
-    -------
-    float
-        The bias.
-    """
-    blocks = tied_blocks(score)
-    n, k = len(score), int(np.count_nonzero(positive))
-    n_pos = blocks.totals(positive.astype(np.float64))
-    size = blocks.lengths()
-    some = np.flatnonzero(n_pos)
-    above = np.cumsum(n_pos) - n_pos / 2.0
-    all_above = np.cumsum(size) - size / 2.0
-    cdf_pos = (k - above[some]) / k
-    cdf_neg = (n - k - (all_above - above)[some]) / (n - k)
-    cdf = (n - all_above[some]) / n
-    mean = (1.0 + (k - 1) * cdf_pos + (n - k) * cdf_neg) / (n + 1.0)
-    variance = (k - 1) * cdf_pos * (1.0 - cdf_pos) + (n - k) * cdf_neg * (1.0 - cdf_neg)
-    reach = np.sqrt(3.0 * np.maximum(variance, 0.0)) / (n + 1.0)
-    # Within the list, and as far on either side, so that the mean stays.
-    ends = 0.5 / (n + 1.0)
-    reach = np.minimum(reach, np.maximum(np.minimum(mean, 1.0 - mean) - ends, 0.0))
-    length = np.array([float(n)])
-
-    def continuous(rank: FloatArray) -> FloatArray:
-        jumped = sum(height * (rank / (n + 1.0) >= u0) for u0, height in phi.jumps)
-        return phi._at_ranks(rank, length) - jumped
-
-    expected = np.zeros(len(some))
-    # Three nodes are exact for the normal distribution up to phi of degree five.
-    for share, sign in ((1 / 6, -1.0), (2 / 3, 0.0), (1 / 6, 1.0)):
-        expected += share * continuous((mean + sign * reach) * (n + 1.0))
-    gain = expected - continuous(cdf * (n + 1.0))
-    return float(np.sum(n_pos[some] * gain) / k)
 
 
 def partial_auc_influence_of(

@@ -7,12 +7,12 @@ from ._influence import (
     Normalize,
     linear_rank_influence_of,
     partial_auc_influence_of,
-    rank_bias,
     rank_range,
     share_at,
 )
 from ._positional_form import PositionalForm
 from ._positive_class import own_pos_label, positive_class, ranking_scores
+from ._rank_bias import rank_bias
 from ._score_generating import Phi, ScoreGeneratingFunction, as_score_generating
 from ._scorer import RankingScorer, check_fixed_scale, refuse_level
 

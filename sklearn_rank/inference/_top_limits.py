@@ -1,0 +1,53 @@
+"""Limits for the precision at the top, whose threshold is a quantile of the sample."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtri
+
+from ._exact_limits import Limits, midp_limits, wider
+
+__all__ = ["top_limits"]
+
+
+def top_limits(
+    estimate: float, eta: float, top: int, tau: float, level: float
+) -> tuple[Limits, float]:
+    """Return score limits for the precision at the top, or exact ones where they are farther out.
+
+    The score limits are the p with
+    ``top (estimate - p)**2 <= z**2 (p (1 - p) + (1 - tau) (p - eta)**2)``: the variance is that of
+    the precision in question, not of the one that was seen.
+
+    Parameters
+    ----------
+    estimate : float
+        Precision of the top, in [0, 1].
+    eta : float
+        Probability that an item at the threshold is positive.
+    top : int
+        Number of items in the top.
+    tau : float
+        Their share, in (0, 1).
+    level : float
+        Nominal probability, in (0, 1).
+
+    Returns
+    -------
+    limits : tuple of (float, float)
+        The limits.
+    variance : float
+        Variance of the precision, at the estimate with half an item of either class added.
+    """
+    c = float(ndtri((1.0 + level) / 2.0)) ** 2 / top
+    # (estimate - p)^2 - c (p - p^2 + (1 - tau) (p - eta)^2) = square p^2 - 2 half p + constant.
+    square = 1.0 + c * tau
+    half = estimate + c / 2.0 - c * (1.0 - tau) * eta
+    constant = estimate**2 - c * (1.0 - tau) * eta**2
+    reach = float(np.sqrt(max(half**2 - square * constant, 0.0)))
+    score = max((half - reach) / square, 0.0), min((half + reach) / square, 1.0)
+
+    shrunken = (top * estimate + 0.5) / (top + 1.0)
+    binomial = shrunken * (1.0 - shrunken)
+    variance = (binomial + (1.0 - tau) * (shrunken - eta) ** 2) / top
+    return wider(score, midp_limits(estimate, binomial / variance, level)), variance
