@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
+from scipy.special import expit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
@@ -27,8 +28,8 @@ from sklearn_rank.inference import auc_interval
 from sklearn_rank.inference._auc_limits import ESTIMATED, METHODS, auc_limits
 from sklearn_rank.inference._auc_moments import AUCMoments
 
-SIZES = [(3, 10), (10, 10), (10, 90), (10, 1000), (90, 10), (30, 30), (30, 300)]
-SIZES += [(100, 100), (100, 1000), (500, 5000)]
+SIZES = [(3, 10), (10, 10), (10, 90), (10, 1000), (90, 10), (20, 200), (30, 30), (30, 300)]
+SIZES += [(50, 1000), (100, 100), (100, 1000), (500, 5000)]
 AUCS = (0.5, 0.7, 0.85, 0.95, 0.98, 0.995)
 DISCRETE = 0.05
 STORED = RESULTS / "auc_coverage.csv"
@@ -102,6 +103,27 @@ class AllOrNothing:
         return AUCMoments.of_independent(auc, variance, 0.0 * auc, 0.0 * auc, n_pos, n_neg)
 
 
+class Mixture:
+    """A share of one distribution and the rest of another."""
+
+    def __init__(self, share, first, second):
+        self.share, self.parts = share, (first, second)
+
+    def cdf(self, x):
+        return self.share * self.parts[0].cdf(x) + (1 - self.share) * self.parts[1].cdf(x)
+
+    def ppf(self, u):
+        points = np.concatenate([part.ppf(GRID[::5]) for part in self.parts])
+        weights = np.repeat([self.share, 1 - self.share], len(points) // 2)
+        order = np.argsort(points)
+        upto = np.cumsum(weights[order])
+        return np.interp(u, (upto - weights[order] / 2) / upto[-1], points[order])
+
+    def rvs(self, size, rng):
+        first = rng.random(size) < self.share
+        return np.where(first, *(part.rvs(size, rng) for part in self.parts))
+
+
 def normal(p):
     return stats.norm(p), stats.norm()
 
@@ -112,6 +134,22 @@ def wide(p):
 
 def exponential(p):
     return stats.expon(scale=np.exp(p)), stats.expon()
+
+
+def far_down(p):
+    """A share of the positives lies below all negatives."""
+    return Mixture(expit(-p), stats.norm(-5), stats.norm(5)), stats.norm()
+
+
+def overlooked(p):
+    """A share of the positives looks like negatives, the rest stands out."""
+    return Mixture(expit(-p), stats.norm(-0.2), stats.norm(5)), stats.norm()
+
+
+def screening(p):
+    """Most positives stand out, as a few negatives do: the logits of mammograms."""
+    positives = Mixture(0.25, stats.norm(p / 3), stats.norm(p))
+    return positives, Mixture(0.03, stats.norm(4), stats.norm())
 
 
 SHAPES = [
@@ -129,6 +167,14 @@ SHAPES = [
     Shape("normal, tied", normal, step=1.0),
     Shape("normal, positives wide, tied", wide, step=1.0),
     Shape("exponential, tied", exponential, step=1.0),
+    Shape("Cauchy", lambda p: (stats.cauchy(np.sinh(p)), stats.cauchy())),
+    Shape("few far down", far_down),
+    Shape("some overlooked", overlooked),
+    Shape("screening", screening),
+    Shape("normal, positives very wide", lambda p: (stats.norm(np.sinh(p), 5), stats.norm())),
+    Shape("three levels", normal, step=2.5),
+    Shape("Cauchy, tied", lambda p: (stats.cauchy(np.sinh(p)), stats.cauchy()), step=1.0),
+    Shape("few far down, tied", far_down, step=2.5),
 ]
 
 

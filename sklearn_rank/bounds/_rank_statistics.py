@@ -47,6 +47,10 @@ DKW = "Dvoretzky, Kiefer & Wolfowitz (1956), constant of Massart (1990)"
 BRETAGNOLLE = "Bretagnolle (1980), in Shorack & Wellner (1986), Inequality 25.1.2"
 DEVIATIONS = {"both": "|W_n/k - W_phi|", "lower": "W_n/k - W_phi", "upper": "W_phi - W_n/k"}
 DRAWN = "items and labels are drawn together, independently"
+# Under the largest or the middle rank of a tied block, two that order the same items alike but for
+# their ties may differ by phi(1) less the mean of phi.
+RANDOM_ORDER = "tied items are in random order in W_phi, or there are no ties"
+SAME_TIES = "tied items are in random order, or all have the largest rank, in W_n and W_phi alike"
 
 
 def pooled_distribution_bound(n: int, delta: float, *, labels: Labels = "fixed") -> Bound:
@@ -162,8 +166,9 @@ def linear_rank_bound(
 
     Notes
     -----
-    The scoring function does not depend on the items, and W_n has ranks without ties, or the
-    largest rank for all items of a tied block as in the paper's Definition 1.
+    The scoring function does not depend on the items. Tied items share the mean of phi over their
+    ranks, as in ``linear_rank_score``, W_phi being the mean over their orders; or all have the
+    largest rank, as in the paper's Definition 1.
 
     References
     ----------
@@ -178,6 +183,7 @@ def linear_rank_bound(
 proof of Proposition 5, with constants]
       where the ranking function does not depend on the test set
       where items are independent given their labels
+      where tied items are in random order, or all have the largest rank, in W_n and W_phi alike
     """
     n, n_pos = _check_sizes(n, n_pos)
     delta = check_share("delta", delta, what="the probability of failure")
@@ -192,7 +198,7 @@ proof of Proposition 5, with constants]
         target=DEVIATIONS["both"],
         delta=delta,
         conditioned_on=condition(labels),
-        assumptions=_assumptions(labels),
+        assumptions=(*_assumptions(labels), SAME_TIES),
     )
 
 
@@ -312,7 +318,7 @@ def linear_rank_sandwich_bound(
         target=DEVIATIONS[side],
         delta=delta,
         conditioned_on=condition(labels),
-        assumptions=_assumptions(labels),
+        assumptions=(*_assumptions(labels), SAME_TIES),
     )
 
 
@@ -409,6 +415,7 @@ def linear_rank_selection_bound(
         assumptions=(
             "the class of functions does not depend on the sample",
             _assumptions(labels)[1],
+            SAME_TIES,
         ),
     )
 
@@ -416,7 +423,8 @@ def linear_rank_selection_bound(
 def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float = 1.0) -> Bound:
     """Bound what ranking by an estimate of the probability of a positive loses.
 
-    ``W_phi(eta) - W_phi(eta_hat) <= height E|eta_hat - eta| / p``.
+    ``W_phi(eta) - W_phi(eta_hat) <= height E|eta_hat - eta| / p``, without ties or with tied items
+    in random order.
 
     Parameters
     ----------
@@ -448,6 +456,12 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
     loses 1/2 with phi(u) = u, and p (1 - p) is less. The error is not known; an
     upper limit for it gives an upper limit for the loss.
 
+    Where eta or eta_hat ties, W_phi is the mean over the orders of the tied items, as
+    ``linear_rank_score(ties="average")`` estimates it: phi is then applied to a uniform variable
+    on either side, which the proof needs. With the largest rank for all items of a tied block the
+    bound is false: a constant eta has W_phi = phi(1), and an estimate that is near to it and has
+    no ties the mean of phi.
+
     References
     ----------
     .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
@@ -458,6 +472,7 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
     >>> from sklearn_rank.bounds import plug_in_rank_bound
     >>> print(plug_in_rank_bound(0.01, 0.25))
     W_phi(eta) - W_phi(eta_hat) <= 0.04 [Clémençon & Vayatis (2009), Remark 3, corrected]
+      where tied items are in random order in W_phi, or there are no ties
     """
     error = check_number("error", error, 0.0, 1.0, what="a mean of |eta_hat - eta|")
     positive_fraction = check_share(
@@ -468,6 +483,7 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
         value=min(error / positive_fraction, 1.0) * height,
         theorem=f"{PAPER}, Remark 3, corrected",
         target="W_phi(eta) - W_phi(eta_hat)",
+        assumptions=(RANDOM_ORDER,),
     )
 
 

@@ -17,6 +17,7 @@ from ._rank_results import RankInterval
 from ._results import Interval, RankTestResult
 from ._roc_band import RocBand, roc_band
 from ._sample_size import AUCPlan, auc_sample_size
+from ._swap import paired_swap_test
 from ._top import precision_at_top_interval
 from ._two_sample import two_sample_rank_test
 
@@ -38,6 +39,7 @@ __all__ = [
     "paired_query_test",
     "paired_query_tests",
     "paired_rank_test",
+    "paired_swap_test",
     "partial_auc_influence",
     "partial_auc_interval",
     "precision_at_top_interval",

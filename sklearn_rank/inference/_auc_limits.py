@@ -11,6 +11,7 @@ from scipy.special import expit, logit, ndtri
 from .._typing import AnyArray, FloatArray
 from ..bounds._shared import kl_limits, score_limits
 from ._auc_moments import AUCMoments, hanley_mcneil_pairs, lehmann_variance
+from ._auc_score_limits import auc_score_limits, unseen_effect
 
 __all__ = ["ESTIMATED", "METHODS", "WITH_GROUPS", "auc_limits", "design_effect"]
 
@@ -19,7 +20,7 @@ Limits = tuple[FloatArray, FloatArray]
 # What the variance of the placements is supposed to be before any were seen: the share of its
 # largest possible value, and the evidence for it in units of n A (1 - A).
 PRIOR_SHARE = 0.5
-PRIOR_EVIDENCE = 0.5
+PRIOR_EVIDENCE = 0.25
 
 N_HALVINGS = 60
 
@@ -65,7 +66,7 @@ def design_effect(moments: AUCMoments) -> FloatArray:
     -----
     The variance of the placements of one class, over ``A (1 - A)``, lies between 0 and 1, and
     their sum over both classes is at most 1. Each is estimated as
-    ``((n - 1) s^2 + c r) / ((n - 1) A (1 - A) + c)`` with ``c = 1/2`` and ``r = (1 + 1/n) / 2``:
+    ``((n - 1) s^2 + c r) / ((n - 1) A (1 - A) + c)`` with ``c = 1/4`` and ``r = (1 + 1/n) / 2``:
     at an AUC of 1 nothing was seen and it is r; one item alone, which shows no spread, has the
     largest, 1.
     """
@@ -88,7 +89,7 @@ def _shrunken_share(seen: AnyArray, largest: AnyArray, n: AnyArray) -> FloatArra
 
 
 def _wilson(moments: AUCMoments, delta: float) -> Limits:
-    return score_limits(moments.auc, _z(delta) ** 2 * design_effect(moments))
+    return auc_score_limits(moments.auc, design_effect(moments), unseen_effect(moments), _z(delta))
 
 
 def _delong(moments: AUCMoments, delta: float) -> Limits:

@@ -149,7 +149,7 @@ def linear_rank_interval(
     >>> print(found.target)
     W_phi at 4 positives of 8, from worst to best
     >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4), round(found.bias, 4)
-    (0.8426, 0.3143, 0.9916, -0.0374)
+    (0.8426, 0.2232, 1.0, -0.0374)
 
     A phi without a limit is resampled:
 
@@ -207,16 +207,17 @@ def _influence_interval(
     limits, variance = influence_limits(
         shares, value - bias, level, conditional=conditional, groups=groups
     )
+    estimate = found.estimate if normalize == "mean" else min(max(found.estimate, 0.0), 1.0)
     return RankInterval(
-        estimate=found.estimate,
+        estimate=estimate,
         # A bias of more than half the width does not take the estimate out of its interval.
-        low=min(low + (high - low) * limits[0], found.estimate),
-        high=max(low + (high - low) * limits[1], found.estimate),
+        low=min(low + (high - low) * limits[0], estimate),
+        high=max(low + (high - low) * limits[1], estimate),
         level=level,
         method="influence",
         target=rank_target(n, k, conditional, normalize),
         standard_error=(high - low) * float(np.sqrt(variance)),
-        bias=found.estimate - (low + (high - low) * (value - bias)),
+        bias=estimate - (low + (high - low) * (value - bias)),
     )
 
 

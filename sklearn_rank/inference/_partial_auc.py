@@ -160,7 +160,7 @@ def partial_auc_interval(
     >>> from sklearn_rank.inference import partial_auc_interval
     >>> y_true, y_score = [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]
     >>> print(partial_auc_interval(y_true, y_score, max_fpr=0.5, scale="normalized"))
-    0.6250 [0.1524, 0.9392] (partial AUC of the population, 95 %, influence)
+    0.6250 [0.0674, 0.9890] (partial AUC of the population, 95 %, influence)
     """
     level = check_level(level)
     check_choice("scale", scale, ("raw", "mcclish", "normalized"))

@@ -2,6 +2,7 @@
 
 from ._auc_limits import design_effect
 from ._auc_moments import sample_moments
+from ._auc_score_limits import auc_score_limits, unseen_effect
 from ._joint import (
     JointEstimate,
     joint_influence,
@@ -19,6 +20,7 @@ __all__ = [
     "ComparisonOptions",
     "IntervalOptions",
     "JointEstimate",
+    "auc_score_limits",
     "check_two_classes",
     "correlation_root",
     "covariance_root",
@@ -34,4 +36,5 @@ __all__ = [
     "sample_interval",
     "sample_moments",
     "sample_test",
+    "unseen_effect",
 ]

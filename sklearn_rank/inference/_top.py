@@ -115,7 +115,7 @@ def precision_at_top_interval(
     >>> from sklearn_rank.inference import precision_at_top_interval
     >>> y_true, y_score = [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]
     >>> print(precision_at_top_interval(y_true, y_score, tau=0.5))
-    0.7500 [0.2864, 0.9573] (precision in the top 0.5 of the population, 95 %, influence)
+    0.7500 [0.2218, 1.0000] (precision in the top 0.5 of the population, 95 %, influence)
     """
     level = check_level(level)
     check_choice("method", method, ("influence", "exact"))

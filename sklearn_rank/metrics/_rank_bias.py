@@ -43,7 +43,8 @@ def rank_bias(positive: BoolArray, score: FloatArray, phi: ScoreGeneratingFuncti
     place = (ragged_ranges(np.zeros_like(length), length) + 0.5) / np.repeat(length, length)
     above = np.repeat((np.cumsum(n_pos) - n_pos)[some], length)
     above += place * np.repeat(n_pos[some], length)
-    all_above = np.repeat((np.cumsum(size) - size)[some], length) + place * np.repeat(length, length)
+    all_above = np.repeat((np.cumsum(size) - size)[some], length)
+    all_above = all_above + place * np.repeat(length, length)
     cdf_pos = (k - above) / k
     cdf_neg = (n - k - (all_above - above)) / (n - k)
     cdf = (n - all_above) / n

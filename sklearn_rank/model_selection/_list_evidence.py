@@ -13,8 +13,15 @@ from scipy.special import ndtri
 
 from .._typing import BoolArray, FloatArray
 from ..bounds import Bound, auc_bound, auc_fold_mean_bound
-from ..bounds._shared import score_limits, wilson_score_limits
-from ..inference._shared import JointEstimate, design_effect, joint_influence, sample_moments
+from ..bounds._shared import wilson_score_limits
+from ..inference._shared import (
+    JointEstimate,
+    auc_score_limits,
+    design_effect,
+    joint_influence,
+    sample_moments,
+    unseen_effect,
+)
 from ..metrics import Measure, get_measure
 from ..metrics._shared import ClassInfluence
 from ._evidence import Evidence, with_prior_shares
@@ -249,7 +256,7 @@ class AUCEvidence(ListEvidence):
         return np.array([one.value for one in found])
 
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Wilson's limits with a variance by placements, regularised.
+        """Score limits with a variance by placements, regularised.
 
         Parameters
         ----------
@@ -265,11 +272,12 @@ class AUCEvidence(ListEvidence):
         """
         # A (1 - A) is concave: that of the mean is no less than the mean over the parts.
         with np.errstate(divide="ignore", invalid="ignore"):
-            effects = [
-                np.array([float(design_effect(one)) for one in part]) for part in self._moments
-            ]
-        effect = self._joined(effects)
-        return score_limits(self.means, ndtri(tails) ** 2 * effect)
+            effects, unseen = (
+                [np.array([float(find(one)) for one in part]) for part in self._moments]
+                for find in (design_effect, unseen_effect)
+            )
+        effect, rare = self._joined(effects), self._joined(unseen)
+        return auc_score_limits(self.means, effect, rare, ndtri(tails))
 
     def bound(
         self, method: Any, candidate: int, delta: float, weights: FloatArray, n_candidates: int

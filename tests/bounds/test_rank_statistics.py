@@ -301,6 +301,44 @@ def test_plug_in_as_printed_is_false():
     assert (1 - p) * p < lost <= plug_in_rank_bound(p, p).value
 
 
+def test_plug_in_needs_ties_in_random_order():
+    # A constant eta, and an estimate as near to it as one likes: with the largest rank for all
+    # tied items the constant has W = phi(1), with random orders the mean of phi, as the estimate.
+    n, p = 2000, 0.3
+    largest = np.mean((np.full(n, n) / n) ** 3)
+    untied = np.mean((np.arange(1, n + 1) / n) ** 3)
+    bound = plug_in_rank_bound(1e-6, p)
+    assert largest - untied > 0.7 > bound.value
+    assert "random order" in bound.assumptions[0]
+
+
+def test_every_bound_of_ranks_says_how_ties_count():
+    found = [
+        linear_rank_bound(100, 20, 0.1, lipschitz=1.0),
+        linear_rank_sandwich_bound([100, 99], 100, 0.1, np.square),
+        linear_rank_selection_bound(100, 20, 0.1, vc_dimension=2, lipschitz=1.0),
+        plug_in_rank_bound(0.1, 0.5),
+    ]
+    for bound in found:
+        assert any("tied items" in text for text in bound.assumptions), bound
+
+
+def test_tied_blocks_within_the_bound():
+    """Three levels: the mean over the orders of the ties, against its functional."""
+    rng = np.random.default_rng(7)
+    of_pos, of_neg, n, k = np.array([0.1, 0.3, 0.6]), np.array([0.5, 0.4, 0.1]), 200, 60
+    upto = np.cumsum(k / n * of_pos + (1 - k / n) * of_neg)
+    ends = np.concatenate(([0.0], upto))
+    target = of_pos @ ((ends[1:] ** 4 - ends[:-1] ** 4) / 4 / np.diff(ends))
+    bound = linear_rank_bound(n, k, 0.5, lipschitz=3.0).value
+    missed = 0
+    for _ in range(200):
+        score = np.r_[rng.choice(3, k, p=of_pos), rng.choice(3, n - k, p=of_neg)]
+        value = linear_rank_score(np.arange(n) < k, score, phi=Power(3), normalize="mean")
+        missed += abs(value - target) > bound
+    assert missed <= 100
+
+
 # ---------------------------------------------------------------------------------------- refusals
 
 

@@ -10,6 +10,7 @@ from scipy.stats import binom, norm
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.bounds import auc_bound
+from sklearn_rank.bounds._shared import score_limits
 from sklearn_rank.inference import auc_interval
 from sklearn_rank.inference._auc_limits import METHODS, WITH_GROUPS
 from sklearn_rank.inference._auc_moments import (
@@ -18,6 +19,7 @@ from sklearn_rank.inference._auc_moments import (
     lehmann_variance,
     sample_moments,
 )
+from sklearn_rank.inference._auc_score_limits import auc_score_limits
 from sklearn_rank.metrics import roc_auc_score
 from tests.oracles import auc_variance as oracle
 
@@ -157,9 +159,41 @@ def test_default_by_definition():
             n = len(placed)
             seen = sum((v - value) ** 2 for v in placed)
             largest = (n - 1) * value * (1 - value)
-            share += (seen + (1 + 1 / n) / 4) / (largest + 1 / 2) / n
-        found = interval(pos, neg)
-        assert (found.low, found.high) == pytest.approx(oracle.wilson(value, share, Z), abs=1e-12)
+            share += (seen + (1 + 1 / n) / 8) / (largest + 1 / 4) / n
+        found, unseen = interval(pos, neg), 1 / (4 * min(len(pos), len(neg)))
+        expected = oracle.score_limits(value, share, unseen, Z)
+        assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("auc", [0.0, 1e-9, 0.1, 0.5, 0.7, 0.999, 1.0])
+@pytest.mark.parametrize("effect", [1e-9, 0.01, 0.3, 1.0])
+@pytest.mark.parametrize("unseen", [0.0, 1e-4, 0.25])
+def test_score_limits_solve_their_equation(auc, effect, unseen):
+    low, high = map(float, auc_score_limits(auc, effect, unseen, Z))
+    expected = oracle.score_limits(auc, effect, unseen, Z)
+    assert (low, high) == pytest.approx(expected, abs=1e-12)
+    assert (low == 0.0) == (auc == 0.0)
+    assert (high == 1.0) == (auc == 1.0)
+    # Mirrored, and without a step where the AUC passes 1/2.
+    mirrored = np.array(auc_score_limits(1 - auc, effect, unseen, Z))
+    assert mirrored == pytest.approx(np.array([1 - high, 1 - low]))
+    near = np.array(auc_score_limits(min(auc + 1e-12, 1.0), effect, unseen, Z))
+    assert near == pytest.approx(np.array([low, high]), abs=1e-5)
+
+
+def test_without_unseen_items_the_limits_are_wilsons():
+    for auc, effect in product((0.0, 0.2, 0.5, 0.95, 1.0), (0.01, 0.4)):
+        found, expected = auc_score_limits(auc, effect, 0.0, Z), score_limits(auc, Z**2 * effect)
+        np.testing.assert_allclose(found, expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3])
+def test_what_a_sample_lacks_without_its_rare_items(share):
+    placements = [0.95, 0.8, 1.0, 0.7]
+    seen, variance = oracle.mixture_variance(placements, 0.0)
+    mean, whole = oracle.mixture_variance(placements, share)
+    assert mean == pytest.approx((1 - share) * seen)
+    assert whole == pytest.approx((1 - share) * variance + (seen - mean) * mean)
 
 
 def test_newcombe_by_definition():

@@ -129,3 +129,24 @@ def wilson(value, variance_share, z):
     b = -(2 * value + z**2 * variance_share)
     root = sqrt(max(b * b - 4 * a * value**2, 0.0))
     return (-b - root) / (2 * a), (-b + root) / (2 * a)
+
+
+def score_limits(value, variance_share, unseen, z):
+    """Farthest A with (value - A)^2 <= z^2 (variance_share A (1 - A) + unseen |value - A| end).
+
+    ``end`` is the way that is left: A below the value, 1 - A above it.
+    """
+
+    def fits(a):
+        end = a if a < value else 1 - a
+        most = variance_share * a * (1 - a) + unseen * abs(value - a) * end
+        return (value - a) ** 2 <= z**2 * most
+
+    return farthest(fits, value, 0.0), farthest(fits, value, 1.0)
+
+
+def mixture_variance(placements, share):
+    """Mean and variance of placements of which a share is replaced by 0."""
+    chances = [(1 - share) / len(placements)] * len(placements) + [share]
+    mean = sum(c * v for c, v in zip(chances, [*placements, 0.0], strict=True))
+    return mean, sum(c * (v - mean) ** 2 for c, v in zip(chances, [*placements, 0.0], strict=True))

@@ -1,0 +1,166 @@
+"""Test of two scorers on the same items by exchanging them, item by item."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from .._arguments import check_choice, check_generator, check_resamples
+from .._typing import BoolArray, FloatArray, IntArray
+from .._validation import check_qid
+from ..metrics import Measure, get_measure
+from ..metrics._shared import MeasureLike
+from ._measure_influence import measure_influence
+from ._normal_test import ALTERNATIVES, Alternative
+from ._results import RankTestResult
+from ._two_classes import check_two_classes
+
+__all__ = ["paired_swap_test"]
+
+# Statistics this near to each other, relatively, are equal up to rounding.
+SLACK = 1e-9
+
+
+def paired_swap_test(
+    y_true: Any,
+    y_score_a: Any,
+    y_score_b: Any,
+    *,
+    measure: MeasureLike = "auc",
+    alternative: Alternative = "two-sided",
+    groups: Any = None,
+    n_resamples: int = 999,
+    random_state: Any = None,
+    pos_label: Any = None,
+) -> RankTestResult:
+    """Test by permutation that two scorers rank alike, on the same items.
+
+    The scores become ranks, the ranks of an item by the two scorers change places or not, with
+    probability 1/2, and ``z = (W_a - W_b) / se`` is found again. For small samples, where the
+    normal distribution of :func:`paired_rank_test` makes it reject too seldom.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes, both present.
+    y_score_a : array-like of shape (n_samples,)
+        Scores of the first scorer; higher is nearer to the top.
+    y_score_b : array-like of shape (n_samples,)
+        Scores of the second, on whatever scale.
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
+        A measure of which the influence of single items is known, as :func:`paired_rank_test`
+        takes it.
+    alternative : {"two-sided", "less", "greater"}, default="two-sided"
+        Whether the first scorer is different, worse or better.
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group (patient, user, query) of each item, all of which change places together;
+        None is independent items: rows that depend on each other then reject too often.
+    n_resamples : int, default=999
+        Number of random exchanges, at least 99; the p-value is at least 1 over one more.
+    random_state : int, Generator, RandomState or None, default=None
+        Source of random numbers; None is fresh.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+
+    Returns
+    -------
+    RankTestResult
+        The test, without an interval; its estimate is the measure of the first less that of the
+        second.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, one class is absent, there is one group only, or the
+        influence of single items on the measure is not known.
+
+    See Also
+    --------
+    paired_rank_test : Quick, with an interval; for larger samples.
+    paired_query_test : Means over queries.
+
+    Notes
+    -----
+    If the ranks by the two scorers are exchangeable, item by item or group by group, a true
+    hypothesis is rejected with probability at most the level, in samples of any size. Scorers
+    with equal measures need not be exchangeable; as the difference is divided by its standard
+    error each time, by the influence of the items, that matters less and less in larger samples.
+    At AUC .98 with 30 positives and 30 negatives it was measured to reject in .01 to .04 at 5 %,
+    where :func:`paired_rank_test` rejects in .000 to .004. O(n_resamples n log n) time, O(n)
+    memory.
+
+    References
+    ----------
+    .. [1] Venkatraman & Begg (1996), *A distribution-free procedure for comparing receiver
+       operating characteristic curves from a paired experiment*, Biometrika 83.
+    .. [2] Bandos, Rockette & Gur (2005), *A permutation test sensitive to differences in areas for
+       comparing ROC curves from a paired design*, Statistics in Medicine 24.
+    .. [3] Janssen (1997), *Studentized permutation tests for non-i.i.d. hypotheses and the
+       generalized Behrens-Fisher problem*, Statistics & Probability Letters 36.
+
+    Examples
+    --------
+    >>> from sklearn_rank.inference import paired_swap_test
+    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0]
+    >>> found = paired_swap_test(y_true, [8, 7, 6, 3, 5, 4, 2, 1], [8, 2, 6, 3, 5, 4, 7, 1],
+    ...                          random_state=0)
+    >>> print(found)
+    p = 0.25 (two-sided, swaps): equal auc; estimate 0.3125
+    """
+    check_choice("alternative", alternative, ALTERNATIVES)
+    n_resamples, rng = check_resamples(n_resamples), check_generator(random_state)
+    measure = get_measure(measure)
+    lists = [check_two_classes(y_true, score, pos_label) for score in (y_score_a, y_score_b)]
+    positive, n = lists[0].positive, len(lists[0].positive)
+    unit = np.arange(n)
+    if groups is not None:
+        unit = np.unique(check_qid(groups, n, name="groups"), return_inverse=True)[1].ravel()
+        if unit.max() == 0:
+            raise ValueError(
+                "groups has one group only, which can change places in no way that tells: pass the"
+                " ids of at least two."
+            )
+    ranks = np.stack([rankdata(data.score) for data in lists])
+    observed, difference = _studentised(measure, positive, ranks, unit)
+    drawn = np.empty(n_resamples)
+    for i in range(n_resamples):
+        swapped = rng.random(unit.max() + 1)[unit] < 0.5
+        drawn[i] = _studentised(measure, positive, np.where(swapped, ranks[::-1], ranks), unit)[0]
+    return RankTestResult(
+        statistic=observed,
+        pvalue=_pvalue(observed, drawn, alternative),
+        estimate=difference,
+        alternative=alternative,
+        method="swaps",
+        hypothesis=f"equal {measure.name}",
+    )
+
+
+def _studentised(
+    measure: Measure, positive: BoolArray, ranks: FloatArray, unit: IntArray
+) -> tuple[float, float]:
+    """Difference over its standard error, infinite where that is 0, and the difference."""
+    first, second = measure_influence(
+        measure, positive, (ranks[0], ranks[1]), conditional=True, pos_label=None
+    )
+    difference = first.estimate - second.estimate
+    sums = np.bincount(unit, first.centred() - second.centred()) / len(positive)
+    error = float(np.sqrt(np.sum(sums**2)))
+    if abs(difference) <= SLACK * max(abs(first.estimate), abs(second.estimate)):
+        return 0.0, difference
+    # Equal influences sum to 0 up to rounding only.
+    if error <= SLACK * abs(difference):
+        return float(np.copysign(np.inf, difference)), difference
+    return difference / error, difference
+
+
+def _pvalue(observed: float, drawn: FloatArray, alternative: Alternative) -> float:
+    """Share of the statistics, the observed one among them, that are at least as extreme."""
+    if alternative == "two-sided":
+        observed, drawn = abs(observed), np.abs(drawn)
+    elif alternative == "less":
+        observed, drawn = -observed, -drawn
+    least = observed - SLACK * abs(observed) if np.isfinite(observed) else observed
+    return (1.0 + np.count_nonzero(drawn >= least)) / (len(drawn) + 1.0)
