@@ -143,10 +143,12 @@ class RankBootstrap:
         if self.normalize == "mean":
             least, largest = self.mean_range()
             origin, scale = least, largest - least
+        estimate = origin + scale * value
         return RankInterval(
-            estimate=origin + scale * value,
-            low=origin + scale * low,
-            high=origin + scale * high,
+            estimate=estimate,
+            # Up to rounding they are in order.
+            low=min(origin + scale * low, estimate),
+            high=max(origin + scale * high, estimate),
             level=level,
             method="bootstrap",
             target=rank_target(

@@ -82,11 +82,11 @@ def dkw_interval(
         lowest, highest = limit_range(phi, n, k)
         low, high = ((x - lowest) / (highest - lowest) for x in (low, high))
         low, high = max(low, 0.0), min(high, 1.0)
-        estimate = (estimate - worst) / (best - worst)
+        estimate = min(max((estimate - worst) / (best - worst), 0.0), 1.0)
     return RankInterval(
         estimate=estimate,
-        low=low,
-        high=high,
+        low=min(low, estimate),
+        high=max(high, estimate),
         level=level,
         method="dkw",
         target=rank_target(n, k, conditional, normalize),

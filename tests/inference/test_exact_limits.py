@@ -31,8 +31,8 @@ def test_limits_at_the_edges(limits, estimate):
     for n in (0.0, 1e-6, 0.3, 7.5, 1e4, 1e12):
         low, high = limits(estimate, n, 0.95)
         assert 0.0 <= low <= estimate <= high <= 1.0
-        assert (low == 0.0) == (estimate == 0.0) or n < 1
-        assert (high == 1.0) == (estimate == 1.0) or n < 1
+        if estimate in (0.0, 1.0):
+            assert (low, high)[int(estimate)] == estimate
     near = limits(estimate, 1e12, 0.95)
     assert near == pytest.approx(wilson_limits(estimate, 1e12, 0.95), abs=1e-9)
 
@@ -49,7 +49,8 @@ def test_coverage_by_summation(n):
         inside = (ends[:, :1] <= chances) & (chances <= ends[:, 1:])
         covered[limits] = np.sum(mass * inside, axis=0).min()
     assert covered[safe_limits] >= 0.91
-    assert covered[wilson_limits] <= 0.86
+    if n < 100:  # nearer to the end than the grid goes
+        assert covered[wilson_limits] <= 0.86
 
 
 # ---------------------------------------------------------------------------- precision at the top

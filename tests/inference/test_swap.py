@@ -1,0 +1,114 @@
+"""The test by swaps: all exchanges of a few items, its level, its groups, its edges."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import norm, rankdata
+
+from sklearn_rank.inference import paired_rank_test, paired_swap_test
+from sklearn_rank.metrics import Exponential, LocalAUC, Wilcoxon
+from tests.oracles import rank_inference as oracle
+
+
+def lists(rng, n=9, levels=100):
+    y_true = np.r_[0, 1, rng.integers(0, 2, n - 2)]
+    return y_true, rng.integers(0, levels, n) + y_true, rng.integers(0, levels, n)
+
+
+def statistic(y_true, ranks_a, ranks_b):
+    """Difference over the root of the sum of squared influences, from placements."""
+    found = [oracle.structural_components(y_true, ranks) for ranks in (ranks_a, ranks_b)]
+    total, difference = 0.0, np.mean(found[0][0]) - np.mean(found[1][0])
+    for first, second in zip(*found, strict=True):
+        apart = np.array(first) - second
+        total += np.sum((apart - apart.mean()) ** 2) / len(apart) ** 2
+    if abs(difference) < 1e-12:
+        return 0.0
+    return difference / np.sqrt(total) if total > 1e-18 else np.copysign(np.inf, difference)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+def test_it_draws_from_all_exchanges(alternative):
+    rng = np.random.default_rng(0)
+    sign = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}[alternative]
+    for levels in (4, 1000):
+        y_true, a, b = lists(rng, levels=levels)
+        ranks = np.array([rankdata(a), rankdata(b)])
+        observed, drawn = statistic(y_true, *ranks), []
+        for swapped in product((False, True), repeat=len(y_true)):
+            drawn.append(statistic(y_true, *np.where(swapped, ranks[::-1], ranks)))
+        exact = np.mean(sign(np.array(drawn)) >= sign(np.array(observed)) - 1e-9)
+        found = paired_swap_test(
+            y_true, a, b, alternative=alternative, n_resamples=999, random_state=1
+        )
+        # The influence of Wilcoxon's statistic between worst and best is that of the AUC.
+        assert found.pvalue == pytest.approx(exact, abs=0.06)
+        assert found.statistic == pytest.approx(observed, rel=1e-9)
+        assert found.estimate == pytest.approx(paired_rank_test(y_true, a, b).estimate)
+
+
+def test_scales_do_not_matter_and_sides_mirror():
+    y_true, a, b = lists(np.random.default_rng(1), 30)
+    options = {"n_resamples": 99, "random_state": 3}
+    one = paired_swap_test(y_true, a, b, **options)
+    assert one == paired_swap_test(y_true, np.exp(a / 50.0), b * 7 - 2, **options)
+    other = paired_swap_test(y_true, b, a, **options)
+    assert other.statistic == pytest.approx(-one.statistic)
+    assert other.pvalue == pytest.approx(one.pvalue)
+    assert paired_swap_test(y_true, a, a, **options).pvalue == 1.0
+
+
+def test_groups_change_places_together():
+    rng = np.random.default_rng(2)
+    y_true, a, b = lists(rng, 8)
+    group = np.array(["x", "y"])[np.arange(8) % 2]
+    found = paired_swap_test(y_true, a, b, groups=group, n_resamples=999, random_state=0)
+    # Two groups: four exchanges, in pairs of the same size.
+    assert found.pvalue == pytest.approx(0.5, abs=0.06) or found.pvalue == 1.0
+    alone = paired_swap_test(y_true, a, b, groups=np.arange(8), n_resamples=99, random_state=0)
+    assert alone == paired_swap_test(y_true, a, b, n_resamples=99, random_state=0)
+
+
+@pytest.mark.parametrize("measure", ["auc", Wilcoxon(), Exponential(20.0), LocalAUC(0.5)])
+def test_clear_differences_are_found(measure):
+    rng = np.random.default_rng(3)
+    y_true = np.arange(60) < 30
+    good, bad = rng.normal(size=60) + 3 * y_true, rng.normal(size=60)
+    found = paired_swap_test(y_true, good, bad, measure=measure, n_resamples=199, random_state=0)
+    assert found.pvalue <= 0.05
+    assert found.method == "swaps"
+    assert found.interval is None
+    perfect = np.arange(60)[::-1]
+    worst = paired_swap_test(y_true, perfect, -perfect, n_resamples=199, random_state=0)
+    assert np.isfinite(worst.pvalue)
+    assert worst.pvalue <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"alternative": "both"}, "alternative='both'"),
+        ({"n_resamples": 10}, "n_resamples=10"),
+        ({"groups": [1, 1, 1, 1]}, "one group only"),
+        ({"measure": "ap"}, "is not known"),
+    ],
+)
+def test_refusals(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        paired_swap_test([1, 0, 1, 0], [4, 3, 2, 1], [1, 2, 3, 4], **arguments)
+
+
+@pytest.mark.slow
+def test_level_near_a_perfect_order():
+    """At AUC .98 and 30/30 the normal test rejects in less than .01, that by swaps in more."""
+    rng, rejected, n_samples = np.random.default_rng(4), np.zeros(2), 150
+    y_true = np.arange(60) < 30
+    for _ in range(n_samples):
+        common = rng.normal(size=60) * 0.9**0.5 + norm.ppf(0.98) * 2**0.5 * y_true
+        a, b = common + rng.normal(size=(2, 60)) * 0.1**0.5
+        rejected[0] += paired_rank_test(y_true, a, b).pvalue <= 0.05
+        found = paired_swap_test(y_true, a, b, n_resamples=99, random_state=rng)
+        rejected[1] += found.pvalue <= 0.05
+    assert rejected[0] < rejected[1]
+    assert rejected[1] / n_samples <= 0.05 + 3 * (0.05 * 0.95 / n_samples) ** 0.5
