@@ -6,7 +6,7 @@ counts as not covered. A cell is called discrete where more than 5 % of its samp
 exactly 1: few values are possible then and no method can cover close to nominal, so that its
 length is what to look at.
 
-    python benchmarks/studies/auc_coverage.py              # the tables, about five minutes
+    python benchmarks/studies/auc_coverage.py              # the tables, about ten minutes
     python benchmarks/studies/auc_coverage.py --write      # and results/auc_coverage.csv
 """
 
@@ -300,7 +300,7 @@ def by_size(rows, method):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--samples", type=int, default=4000, help="samples per cell")
+    parser.add_argument("--samples", type=int, default=2000, help="samples per cell")
     parser.add_argument("--level", type=float, default=0.95)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", action="store_true", help=f"write {STORED.name}")

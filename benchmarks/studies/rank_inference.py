@@ -176,7 +176,8 @@ def partial_row(replications, max_fpr, min_tpr, n_pos, n_neg, auc):
 
 
 def precision_rows(replications):
-    lists = ((200, 0.1, 0.3), (1000, 0.05, 0.1), (1000, 0.3, 0.3), (5000, 0.05, 0.1))
+    lists = ((50, 0.1, 0.1), (100, 0.05, 0.1), (100, 0.1, 0.1), (200, 0.05, 0.3))
+    lists += ((200, 0.1, 0.3), (1000, 0.05, 0.1), (1000, 0.3, 0.3), (5000, 0.05, 0.1))
     cells = itertools.product(lists, AUCS, ("influence", "exact"))
     return [precision_row(replications, *one, auc, method) for one, auc, method in cells]
 

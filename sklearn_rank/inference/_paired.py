@@ -83,6 +83,7 @@ def paired_rank_test(
     See Also
     --------
     compare_rankers : Any number of scorers.
+    paired_swap_test : By permutation, for small samples and values near the end of the range.
     unpaired_rank_test : Scorers on different items.
     two_sample_rank_test : Whether one scorer ranks better than chance.
 
@@ -92,8 +93,9 @@ def paired_rank_test(
     a few items, or one item of a class. Where their mean exceeds three standard deviations the
     variance is that with half an item added at either end of the list in both classes, for each
     scorer by itself, and is taken around no difference instead of the mean; then ``z`` is at most
-    ``sqrt(k m / n)``, nothing is called certain, and the method is "influence, added items". The
-    interval is cut to the possible differences. O(n log n) time, O(n) memory.
+    ``sqrt(k m / n)``, nothing is called certain, and the method is "influence, added items". Where
+    few items tell the scorers apart it rejects too seldom: at AUC .98, 30 positives and 30
+    negatives, in .000 to .004 at 5 %. The interval is cut to the possible differences. O(n log n) time, O(n) memory.
 
     With ``groups`` the variance is the sum over the groups of the squares of what their items add,
     that of either class divided by ``sqrt(1 - share)``, its share of the class, and the quantile
