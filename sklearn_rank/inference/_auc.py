@@ -119,9 +119,9 @@ def auc_interval(
     16 %, "logit-delong" to 19 %; "newcombe" to 62 %
     (the user guide has the table). The term with ``|AUC - A|`` is what a sample lacks that has
     none of a share of the positives below all negatives (or of negatives above all positives),
-    if a quarter of the distance is due to it. The variance of grouped items is Obuchowski's; an id of its
-    own for each row makes real weights those of a survey. O(n log n) time and O(n) memory; without
-    groups one sort of values.
+    if a quarter of the distance is due to it. The variance of grouped items is Obuchowski's; an id
+    of its own for each row makes real weights those of a survey. O(n log n) time and O(n) memory;
+    without groups one sort of values.
 
     References
     ----------

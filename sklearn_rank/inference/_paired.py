@@ -95,7 +95,8 @@ def paired_rank_test(
     scorer by itself, and is taken around no difference instead of the mean; then ``z`` is at most
     ``sqrt(k m / n)``, nothing is called certain, and the method is "influence, added items". Where
     few items tell the scorers apart it rejects too seldom: at AUC .98, 30 positives and 30
-    negatives, in .000 to .004 at 5 %. The interval is cut to the possible differences. O(n log n) time, O(n) memory.
+    negatives, in .000 to .004 at 5 %. The interval is cut to the possible differences. O(n log n)
+    time, O(n) memory.
 
     With ``groups`` the variance is the sum over the groups of the squares of what their items add,
     that of either class divided by ``sqrt(1 - share)``, its share of the class, and the quantile
