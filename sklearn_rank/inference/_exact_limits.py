@@ -19,9 +19,7 @@ N_HALVINGS = 32
 Limits = tuple[float, float]
 
 
-def safe_limits(
-    estimate: float, n_effective: float, level: float, degrees: float = inf
-) -> Limits:
+def safe_limits(estimate: float, n_effective: float, level: float, degrees: float = inf) -> Limits:
     """Return Wilson's limits, or the exact ones on a side where these are farther out.
 
     Parameters
