@@ -60,7 +60,7 @@ class RankBootstrap:
         Returns
         -------
         float
-            The statistic.
+            The statistic, in [0, 1].
         """
         some = np.flatnonzero(n_pos)
         size = n_pos + n_neg
@@ -72,7 +72,7 @@ class RankBootstrap:
             low, high = self.mean_range()
         else:
             low, high = rank_range(self.phi, int(n), int(k))
-        return (mean - low) / (high - low)
+        return min(max((mean - low) / (high - low), 0.0), 1.0)
 
     def mean_range(self) -> tuple[float, float]:
         """Return the least and the largest mean over the positives.
@@ -138,7 +138,7 @@ class RankBootstrap:
         variance = float(draws.var(ddof=1))
         center = float(draws.mean())
         n_effective = center * (1.0 - center) / variance
-        low, high = safe_limits(min(max(value, 0.0), 1.0), n_effective, level)
+        low, high = safe_limits(value, n_effective, level)
         origin, scale = 0.0, 1.0
         if self.normalize == "mean":
             least, largest = self.mean_range()

@@ -9,9 +9,9 @@ from scipy.stats import rankdata
 
 from .._arguments import check_choice, check_generator, check_resamples
 from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import check_qid
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
+from ._groups import check_groups
 from ._measure_influence import measure_influence
 from ._normal_test import ALTERNATIVES, Alternative
 from ._results import RankTestResult
@@ -114,14 +114,8 @@ def paired_swap_test(
     measure = get_measure(measure)
     lists = [check_two_classes(y_true, score, pos_label) for score in (y_score_a, y_score_b)]
     positive, n = lists[0].positive, len(lists[0].positive)
-    unit = np.arange(n)
-    if groups is not None:
-        unit = np.unique(check_qid(groups, n, name="groups"), return_inverse=True)[1].ravel()
-        if unit.max() == 0:
-            raise ValueError(
-                "groups has one group only, which can change places in no way that tells: pass the"
-                " ids of at least two."
-            )
+    dependent = check_groups(groups, n)
+    unit = np.arange(n) if dependent is None else _by_first_row(dependent.codes)
     ranks = np.stack([rankdata(data.score) for data in lists])
     observed, difference = _studentised(measure, positive, ranks, unit)
     drawn = np.empty(n_resamples)
@@ -136,6 +130,12 @@ def paired_swap_test(
         method="swaps",
         hypothesis=f"equal {measure.name}",
     )
+
+
+def _by_first_row(codes: IntArray) -> IntArray:
+    """Number groups in the order of their first rows: their names do not change the draws."""
+    _, first, code = np.unique(codes, return_index=True, return_inverse=True)
+    return rankdata(first, "ordinal").astype(np.intp)[code] - 1
 
 
 def _studentised(

@@ -140,7 +140,8 @@ def test_limits_by_definition():
 def test_the_bounds_from_counts_agree(method):
     for pos, neg in samples(20, seed=9):
         found = interval(pos, neg, level=0.9, method=method)
-        bound = auc_bound(len(pos), len(neg), 0.1, method=method, auc=found.estimate).value
+        known = {"auc": found.estimate} if method == "kl" else {}
+        bound = auc_bound(len(pos), len(neg), 0.1, method=method, **known).value
         farther = max(found.estimate - found.low, found.high - found.estimate)
         if found.low > 0 or found.high < 1:
             assert farther == pytest.approx(min(bound, max(found.estimate, 1 - found.estimate)))
@@ -352,10 +353,11 @@ def test_repeated_rows_in_groups_add_no_certainty():
 
 
 def test_one_group_of_a_class():
-    # All positives depend on each other: one draw.
+    # All positives depend on each other: one draw, and what one draw may lack.
     y, score, groups = [1, 1, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], [0, 0, 0, 1, 2, 3]
     found = auc_interval(y, score, groups=groups)
-    assert found.low == pytest.approx(1 / (1 + Z**2))
+    assert found.low == pytest.approx(1 / (1 + 1.25 * Z**2))
+    assert (found.low, found.high) == pytest.approx(oracle.score_limits(1.0, 1.0, 0.25, Z))
     with pytest.raises(ValueError, match="one group with items of a class: choose"):
         auc_interval(y, score, groups=groups, method="delong")
 

@@ -19,6 +19,7 @@ from sklearn_rank.inference import (
     paired_query_test,
     paired_query_tests,
     paired_rank_test,
+    paired_swap_test,
     partial_auc_interval,
     precision_at_top_interval,
     roc_band,
@@ -67,6 +68,9 @@ def split(y, values):
 CALLS = {
     "auc_interval": lambda y, a, b, g: auc_interval(y, a, groups=g),
     "paired_rank_test": lambda y, a, b, g: paired_rank_test(y, a, b, groups=g),
+    "paired_swap_test": lambda y, a, b, g: paired_swap_test(
+        y, a, b, groups=g, n_resamples=499, random_state=0
+    ),
     "unpaired_rank_test": lambda y, a, b, g: unpaired_rank_test(
         y, a, y, b, groups=None if g is None else (g, g)
     ),
@@ -155,7 +159,7 @@ def test_names_of_groups_and_order_of_rows_do_not_matter(name):
     names = np.array([f"user {i}" for i in np.random.default_rng(0).permutation(100)])[groups]
     np.testing.assert_allclose(numbers(CALLS[name](y, a, b, names)), expected, rtol=1e-9)
     order = np.random.default_rng(1).permutation(len(y))
-    if name != "paired_query_test":  # other exchanges are drawn
+    if name not in ("paired_query_test", "paired_swap_test"):  # other exchanges are drawn
         turned = CALLS[name](y[order], a[order], b[order], groups[order])
         np.testing.assert_allclose(numbers(turned), expected, rtol=1e-9)
 

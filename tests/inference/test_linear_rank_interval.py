@@ -295,12 +295,17 @@ def test_precision_interval_has_the_variance_of_a_random_threshold():
     found = precision_at_top_interval(y_true, y_score, tau=0.1)
     assert found.estimate == precision_at_top_score(y_true, y_score, tau=0.1)
     order = np.argsort(-y_score)
-    eta = y_true[order[155:245]].mean()
+    # Half an item of either class added to sqrt(n) ranks on either side of the threshold.
+    eta = (y_true[order[155:245]].sum() + 0.5) / 91
     pi = found.estimate
     error = np.sqrt((pi * (1 - pi) + 0.9 * (pi - eta) ** 2) / 200)
     assert error > 1.2 * np.sqrt(pi * (1 - pi) / 200)
     assert found.standard_error == pytest.approx(error, rel=0.05)
-    assert found.width == pytest.approx(2 * 1.96 * error, rel=0.1)
+    expected = oracle.top_limits(pi, eta, 200, 0.1, norm.isf(0.025), 0.025)
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-8)
+    # With eta at the precision nothing but the binomial variance is left.
+    binomial = oracle.top_limits(pi, pi, 200, 0.1, norm.isf(0.025), 0.025)
+    assert found.width > 1.2 * (binomial[1] - binomial[0])
 
 
 def test_exact_precision_by_all_counts():

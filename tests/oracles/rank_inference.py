@@ -6,6 +6,9 @@ A score-generating function is here a function of u in (0, 1), with its derivati
 from itertools import combinations, pairwise
 from math import comb, exp, inf, log
 
+from scipy.optimize import brentq
+from scipy.stats import beta
+
 
 def mean_value(y_true, y_score, phi):
     """Mean over the positives of phi(R / (n + 1)), tied items sharing that of their ranks."""
@@ -211,3 +214,30 @@ def kl_limit(mean, n, delta, upper, steps=200):
         else:
             far = middle
     return near
+
+
+def top_limits(seen, eta, top, tau, z, tail):
+    """Limits for a precision at the top that is neither 0 nor 1: the outer of two pairs.
+
+    The precisions from which ``seen`` is z of their standard errors away, and the limits of
+    Clopper and Pearson with mid-p values for as many draws as the variance at the shrunken
+    precision is worth.
+    """
+
+    def variance(p):
+        return (p * (1 - p) + (1 - tau) * (p - eta) ** 2) / top
+
+    def excess(p):
+        return (seen - p) ** 2 - z**2 * variance(p)
+
+    score = [end if excess(end) <= 0 else brentq(excess, end, seen) for end in (0.0, 1.0)]
+    shrunken = (top * seen + 0.5) / (top + 1)
+    draws = shrunken * (1 - shrunken) / variance(shrunken)
+    hits, misses = draws * seen, draws * (1 - seen)
+    # Chances of at least the hits and of more than them, as of a waiting time.
+    both = beta(hits, misses + 1), beta(hits + 1, misses)
+    exact = [
+        brentq(lambda p: sum(one.cdf(p) for one in both) - 2 * tail, 0.0, seen),
+        brentq(lambda p: sum(one.sf(p) for one in both) - 2 * tail, seen, 1.0),
+    ]
+    return min(score[0], exact[0]), max(score[1], exact[1])
