@@ -39,7 +39,8 @@ def list_interval(
     Returns
     -------
     Interval
-        The interval: Wilson's within a finite range, else a normal one, or Student's with groups.
+        The interval: Wilson's, or exact limits where they are farther out, within a finite range,
+        else a normal one, or Student's with groups.
     """
     y_true, y_score = rows
     (found,) = measure_influence(

@@ -143,7 +143,8 @@ def partial_auc_interval(
     The target is the area under the ROC curve of the population, which does not depend on the
     share of positives: labels may be fixed or random. With half an item more at either end of
     the list in both classes the area, as a share of its largest value, has an effective sample
-    size, to which Wilson's method is applied. A two-way area is a mean of positive parts and so
+    size, to which Wilson's method is applied, or on a side where they are farther out Clopper and
+    Pearson's limits with mid-p values. A two-way area is a mean of positive parts and so
     biased upwards where the curve barely reaches ``min_tpr``: with an AUC of .6 and both limits
     at one half the interval covers .86 to .91 instead of .95. With ``groups`` half a group is
     added at either end, and the quantile is Student's, as in :func:`paired_rank_test`. O(n log n)

@@ -120,10 +120,11 @@ def metric_interval(
     ``sqrt(1 - share)``, with Student's quantile at one degree less than the effective number
     ``(sum of s^2)^2 / sum of s^4`` of groups of s queries, and the bootstraps draw groups.
 
-    One list has Wilson's limits within the range of the measure, with half an item or group added
-    at either end in both classes, or normal ones where the range is not finite; labels count as
-    fixed, and no bias is taken off. Beyond the measure the cost is
-    O(n) for ``"t"``, else O(n_resamples n) in time and O(n_resamples + n) in memory.
+    One list has the limits of :func:`linear_rank_interval` by influence within the range of the
+    measure, Wilson's or exact ones farther out, with half an item or group added at either end in
+    both classes, or normal limits where the range is not finite; labels count as fixed, and no
+    bias is taken off. Beyond the measure the cost is O(n) for ``"t"``, else O(n_resamples n) in
+    time and O(n_resamples + n) in memory.
 
     References
     ----------
@@ -144,7 +145,7 @@ def metric_interval(
     One list:
 
     >>> print(metric_interval("bedroc@2", [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]))
-    0.7878 [0.3630, 0.9603] (bedroc@2 at 4 positives of 8, 95 %, influence)
+    0.7878 [0.3201, 0.9882] (bedroc@2 at 4 positives of 8, 95 %, influence)
 
     The labels as scores are perfect on each query, which does not prove that they always are:
 

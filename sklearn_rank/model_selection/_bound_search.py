@@ -175,7 +175,7 @@ the labels [sklearn_rank, Proofs of bounds, Theorem 4, by Hoeffding (1963), Sect
 min(n_pos, n_neg) independent pairs, in Chernoff's form]
         where the functions do not depend on the sample that is scored
         where items are independent given their labels
-    asymptotic: 0.8902 [0.7756, 0.9500] (expected auc of the model fitted without the held-out \
+    asymptotic: 0.8902 [0.7600, 0.9502] (expected auc of the model fitted without the held-out \
 part, 95 %, max-t)
     may be the best, asymptotically: 4 of 5
     best_estimator_: the model that was scored; the lower limit is for it
