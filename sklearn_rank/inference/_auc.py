@@ -115,13 +115,12 @@ def auc_interval(
     score distributions, with and without ties, AUC .5 to .995 and 10 to 5000 items of a class, the
     default of 95 % was measured to cover 91 to 100 %, under 93.5 % in 8 of 1143 cells and more
     than nominal where positives are few and the AUC is near 1; least of all where the scores have
-    Cauchy's distribution or a few positives lie below all negatives. There "delong" falls to
-    16 %, "logit-delong" to 19 %; "newcombe" to 62 %
-    (the user guide has the table). The term with ``|AUC - A|`` is what a sample lacks that has
-    none of a share of the positives below all negatives (or of negatives above all positives),
-    if a quarter of the distance is due to it. The variance of grouped items is Obuchowski's; an id
-    of its own for each row makes real weights those of a survey. O(n log n) time and O(n) memory;
-    without groups one sort of values.
+    Cauchy's distribution or a few positives lie below all negatives. There "delong" falls to 16 %,
+    "logit-delong" to 19 % and "newcombe" to 62 % (the user guide has the table). The term with
+    ``|AUC - A|`` is what a sample lacks that has none of a share of the positives below all
+    negatives (or of negatives above all positives), if a quarter of the distance is due to it. The
+    variance of grouped items is Obuchowski's; an id of its own for each row makes real weights
+    those of a survey. O(n log n) time and O(n) memory; without groups one sort of values.
 
     References
     ----------
