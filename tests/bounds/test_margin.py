@@ -299,7 +299,10 @@ def test_normal_scores_at_realistic_sizes():
     ("change", "message"),
     [
         ({"margins_neg": []}, "margins_neg is empty: pass at least one item"),
-        ({"margins_pos": [[1.0]]}, r"margins_pos has shape \(1, 1\), but must be one-dimensional"),
+        (
+            {"margins_pos": [[1.0, 2.0]]},
+            r"margins_pos has shape \(1, 2\), but must be one-dimensional",
+        ),
         ({"margins_pos": [1.0, nan]}, "margins_pos is NaN at row 1"),
         ({"delta": 0}, "delta=0 must be"),
         ({"radius": 0}, "radius=0 must be .* the largest norm"),

@@ -101,3 +101,20 @@ def test_a_weight_of_ones_own():
         RocBandDisplay.from_predictions(Y_TRUE, Y_SCORE, phi=lambda u: u**2)
     with pytest.raises(ValueError, match=r"level=2 must be a number in \(0, 1\)"):
         RocBandDisplay.from_predictions(Y_TRUE, Y_SCORE, level=2)
+
+
+def test_corners_that_nobody_sees_are_not_drawn():
+    rng = np.random.default_rng(0)
+    y = rng.random(60_000) < 0.3
+    band = roc_band(y, y + rng.normal(size=len(y)))
+    display = RocBandDisplay(band).plot()
+    fpr, tpr = display.line_.get_data()
+    assert len(band.fpr) > 50_000
+    assert len(fpr) < 8_001
+    assert (fpr[0], tpr[0], fpr[-1], tpr[-1]) == (0, 0, 1, 1)
+    # As far apart along the curve, which the sum of both rates numbers, as a cell at most.
+    along = np.linspace(0, 2, 10_001)
+    for drawn, rate in ((fpr, band.fpr), (tpr, band.tpr)):
+        exact = np.interp(along, band.fpr + band.tpr, rate)
+        assert np.abs(np.interp(along, fpr + tpr, drawn) - exact).max() <= 1 / 2000
+    assert len(display.band_.get_xy()) < 16_010
