@@ -3,7 +3,8 @@
     python benchmarks/metric_functions/shapes.py [--rows 1000000] [--only auc ndcg@10] [--write]
 
 A million rows of which only one thing differs from the plain shape: prevalence, type, ties,
-weights, and how the rows are divided into queries. Each time stands beside one ``np.sort`` of the
+weights, what the classes are called, how the rows are divided into queries, and what the ids of
+shuffled queries are. Each time stands beside one ``np.sort`` of the
 same scores, the same call on the plain shape, and scikit-learn's function where it has one. A time
 of more than three times the plain one is marked. One thread, process time, the best of several.
 """
@@ -11,10 +12,12 @@ of more than three times the plain one is marked. One thread, process time, the 
 import argparse
 import sys
 import time
+import uuid
 import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from sklearn import metrics as peers
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -22,14 +25,28 @@ from measuring import describe_machine, format_table, run_worker, serve, store_r
 
 from sklearn_rank import inference, metrics
 
-PLAIN = {"prevalence": 0.1, "dtype": "float64", "ties": "none", "weights": "none", "lists": "one"}
+PLAIN = {
+    "prevalence": 0.1,
+    "dtype": "float64",
+    "ties": "none",
+    "weights": "none",
+    "labels": "numbers",
+    "lists": "one",
+    "ids": "ascending",
+}
 SHAPES = [
     {},
     *({"prevalence": share} for share in (0.01, 0.5, 0.9)),
     *({"dtype": name} for name in ("float32", "int64", "uint8")),
     *({"ties": name} for name in ("10 scores", "1 decimal", "blocks of 1000", "pairs")),
     *({"weights": name} for name in ("whole", "real")),
-    *({"lists": name} for name in ("ragged", "threes", "hundreds, tied", "one giant")),
+    *({"labels": name} for name in ("strings", "objects", "categories")),
+    *({"lists": name} for name in ("ragged", "threes", "hundreds", "hundreds, tied", "one giant")),
+    *(
+        {"lists": "hundreds", "ids": name}
+        for name in ("numbers", "strings", "objects", "categories", "polars", "uuid")
+    ),
+    {"lists": "threes", "ids": "strings"},
 ]
 CLIFF = 3.0
 CALLS = {
@@ -95,7 +112,30 @@ def draw(n, shape):
         more["qid"] = queries(n, shape["lists"], rng)
         if shape["lists"] == "hundreds, tied":
             score = rng.integers(0, 4, n).astype(np.float64)
+    if shape["ids"] != "ascending":
+        more["qid"] = held_as(rng.permutation(more["qid"]), "query ", shape["ids"])
+    if shape["labels"] != "numbers":
+        positive, more["pos_label"] = held_as(positive, "class ", shape["labels"]), "class 1"
     return positive, grade, score.astype(shape["dtype"]), more
+
+
+def held_as(codes, stem, kind):
+    """Numbers as what users have in their place."""
+    if kind == "numbers":
+        return codes
+    if kind == "uuid":
+        ids = [uuid.UUID(int=(int(code) + 1) << 90) for code in range(codes.max() + 1)]
+        return np.array([ids[code] for code in codes], dtype=object)
+    words = np.char.add(stem, codes.astype("U7"))
+    if kind == "polars":
+        import polars
+
+        return polars.Series(words.tolist())
+    return {
+        "strings": lambda: words,
+        "objects": lambda: words.astype(object),
+        "categories": lambda: pd.Categorical(words),
+    }[kind]()
 
 
 def queries(n, layout, rng):
@@ -104,7 +144,7 @@ def queries(n, layout, rng):
         lengths = rng.integers(1, 200, n // 100 + n // 500)
     elif layout == "threes":
         lengths = np.full(n // 3 + 1, 3)
-    elif layout == "hundreds, tied":
+    elif layout.startswith("hundreds"):
         lengths = np.full(n // 100, 100)
     else:
         lengths = np.append(n // 2, np.full(n // 6 + 1, 3))
@@ -115,6 +155,8 @@ def can(call, shape):
     """Whether the function takes data of this shape."""
     weights = shape["weights"]
     if weights != "none" and (call in UNWEIGHTED or (weights == "real" and call in WHOLE)):
+        return False
+    if shape["labels"] != "numbers" and call in GRADED:
         return False
     return shape["lists"] == "one" or call not in ONE_LIST
 
@@ -145,7 +187,7 @@ def work(request):
         y = grade if call in GRADED else positive
         report = {"call": call, "ms": milliseconds(lambda: CALLS[call](y, score, **more))}  # noqa: B023
         report["per_sort"] = report["ms"] / sort
-        if call in PEERS and "qid" not in more:
+        if call in PEERS and "qid" not in more and "pos_label" not in more:
             report["sklearn_ms"] = milliseconds(lambda: PEERS[call](y, score, **more))  # noqa: B023
         yield report
 
