@@ -11,9 +11,12 @@ from ..exceptions import RelativeWeightWarning
 
 __all__ = ["check_weight_scale"]
 
+# Beyond it an item takes no room among the positions of its list, which are float64.
+LARGEST_RATIO = 2.0**53
+
 
 def check_weight_scale(lists: Lists, name: str) -> None:
-    """Refuse weights of less than one item in all; warn of equal ones that are no counts.
+    """Refuse weights without room for their items; warn of equal ones that are no counts.
 
     Parameters
     ----------
@@ -22,7 +25,17 @@ def check_weight_scale(lists: Lists, name: str) -> None:
     name : str
         What takes their weights as repetitions, for messages.
     """
-    if lists.weight is None or lists.whole.all():
+    if lists.weight is None:
+        return
+    lost = lists.sizes > LARGEST_RATIO * np.minimum.reduceat(lists.weight, lists.offsets[:-1])
+    if lost.any():
+        first = int(np.argmax(lost))
+        raise ValueError(
+            f"sample_weight sums to {lists.sizes[first]:g} in {lists.name_of(first)}, more than"
+            f" 2**53 times the smallest one there: {name} takes weights as repetitions, and the"
+            " lightest items would take no room; leave them out."
+        )
+    if lists.whole.all():
         return
     # Sums of real weights are rounded.
     short = lists.sizes < 1.0 - MASS_SLACK

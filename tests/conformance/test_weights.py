@@ -149,3 +149,14 @@ def test_scale_in_a_scorer():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert get_scorer("auc")(Scores(), X, y, sample_weight=[0.1] * 4) == 0.0
+
+
+@weighable
+def test_weights_that_leave_the_lightest_items_no_room_are_refused(case):
+    weight = [1e100, 3.0, 2.0, 1e8]
+    if case.weights == "relative":
+        case(*FOUR, sample_weight=weight)
+        return
+    with pytest.raises(ValueError, match=r"2\*\*53 times the smallest"):
+        case(*FOUR, sample_weight=weight)
+    case(*FOUR, sample_weight=[2.0**20, 3.0, 2.0, 1e4])
