@@ -263,6 +263,7 @@ def test_contrasts_of_another_type(contrasts):
         compare_rankers(y_true, scores, contrasts=contrasts)
 
 
+@pytest.mark.slow
 def test_the_joint_test_holds_its_level_where_the_chi_square_does_not():
     rng = np.random.default_rng(20)
     y_true = np.arange(100) < 10
