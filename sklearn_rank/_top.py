@@ -6,6 +6,7 @@ Weights count repetitions of an item; items of weight 0 must be removed by the c
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ._typing import BoolArray, FloatArray
 __all__ = [
     "MASS_SLACK",
     "quantile_at_mass",
+    "quantiles_at_masses",
     "top_mass",
     "top_masses",
     "top_threshold",
@@ -114,12 +116,37 @@ def quantile_at_mass(scores: FloatArray, weight: FloatArray, mass: float) -> Flo
     ndarray of shape (...)
         The quantiles, scores of items each.
     """
+    return next(quantiles_at_masses(scores, [(weight, mass)]))
+
+
+def quantiles_at_masses(
+    scores: FloatArray, tops: Iterable[tuple[FloatArray, float]]
+) -> Iterator[FloatArray]:
+    """Quantiles of the same scores, as :func:`quantile_at_mass` has them, by one sort.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (..., n)
+        Scores without NaN, one list per row.
+    tops : iterable of (ndarray of shape (n,), float)
+        Weights and mass of each top. Where the weights are the array of the top before, they are
+        summed once.
+
+    Yields
+    ------
+    ndarray of shape (...)
+        The quantiles for each top.
+    """
     order = np.argsort(-scores, axis=-1)
-    reached = np.cumsum(weight[order], axis=-1) >= mass
-    reached[..., -1] = True
-    first = np.argmax(reached, axis=-1)[..., np.newaxis]
-    item = np.take_along_axis(order, first, axis=-1)
-    return np.take_along_axis(scores, item, axis=-1)[..., 0]
+    summed, above = None, scores
+    for weight, mass in tops:
+        if weight is not summed:
+            summed, above = weight, np.cumsum(weight[order], axis=-1)
+        reached = above >= mass
+        reached[..., -1] = True
+        first = np.argmax(reached, axis=-1)[..., np.newaxis]
+        item = np.take_along_axis(order, first, axis=-1)
+        yield np.take_along_axis(scores, item, axis=-1)[..., 0]
 
 
 def top_threshold(

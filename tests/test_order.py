@@ -15,7 +15,13 @@ from sklearn_rank._order import (
     running_totals,
     sorted_descending,
 )
-from sklearn_rank._top import quantile_at_mass, top_mass, top_masses, top_threshold
+from sklearn_rank._top import (
+    quantile_at_mass,
+    quantiles_at_masses,
+    top_mass,
+    top_masses,
+    top_threshold,
+)
 
 
 def test_blocks_descend_and_hold_ties():
@@ -137,6 +143,16 @@ def test_quantile_by_repetition():
         for row, quantile in zip(scores, quantile_at_mass(scores, weight, mass), strict=True):
             repeated = np.sort(np.repeat(row, weight.astype(int)))[::-1]
             assert quantile == repeated[int(mass) - 1]
+
+
+def test_one_sort_gives_the_quantiles_of_several_tops():
+    rng = np.random.default_rng(1)
+    scores = rng.integers(0, 9, (3, 12)).astype(float)
+    one, two = rng.integers(1, 4, (2, 12)).astype(float)
+    tops = [(one, 2.0), (one, 7.0), (two, 3.0), (one, 2.0)]
+    for (weight, mass), found in zip(tops, quantiles_at_masses(scores, tops), strict=True):
+        repeated = np.sort(np.repeat(scores, weight.astype(int), axis=1), axis=1)[:, ::-1]
+        np.testing.assert_array_equal(found, repeated[:, int(mass) - 1])
 
 
 def test_quantile_of_real_weights_allows_for_rounding():

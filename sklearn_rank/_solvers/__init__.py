@@ -1,6 +1,7 @@
 """How to minimise: rows and a loss in, a result with its certificate out."""
 
-from ._accuracy_at_top import AccuracyAtTopSolution, PivotSolver, solve_accuracy_at_top
+from ._accuracy_at_top import AccuracyAtTopSolution, select_solution, solve_accuracy_at_top
+from ._candidates import CandidateSolutions, PivotSolver, Top, solve_candidates
 from ._contracts import choose_method
 from ._design import Design, as_design
 from ._hinge import HingeProblem, solve_linear_hinge
@@ -13,6 +14,7 @@ from ._result import SolverResult
 
 __all__ = [
     "AccuracyAtTopSolution",
+    "CandidateSolutions",
     "Design",
     "HingeProblem",
     "LinearProblem",
@@ -20,6 +22,7 @@ __all__ = [
     "PivotSolver",
     "Quadratic",
     "SolverResult",
+    "Top",
     "as_design",
     "best_scales",
     "check_definite",
@@ -27,7 +30,9 @@ __all__ = [
     "factorise_kernel",
     "quadratic_expansion",
     "refine_top",
+    "select_solution",
     "solve_accuracy_at_top",
+    "solve_candidates",
     "solve_linear",
     "solve_linear_hinge",
     "solve_pivots_newton",

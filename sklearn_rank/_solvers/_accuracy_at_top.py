@@ -1,133 +1,26 @@
-"""All convex problems of accuracy at the top, and the choice among their solutions."""
+"""Accuracy at the top: one solution selected among those of all candidates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from joblib import Parallel, delayed
 
-from .._top import quantile_at_mass
-from .._typing import BoolArray, FloatArray, IntArray
-from ._cvxpy import solve_pivots_cvxpy
-from ._design import DenseDesign
-from ._newton import prepare_newton, solve_pivots_newton
-from ._pivot_problem import PivotProblem, PivotSolutions
-from ._refine import best_scales, refine_top
-from ._result import Certificate, SolverResult, relative_gap
+from .._typing import FloatArray, IntArray
+from ._candidates import CandidateSolutions, CandidateValues, PivotSolver, Top, solve_candidates
+from ._pivot_problem import PivotProblem
+from ._refine import refine_top
+from ._result import Certificate, SolverResult
 from ._threads import one_blas_thread
 
-__all__ = ["AccuracyAtTopSolution", "CandidateValues", "PivotSolver", "solve_accuracy_at_top"]
+__all__ = ["AccuracyAtTopSolution", "Selection", "select_solution", "solve_accuracy_at_top"]
+
+Selection = Literal["closest", "objective", "refine"]
 
 # Solutions from which the search for a better value of Problem (1) starts.
 STARTS = 20
-
-
-@dataclass(frozen=True)
-class PivotSolver:
-    """What solves the problems of pivots, and how accurately.
-
-    Parameters
-    ----------
-    name : {"newton", "cvxpy"}, default="newton"
-        The fast solver or the slow reference.
-    tol : float, default=1e-6
-        Relative duality gap at which a problem counts as solved.
-    max_iter : int, default=500
-        Most iterations for one problem.
-    """
-
-    name: Literal["newton", "cvxpy"] = "newton"
-    tol: float = 1e-6
-    max_iter: int = 500
-
-    def __call__(self, problem: PivotProblem, pivots: IntArray) -> PivotSolutions:
-        """Solve the problems of some pivots.
-
-        Parameters
-        ----------
-        problem : PivotProblem
-            The problems.
-        pivots : ndarray of shape (n_pivots,)
-            Row numbers of the pivots.
-
-        Returns
-        -------
-        PivotSolutions
-            Their solutions.
-        """
-        solve = solve_pivots_newton if self.name == "newton" else solve_pivots_cvxpy
-        return solve(problem, pivots, tol=self.tol, max_iter=self.max_iter)
-
-
-@dataclass(frozen=True, eq=False)
-class CandidateValues:
-    """Some numbers for each candidate, the solution of Problem (2) at its pivot.
-
-    Parameters
-    ----------
-    objective : ndarray of shape (n_candidates,)
-        Value of Problem (2), hinge loss around the pivot's score.
-    lower_bound : ndarray of shape (n_candidates,)
-        Certified: no weight vector has a smaller one.
-    n_iter : ndarray of shape (n_candidates,)
-        Iterations taken.
-    converged : ndarray of bool of shape (n_candidates,)
-        Whether the relative gap is at most the tolerance that was asked for.
-    distance : ndarray of shape (n_candidates,)
-        Distance between the pivot's score and the quantile of the scores.
-    objective_top : ndarray of shape (n_candidates,)
-        Value of Problem (1), hinge loss around the quantile of the scores.
-    scaled : ndarray of shape (n_candidates,)
-        The same at the best multiple of the weights where that was asked for.
-    """
-
-    objective: FloatArray
-    lower_bound: FloatArray
-    n_iter: IntArray
-    converged: BoolArray
-    distance: FloatArray
-    objective_top: FloatArray
-    scaled: FloatArray
-
-    @property
-    def relative_gap(self) -> FloatArray:
-        """Each objective exceeds its optimum by at most this share."""
-        return relative_gap(self.objective, self.lower_bound)
-
-    @classmethod
-    def joined(cls, blocks: list[CandidateValues]) -> CandidateValues:
-        """Put blocks of candidates one after another.
-
-        Parameters
-        ----------
-        blocks : list of CandidateValues
-            The blocks.
-
-        Returns
-        -------
-        CandidateValues
-            Of all candidates.
-        """
-        names = [field.name for field in fields(cls)]
-        return cls(*(np.concatenate([getattr(b, name) for b in blocks]) for name in names))
-
-    def ordered(self, order: IntArray) -> CandidateValues:
-        """Put the candidates into an order.
-
-        Parameters
-        ----------
-        order : ndarray of shape (n_candidates,)
-            The candidates.
-
-        Returns
-        -------
-        CandidateValues
-            Of the same candidates.
-        """
-        return CandidateValues(*(getattr(self, field.name)[order] for field in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +72,7 @@ def solve_accuracy_at_top(
     problem: PivotProblem,
     *,
     top_mass: float,
-    selection: Literal["closest", "objective", "refine"] = "closest",
+    selection: Selection = "closest",
     solver: PivotSolver | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -195,19 +88,9 @@ def solve_accuracy_at_top(
         Mass of the top: the quantile is the largest score ``q`` such that the rows that score
         at least ``q`` have this mass.
     selection : {"closest", "objective", "refine"}, default="closest"
-        ``"closest"`` takes the solution whose pivot scores closest to the quantile of the
-        scores, the smallest objective among ties (the paper's rule; distances within ``tol`` of
-        a margin tie); ``"objective"`` the one with the smallest value of Problem (1), at the
-        quantile of its own scores; ``"refine"`` goes on from the best multiples of the
-        solutions, as :func:`refine_top` does, and its pivot is a row at the quantile.
-    solver : PivotSolver or None, default=None
-        What solves the problems; None is ``PivotSolver()``.
-    n_jobs : int or None, default=None
-        Number of threads that share the blocks of pivots. The result does not depend on it.
-    verbose : int, default=0
-        Verbosity of joblib.
-    on_block : callable or None, default=None
-        Called without arguments, in the calling thread, when a block of 32 pivots is done.
+        As for :func:`select_solution`.
+    solver, n_jobs, verbose, on_block : object
+        As for :func:`solve_candidates`.
 
     Returns
     -------
@@ -221,14 +104,9 @@ def solve_accuracy_at_top(
 
     See Also
     --------
+    solve_candidates : The first half, which serves several tops.
+    select_solution : The second.
     sklearn_rank.AccuracyAtTopRanker : The estimator.
-
-    Notes
-    -----
-    The problems are independent; BLAS is held to one thread while they are solved, and the
-    blocks are shared among ``n_jobs`` threads. Beyond the solver's own memory each thread needs
-    O(32 (n + d)): no solution is kept, and the selected one is solved for again. Dense data of
-    more features than rows are turned to as many features as rows, O(n^2 d) once.
 
     References
     ----------
@@ -243,29 +121,69 @@ def solve_accuracy_at_top(
     >>> solve_accuracy_at_top(problem, top_mass=1.0).candidate_indices
     array([0, 1, 2])
     """
-    solver = solver or PivotSolver()
-    if solver.name == "newton":
-        prepare_newton()
-    problem, basis = _in_span_of_rows(problem)
-    scales = selection == "refine"
-    blocks: list[CandidateValues] = []
+    solutions = solve_candidates(
+        problem,
+        [Top(problem.mass, top_mass)],
+        scales=selection == "refine",
+        solver=solver,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        on_block=on_block,
+    )
+    return select_solution(solutions, selection)
+
+
+def select_solution(
+    solutions: CandidateSolutions, selection: Selection = "closest", top: int = 0
+) -> AccuracyAtTopSolution:
+    """Select one of the solutions of Problem (2) for one top.
+
+    Parameters
+    ----------
+    solutions : CandidateSolutions
+        The solutions for every distinct point.
+    selection : {"closest", "objective", "refine"}, default="closest"
+        ``"closest"`` takes the solution whose pivot scores closest to the quantile of the
+        scores, the smallest objective among ties (the paper's rule; distances within ``tol`` of
+        a margin tie); ``"objective"`` the one with the smallest value of Problem (1), at the
+        quantile of its own scores; ``"refine"`` goes on from the best multiples of the
+        solutions, as :func:`refine_top` does, and its pivot is a row at the quantile; it needs
+        solutions with ``scales=True``.
+    top : int, default=0
+        Number of the top among ``solutions.tops``.
+
+    Returns
+    -------
+    AccuracyAtTopSolution
+        The solution selected, and certificates.
+
+    See Also
+    --------
+    solve_candidates : Makes the solutions.
+
+    Notes
+    -----
+    O(n_candidates) beside the weights that are asked for, but for ``"refine"``, which solves
+    some hundreds of problems.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank._solvers import PivotProblem, Top, select_solution, solve_candidates
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
+    >>> solutions = solve_candidates(problem, [Top(problem.mass, 1.0), Top(problem.mass, 2.0)])
+    >>> select_solution(solutions, "objective", top=1).candidate
+    1
+    """
+    problem, basis = solutions.problem, solutions.basis
+    candidates = solutions.values.at_top(top)
     with one_blas_thread():
-        results = Parallel(
-            n_jobs=n_jobs, require="sharedmem", return_as="generator", verbose=verbose
-        )(
-            delayed(_solve_block)(problem, pivots, top_mass, solver, scales)
-            for pivots in problem.blocks()
-        )
-        for block in results:
-            blocks.append(block)
-            if on_block is not None:
-                on_block()
-        candidates = CandidateValues.joined(blocks)
         if selection == "refine":
-            selected = _refine(problem, candidates, top_mass, solver)
+            selected = _refine(solutions, candidates, solutions.tops[top])
         else:
             by_objective = selection == "objective"
-            selected = _select(problem, candidates, solver, by_objective=by_objective)
+            selected = _select(solutions, candidates, by_objective=by_objective)
     by_position = np.argsort(problem.candidate_indices)
     return AccuracyAtTopSolution(
         coef=selected.coef if basis is None else basis @ selected.coef,
@@ -294,59 +212,19 @@ class _Selected:
     objective_top: float
 
 
-def _solve_block(
-    problem: PivotProblem, pivots: IntArray, top_mass: float, solver: PivotSolver, scales: bool
-) -> CandidateValues:
-    """Solve for a block of pivots and keep some numbers for each, but no solution."""
-    solutions = solver(problem, pivots)
-    if not np.all(np.isfinite(solutions.objective)):
-        raise ValueError(
-            "The scores overflow: the features are too large for float64 sums of squares; scale"
-            " them, for example by StandardScaler."
-        )
-    scores = problem.scores(solutions.coef)
-    quantile = quantile_at_mass(scores, problem.mass, top_mass)
-    objective_top = problem.objective(solutions.coef, scores, quantile)
-    return CandidateValues(
-        objective=solutions.objective,
-        lower_bound=solutions.lower_bound,
-        n_iter=solutions.n_iter,
-        converged=solutions.converged,
-        distance=np.abs(scores[np.arange(len(pivots)), pivots] - quantile),
-        objective_top=objective_top,
-        scaled=best_scales(problem, solutions.coef, top_mass)[1] if scales else objective_top,
-    )
-
-
-def _in_span_of_rows(problem: PivotProblem) -> tuple[PivotProblem, FloatArray | None]:
-    """The same problems in the span of the rows, and its orthonormal basis where it was taken.
-
-    Weights off the span only add to the norm, so that none of the problems has any.
-    """
-    rows = problem.rows
-    if not rows.is_dense or problem.n_features <= len(problem.y):
-        return problem, None
-    basis, coordinates = np.linalg.qr(rows.to_array().T)
-    return replace(problem, rows=DenseDesign(np.ascontiguousarray(coordinates.T))), basis
-
-
 def _select(
-    problem: PivotProblem,
-    candidates: CandidateValues,
-    solver: PivotSolver,
-    *,
-    by_objective: bool,
+    solutions: CandidateSolutions, candidates: CandidateValues, *, by_objective: bool
 ) -> _Selected:
-    """Select a candidate by its values, and solve for it again."""
+    """Select a candidate by its values."""
     if by_objective:
         best = int(np.argmin(candidates.objective_top))
     else:
         # Scores are in units of the margin, and not known any better than to the tolerance.
         distance = candidates.distance
-        tied = np.flatnonzero(distance <= distance.min() + solver.tol)
+        tied = np.flatnonzero(distance <= distance.min() + solutions.solver.tol)
         best = int(tied[np.argmin(candidates.objective[tied])])
     return _Selected(
-        coef=solver(problem, problem.pivots_to_repeat(best)).coef[-1],
+        coef=solutions.coefs(np.array([best]))[0],
         candidate=best,
         distance=float(candidates.distance[best]),
         pivot_objective=float(candidates.objective[best]),
@@ -354,16 +232,12 @@ def _select(
     )
 
 
-def _refine(
-    problem: PivotProblem,
-    candidates: CandidateValues,
-    top_mass: float,
-    solver: PivotSolver,
-) -> _Selected:
+def _refine(solutions: CandidateSolutions, candidates: CandidateValues, top: Top) -> _Selected:
     """Go on from the best candidates; the pivot is then a row at the quantile."""
-    likeliest = problem.pivots[np.argsort(candidates.scaled, kind="stable")[:STARTS]]
-    starts = solver(problem, likeliest).coef
-    refined = refine_top(problem, starts, top_mass, tol=solver.tol)
+    problem = replace(solutions.problem, mass=top.mass)
+    likeliest = np.argsort(candidates.scaled, kind="stable")[:STARTS]
+    starts = solutions.coefs(likeliest)
+    refined = refine_top(problem, starts, top.top_mass, tol=solutions.solver.tol)
     value = refined.certificate.objective
     return _Selected(
         coef=refined.coef,

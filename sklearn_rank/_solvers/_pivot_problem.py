@@ -52,6 +52,10 @@ class PivotProblem:
         Row number of each distinct point.
     candidate_indices : ndarray of shape (n_candidates,)
         Where each distinct point stands first in the data that were merged.
+    samples : ndarray of shape (n_samples,)
+        The samples that were merged, those of one row together, in the order of the rows.
+    starts : ndarray of shape (n_rows,)
+        Where in ``samples`` those of each row start.
 
     See Also
     --------
@@ -82,6 +86,8 @@ class PivotProblem:
     mass: FloatArray
     pivots: IntArray
     candidate_indices: IntArray
+    samples: IntArray
+    starts: IntArray
 
     @classmethod
     def from_rows(
@@ -133,16 +139,34 @@ class PivotProblem:
                 first[-1] = min(first[-1], i)
                 if y[i] != y[before]:
                     starts.append(position)
-        taken = np.asarray(order)[starts]
+        samples, first_samples = np.asarray(order), np.asarray(starts)
+        taken = samples[first_samples]
         rows = design.rows(taken) if coordinates is None else DenseDesign(coordinates(taken))
         return cls(
             rows=rows.centred(),
             y=np.ascontiguousarray(y[taken], dtype=np.float64),
-            cost=np.add.reduceat(cost[order], starts),
-            mass=np.add.reduceat(mass[order], starts),
+            cost=np.add.reduceat(cost[samples], first_samples),
+            mass=np.add.reduceat(mass[samples], first_samples),
             pivots=np.asarray(pivots, dtype=np.int64),
             candidate_indices=np.asarray(first, dtype=np.int64),
+            samples=samples,
+            starts=first_samples,
         )
+
+    def merged(self, weight: FloatArray) -> FloatArray:
+        """Sum weights of the samples over those that were merged into one row.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n_samples,)
+            Such as other masses than the problem was made with.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The sums.
+        """
+        return np.add.reduceat(weight[self.samples], self.starts)
 
     @property
     def n_candidates(self) -> int:
@@ -157,8 +181,13 @@ class PivotProblem:
             return np.empty((0, 0))
         return np.ascontiguousarray(self.rows.scores(self.rows.to_array().T))
 
-    def blocks(self) -> list[IntArray]:
-        """Split the pivots into tasks.
+    def blocks(self, pivots: IntArray | None = None) -> list[IntArray]:
+        """Split pivots into tasks.
+
+        Parameters
+        ----------
+        pivots : ndarray of shape (n_pivots,) or None, default=None
+            Row numbers of the pivots; None is all of them.
 
         Returns
         -------
@@ -166,26 +195,9 @@ class PivotProblem:
             The pivots, 32 at a time: a split that depends on no number of workers, so that
             neither does any rounding.
         """
-        return [
-            self.pivots[start : start + BLOCK_SIZE]
-            for start in range(0, self.n_candidates, BLOCK_SIZE)
-        ]
-
-    def pivots_to_repeat(self, number: int) -> IntArray:
-        """List the pivots to solve for to obtain the solution of one of them again.
-
-        Parameters
-        ----------
-        number : int
-            Number of the candidate.
-
-        Returns
-        -------
-        ndarray
-            The pivot, last; before it those of its block from which its solution started.
-        """
-        first = number - number % BLOCK_SIZE if self.products.size else number
-        return self.pivots[first : number + 1]
+        if pivots is None:
+            pivots = self.pivots
+        return [pivots[start : start + BLOCK_SIZE] for start in range(0, len(pivots), BLOCK_SIZE)]
 
     @property
     def n_features(self) -> int:

@@ -24,7 +24,7 @@ from ..bounds import Bound, accuracy_at_top_margin_bound
 from ._base import BipartiteRanker
 from ._fitting import FitProgress, restored_on_error, warn_not_converged
 from ._kernel_map import KernelMap
-from ._score_function import fitted_scores, learned_scores, store_scores
+from ._score_function import ScoreFunction, fitted_scores, learned_scores, store_scores
 from ._top_of_rows import mass_of_top, store_threshold
 from ._two_classes import TwoClasses
 
@@ -413,18 +413,43 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
             problem,
             top_mass=top,
             selection=self.selection,
-            solver=PivotSolver(
-                "newton" if self.solver == "auto" else self.solver, self.tol, self.max_iter
-            ),
+            solver=self._pivot_solver(),
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             on_block=progress.step,
         )
-        function = learned_scores(kernel, solution.coef, X)
+        self._store_function(learned_scores(kernel, solution.coef, X), X, rows, mass, top)
+        self._store_solution(solution, rows)
+        progress.done()
+
+    def _pivot_solver(self) -> PivotSolver:
+        return PivotSolver(
+            "newton" if self.solver == "auto" else self.solver, self.tol, self.max_iter
+        )
+
+    def _store_function(
+        self, function: ScoreFunction, X: Any, rows: TwoClasses, mass: Any, top: float
+    ) -> None:
+        """Store a function of the rows X and its threshold at the top of the masses."""
         store_scores(self, function, rows)
         store_threshold(self, rows.direction, *function.scores_of_fitted(X), mass, top)
-        self._store(solution, rows.taken)
-        missed = np.count_nonzero(~solution.candidates.converged)
+
+    def _store_solution(self, solution: AccuracyAtTopSolution, rows: TwoClasses) -> None:
+        """Store what is known of the solution and of the candidates, and judge these."""
+        certificate, candidates = solution.certificate, solution.candidates
+        self.pivot_index_ = int(rows.taken[solution.candidate_indices[solution.candidate]])
+        self.quantile_distance_ = solution.distance
+        self.objective_ = solution.pivot_objective
+        self.objective_top_ = certificate.objective
+        self.lower_bound_ = certificate.lower_bound
+        self.optimality_gap_ = certificate.objective - certificate.lower_bound
+        self.dual_gap_ = float(candidates.relative_gap.max())
+        self.candidate_indices_ = rows.taken[solution.candidate_indices]
+        self.candidate_objectives_ = candidates.objective
+        self.candidate_distances_ = candidates.distance
+        self.converged_ = certificate.converged
+        self.n_iter_ = certificate.n_iter
+        missed = np.count_nonzero(~candidates.converged)
         if missed:
             warn_not_converged(
                 "relative_gap",
@@ -432,25 +457,8 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
                 n_iter=self.n_iter_,
                 tol=self.tol,
                 regularise="lower C",
-                problems=f"{missed} of {problem.n_candidates} problems",
+                problems=f"{missed} of {len(candidates.converged)} problems",
             )
-        progress.done()
-
-    def _store(self, solution: AccuracyAtTopSolution, taken: Any) -> None:
-        """Store what is known of the solution and of the candidates."""
-        certificate, candidates = solution.certificate, solution.candidates
-        self.pivot_index_ = int(taken[solution.candidate_indices[solution.candidate]])
-        self.quantile_distance_ = solution.distance
-        self.objective_ = solution.pivot_objective
-        self.objective_top_ = certificate.objective
-        self.lower_bound_ = certificate.lower_bound
-        self.optimality_gap_ = certificate.objective - certificate.lower_bound
-        self.dual_gap_ = float(candidates.relative_gap.max())
-        self.candidate_indices_ = taken[solution.candidate_indices]
-        self.candidate_objectives_ = candidates.objective
-        self.candidate_distances_ = candidates.distance
-        self.converged_ = certificate.converged
-        self.n_iter_ = certificate.n_iter
 
     def decision_function(self, X: Any) -> Any:
         """Score of each row less the threshold between the classes.

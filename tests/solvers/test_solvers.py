@@ -1,6 +1,7 @@
 """Both solvers on what is hard for solvers: scales, shapes, sparsity, limits."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -279,13 +280,8 @@ def test_no_square_array_of_the_rows_is_made():
     solve(make(X[:50], y[:50], 0.01))  # compile first
     tracemalloc.start()
     # Three blocks: more of them take longer and no more memory.
-    part = PivotProblem(
-        rows=problem.rows,
-        y=problem.y,
-        cost=problem.cost,
-        mass=problem.mass,
-        pivots=problem.pivots[:96],
-        candidate_indices=problem.candidate_indices[:96],
+    part = replace(
+        problem, pivots=problem.pivots[:96], candidate_indices=problem.candidate_indices[:96]
     )
     solve(part, top=100.0, tol=1e-4)
     _, peak = tracemalloc.get_traced_memory()

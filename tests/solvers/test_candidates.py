@@ -1,0 +1,91 @@
+"""The solutions of all candidates serve any number of tops, as if each were solved for alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sklearn_rank._solvers import (
+    PivotProblem,
+    PivotSolver,
+    Top,
+    select_solution,
+    solve_accuracy_at_top,
+    solve_candidates,
+    solve_pivots_newton,
+)
+from tests.oracles import top_quantile
+
+
+def problem_of(form=np.asarray, n=70, d=4, seed=0):
+    """Rows that repeat, with whole weights, and two kinds of masses for them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    X[-10:] = X[:10]
+    y = np.where(rng.random(n) < 0.4, 1.0, -1.0)
+    weight = rng.integers(1, 4, n).astype(float)
+    problem = PivotProblem.from_rows(form(X), y, 0.2 * weight, weight)
+    masses = weight, weight * np.where(y > 0, weight[y < 0].sum(), weight[y > 0].sum())
+    return problem, X, y, 0.2 * weight, masses
+
+
+@pytest.mark.parametrize("selection", ["closest", "objective", "refine"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_one_solve_serves_every_top_as_a_solve_of_its_own(form, selection):
+    problem, X, y, cost, masses = problem_of(form)
+    tops = [
+        Top(problem.merged(mass), np.floor(tau * mass.sum()))
+        for mass in masses
+        for tau in (0.02, 0.1, 0.3)
+    ]
+    solutions = solve_candidates(problem, tops, scales=selection == "refine")
+    for k, top in enumerate(tops):
+        together = select_solution(solutions, selection, top=k)
+        alone = solve_accuracy_at_top(
+            replace(problem, mass=top.mass), top_mass=top.top_mass, selection=selection
+        )
+        assert together.certificate == alone.certificate
+        for name in set(vars(alone)) - {"certificate", "candidates"}:
+            np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
+        for name, values in vars(alone.candidates).items():
+            np.testing.assert_array_equal(getattr(together.candidates, name), values)
+        value = top_quantile.value(together.coef, X, y, cost, masses[k // 3], top.top_mass)
+        assert together.certificate.objective == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_weights_of_candidates_are_those_that_were_solved_for(form):
+    problem, *_ = problem_of(form)
+    solutions = solve_candidates(problem, [Top(problem.mass, 5.0)])
+    assert (solutions.kept is None) == sp.issparse(form(np.eye(2)))
+    for numbers in (np.array([3]), np.array([40, 2, 7]), np.arange(problem.n_candidates)):
+        for n_jobs in (1, 2):
+            np.testing.assert_array_equal(
+                solutions.coefs(numbers, n_jobs),
+                solve_pivots_newton(problem, problem.pivots[numbers]).coef,
+            )
+
+
+def test_wide_rows_are_solved_for_in_their_span():
+    problem, *_ = problem_of(n=30, d=50)
+    solutions = solve_candidates(problem, [Top(problem.mass, 5.0)], solver=PivotSolver(tol=1e-9))
+    assert solutions.kept.shape == (problem.n_candidates, len(problem.y))
+    np.testing.assert_allclose(
+        solutions.kept @ solutions.basis.T,
+        solve_pivots_newton(problem, problem.pivots, tol=1e-9).coef,
+        atol=1e-4,
+    )
+
+
+def test_weights_of_samples_are_summed_over_merged_rows():
+    X = np.array([[2.0], [1.0], [2.0], [2.0]])
+    problem = PivotProblem.from_rows(X, np.array([1.0, -1.0, 1.0, -1.0]), np.ones(4), np.ones(4))
+    weight = np.array([1.0, 10.0, 100.0, 1000.0])
+    centre = X[[0, 1, 3], 0].mean()
+    expected = {(2 - centre, 1.0): 101.0, (1 - centre, -1.0): 10.0, (2 - centre, -1.0): 1000.0}
+    for x, label, total in zip(
+        problem.rows.to_array()[:, 0], problem.y, problem.merged(weight), strict=True
+    ):
+        assert expected.pop((x, label)) == total
+    assert not expected
