@@ -295,6 +295,16 @@ TOP = [
     ),
     *(
         MetricCase(
+            metrics.smoothed_precision_at_top_score,
+            _mean(orders.smoothed_precision_at_top, tau=tau),
+            {"tau": tau},
+            scorer_name=f"smoothed_precision@top{tau}",
+            weights="relative",
+        )
+        for tau in (0.2, 0.35, 0.5, 0.8)
+    ),
+    *(
+        MetricCase(
             metrics.enrichment_factor_score,
             _mean(orders.enrichment_factor, fraction=fraction),
             {"fraction": fraction},

@@ -36,6 +36,7 @@ from ._score_generating import (
     Wilcoxon,
 )
 from ._scorer import get_scorer, get_scorer_names
+from ._smoothed_precision import smoothed_precision_at_top_score
 from ._spearman import rank_positions, spearman_score
 from ._success import success_at_k_score
 from ._top import (
@@ -90,6 +91,7 @@ __all__ = [
     "reciprocal_rank_score",
     "rie_score",
     "roc_auc_score",
+    "smoothed_precision_at_top_score",
     "spearman_score",
     "success_at_k_score",
     "tau_ap_score",

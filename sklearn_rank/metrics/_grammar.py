@@ -59,6 +59,7 @@ from ._roc_points import (
     tpr_at_fpr_score,
 )
 from ._score_generating import ScoreGeneratingFunction
+from ._smoothed_precision import SmoothedPrecisionAtTopMeasure, smoothed_precision_at_top_score
 from ._spearman import spearman_score
 from ._spearman_measure import SpearmanMeasure
 from ._success import SuccessMeasure, success_at_k_score
@@ -173,6 +174,7 @@ _GRAMMAR = (
     _Entry(RecallAtKMeasure, _position, example="20"),
     _Entry(RIEMeasure, _number, example="20"),
     _Entry(ReciprocalRankMeasure, _position, optional=True, example="10"),
+    _Entry(SmoothedPrecisionAtTopMeasure, _share, example="0.05"),
     _Entry(SpearmanMeasure),
     _Entry(SuccessMeasure, _position, example="10"),
     _Entry(TPRAtFPRMeasure, _small_rate, example="0.01"),
@@ -212,6 +214,7 @@ _OF_FUNCTION: dict[Callable[..., Any], type[Measure]] = {
     reciprocal_rank_score: ReciprocalRankMeasure,
     rie_score: RIEMeasure,
     roc_auc_score: AUCMeasure,
+    smoothed_precision_at_top_score: SmoothedPrecisionAtTopMeasure,
     spearman_score: SpearmanMeasure,
     success_at_k_score: SuccessMeasure,
     tau_ap_score: TauAPMeasure,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -66,49 +67,53 @@ class LiftMeasure(Measure):
         ClassInfluence
             The influence: that of the share of the positives in the top.
         """
-        return lift_influence(lists, float(self.fraction), float(self.values(lists)[0]))
+        # A part of the first item is as good as all of it.
+        found = lift_influence(lists, [max(float(self.fraction), 1.0 / float(lists.sizes[0]))])
+        return replace(found, estimate=float(self.values(lists)[0]))
 
 
 @dataclass(frozen=True)
-class _InTop(ScoreGeneratingFunction):
-    """``phi(u) = 1{u >= 1 - fraction}``: its mean over the positives is their share in the top."""
+class _InTops(ScoreGeneratingFunction):
+    """``phi(u) = mean of 1{u >= 1 - f} / f``: its mean over the positives is the mean lift."""
 
-    fraction: float
+    fractions: tuple[float, ...]
 
     @property
     def jumps(self) -> tuple[tuple[float, float], ...]:  # type: ignore[override]
-        return ((1.0 - self.fraction, 1.0),)
+        n = len(self.fractions)
+        return tuple((1.0 - fraction, 1.0 / fraction / n) for fraction in self.fractions)
 
     @property
     def lipschitz(self) -> float:
         return inf
 
     def __call__(self, u: Any) -> FloatArray:
-        return np.where(np.asarray(u) >= 1.0 - self.fraction, 1.0, 0.0)
+        u = np.asarray(u)
+        value = np.zeros(u.shape)
+        for start, height in self.jumps:
+            value += np.where(u >= start, height, 0.0)
+        return value
 
     def derivative(self, u: Any) -> FloatArray:
         return np.zeros_like(np.asarray(u, dtype=np.float64))
 
 
-def lift_influence(lists: ScoredLists, fraction: float, value: float) -> ClassInfluence:
+def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInfluence:
     """Find how much each item of one list moves precision in the top as a ratio to chance.
 
     Parameters
     ----------
     lists : ScoredLists
         One list with items of both classes, each counted once.
-    fraction : float
-        Share of the items that make the top.
-    value : float
-        The ratio.
+    fractions : sequence of float
+        Shares of the items that make the top, in (0, 1]; of several the mean ratio is meant.
 
     Returns
     -------
     ClassInfluence
-        The influence.
+        The influence; exact in its estimate and range where the tops hold whole items.
     """
-    found = linear_rank_influence_of(lists.positive, lists.score, _InTop(fraction))
-    return replace(found.scaled(0.0, fraction, copy=False), estimate=value)
+    return linear_rank_influence_of(lists.positive, lists.score, _InTops(tuple(fractions)))
 
 
 def lift_score(

@@ -93,6 +93,7 @@ def precision_at_top_score(
     See Also
     --------
     precision_at_k_score : Among a number of items.
+    smoothed_precision_at_top_score : The mean over four shares, for choosing between models.
     positives_at_top_score : Counts positives down to the first negative.
     accuracy_at_top_loss : Counts the errors on both sides of the same quantile.
 

@@ -28,6 +28,8 @@ __all__ = [
     "EnrichmentFactorMeasure",
     "PositivesAtTopMeasure",
     "PrecisionAtTopMeasure",
+    "check_top",
+    "masses_of_tops",
 ]
 
 
@@ -49,7 +51,7 @@ class PrecisionAtTopMeasure(Measure):
     tau: float = 0.05
 
     def __post_init__(self) -> None:
-        _check_top("tau", self.tau)
+        check_top("tau", self.tau)
         super().__post_init__()
 
     @property
@@ -59,7 +61,7 @@ class PrecisionAtTopMeasure(Measure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Precision of each list."""
-        mass = _top_masses(lists, "tau", self.tau)
+        mass = masses_of_tops(lists, "tau", self.tau)
         return positives_in_top(lists.leading(mass).blocks(), mass) / mass
 
 
@@ -83,7 +85,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
     fraction: float
 
     def __post_init__(self) -> None:
-        _check_top("fraction", self.fraction)
+        check_top("fraction", self.fraction)
         super().__post_init__()
 
     @property
@@ -97,7 +99,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
             # In floating point, as the system does: 0.07 of 100 items are 8.
             mass = np.ceil(lists.sizes * self.fraction)
         else:
-            mass = _top_masses(lists, "fraction", self.fraction)
+            mass = masses_of_tops(lists, "fraction", self.fraction)
         ordered = self.rules.ordered(lists, lists.positive).leading(mass)
         found = positives_in_top(ordered.blocks(), mass)
         # In a list without positives 0 times infinity: undefined.
@@ -124,7 +126,8 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
         """
         if not self.has_influence:
             return None
-        return lift_influence(lists, float(self.fraction), float(self.values(lists)[0]))
+        mass = masses_of_tops(lists, "fraction", self.fraction)
+        return lift_influence(lists, [float(mass[0] / lists.sizes[0])])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -183,7 +186,7 @@ class AccuracyAtTopMeasure(Measure):
     tau: float = 0.05
 
     def __post_init__(self) -> None:
-        _check_top("tau", self.tau)
+        check_top("tau", self.tau)
         super().__post_init__()
 
     @property
@@ -193,7 +196,7 @@ class AccuracyAtTopMeasure(Measure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Loss of each list."""
-        mass = _top_masses(lists, "tau", self.tau)
+        mass = masses_of_tops(lists, "tau", self.tau)
         if lists.weight is None:
             above, below, n_neg, n_pos = _errors_of_items(lists, mass.astype(np.intp))
         else:
@@ -233,20 +236,48 @@ def _errors_of_weights(
     return above, below, negatives[last], positives[last]
 
 
-def _check_top(name: str, share: Any) -> None:
+def check_top(name: str, share: Any) -> None:
+    """Check the share of the items that make the top, in (0, 1).
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, for messages.
+    share : object
+        Its value.
+    """
     if not is_number(share):
         raise TypeError(f"{name}={share!r} must be a number between 0 and 1, both excluded.")
     if not 0 < share < 1:
         raise ValueError(f"{name}={share!r} must lie between 0 and 1, both excluded.")
 
 
-def _top_masses(lists: ScoredLists, name: str, share: float) -> FloatArray:
-    """Weight of the top of each list; warns of tops of less than one item."""
+def masses_of_tops(
+    lists: ScoredLists, name: str, share: float, *, warns: bool = True
+) -> FloatArray:
+    """Find the weight of the top of each list; warns of tops of less than one item.
+
+    Parameters
+    ----------
+    lists : ScoredLists
+        The lists.
+    name : str
+        Name of the parameter that is the share, for the warning.
+    share : float
+        Share of the items that make the top, in (0, 1].
+    warns : bool, default=True
+        Whether to warn.
+
+    Returns
+    -------
+    ndarray of shape (n_lists,)
+        The weights.
+    """
     smallest = np.ones(lists.n_lists)
     if lists.weight is not None:
         smallest = np.minimum.reduceat(lists.weight, lists.offsets[:-1])
     masses, small = top_masses(lists.sizes, float(share), lists.whole, smallest)
-    if small.any():
+    if warns and small.any():
         first = int(np.argmax(small))
         of_lists = (
             "" if len(small) == 1 else f" in {np.count_nonzero(small)} of {len(small)} lists"

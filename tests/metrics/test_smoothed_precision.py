@@ -1,0 +1,147 @@
+"""Precision at four shares of the top: what the catalogue says nothing about."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from sklearn_rank.exceptions import SmallTopWarning
+from sklearn_rank.inference import compare_rankers, metric_interval
+from sklearn_rank.metrics import (
+    get_measure,
+    get_scorer,
+    lift_score,
+    precision_at_top_score,
+    smoothed_precision_at_top_score,
+)
+from sklearn_rank.model_selection import BoundSearchCV
+
+
+def mean_of_four(y_true, y_score, tau, **arguments):
+    """The definition, by the function for one share, which takes no share of 1."""
+    values = [
+        precision_at_top_score(y_true, y_score, tau=times * tau, **arguments)
+        if times * tau < 1
+        else np.average(y_true, weights=arguments.get("sample_weight"))
+        for times in (0.5, 1, 2, 4)
+    ]
+    return np.mean(values)
+
+
+@pytest.mark.parametrize("tau", [0.01, 0.05, 0.2, 0.3, 0.6])
+@pytest.mark.parametrize("n_scores", [30, 10**6])
+def test_long_lists(tau, n_scores):
+    rng = np.random.default_rng(0)
+    y_true, y_score = rng.integers(0, 2, 5000), rng.integers(0, n_scores, 5000)
+    assert smoothed_precision_at_top_score(y_true, y_score, tau=tau) == pytest.approx(
+        mean_of_four(y_true, y_score, tau), rel=1e-14
+    )
+    for weight in (rng.integers(1, 4, 5000), rng.random(5000)):
+        found = smoothed_precision_at_top_score(y_true, y_score, tau=tau, sample_weight=weight)
+        expected = mean_of_four(y_true, y_score, tau, sample_weight=weight)
+        assert found == pytest.approx(expected, rel=1e-11)
+
+
+def test_the_scores_are_sorted_once(monkeypatch):
+    measure = get_measure("smoothed_precision@top0.05")
+    lists = measure.lists(np.arange(100) % 3 == 0, np.arange(100.0))
+    made = []
+    blocks = type(lists).blocks
+    monkeypatch.setattr(type(lists), "blocks", lambda self: made.append(1) or blocks(self))
+    measure.values(lists)
+    assert len(made) == 1
+
+
+def test_perfect_and_worst_orders():
+    y_true = np.arange(100) < 50
+    assert smoothed_precision_at_top_score(y_true, -np.arange(100), tau=0.1) == 1.0
+    assert smoothed_precision_at_top_score(y_true, np.arange(100), tau=0.1) == 0.0
+
+
+def test_only_a_top_that_is_too_small_at_tau_warns():
+    y_true, y_score = np.arange(12) % 2, -np.arange(12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # 0.3, 0.6, 1.2 and 2.4 items: 1, 1, 1 and 2.
+        found = smoothed_precision_at_top_score(y_true, y_score, tau=0.05)
+    assert found == pytest.approx(0.5 / 4)
+    with pytest.warns(SmallTopWarning, match=r"top 0.04 of 12 items .* raise tau") as caught:
+        smoothed_precision_at_top_score(y_true, y_score, tau=0.04)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("tau", [0, 1, -0.1, np.nan])
+def test_tau_outside_the_unit_interval_is_refused(tau):
+    with pytest.raises(ValueError, match="must lie between 0 and 1"):
+        smoothed_precision_at_top_score([0, 1], [0, 1], tau=tau)
+
+
+# 0.4 has two shares that are the whole list.
+@pytest.mark.parametrize("tau", [0.05, 0.4])
+@pytest.mark.parametrize("conditional", [True, False])
+def test_influence_predicts_the_change(tau, conditional):
+    rng = np.random.default_rng(0)
+    n = 4000
+    y = rng.random(n) < 0.3
+    score = y + rng.normal(size=n)
+    measure = get_measure(f"smoothed_precision@top{tau}")
+    found = measure.influence(measure.lists(y, score))
+    assert found.estimate == pytest.approx(measure(y, score))
+    influence = found.centred()
+    if not conditional:
+        influence = influence + found.label_slope * np.where(y, 1 - y.mean(), -y.mean())
+    changes, predicted = [], []
+    for _ in range(200):
+        rows = rng.integers(0, n, n)
+        if conditional:
+            rows = np.concatenate([rng.choice(np.flatnonzero(c), c.sum()) for c in (y, ~y)])
+        changes.append(measure(y[rows], score[rows]) - measure(y, score))
+        predicted.append(influence[rows].mean())
+    assert np.corrcoef(changes, predicted)[0, 1] > 0.94
+    slope = np.dot(changes, predicted) / np.dot(predicted, predicted)
+    assert slope == pytest.approx(1.0, abs=0.12)
+
+
+def test_influence_is_the_mean_of_the_four():
+    rng = np.random.default_rng(1)
+    y = rng.random(400) < 0.3
+    score = np.round(y + rng.normal(size=400), 1)
+    measure = get_measure("smoothed_precision@top0.1")
+    found = measure.influence(measure.lists(y, score))
+    each = [get_measure(lift_score, fraction=f) for f in (0.05, 0.1, 0.2, 0.4)]
+    lifts = [one.influence(one.lists(y, score)) for one in each]
+    expected = y.mean() * np.mean([lift.centred() for lift in lifts], axis=0)
+    np.testing.assert_allclose(found.centred(), expected, atol=1e-12)
+    assert found.range == pytest.approx(
+        tuple(y.mean() * np.mean([lift.range for lift in lifts], axis=0))
+    )
+
+
+@pytest.mark.parametrize("name", ["smoothed_precision@top0.01", "lift@0.01", "enrichment@0.01"])
+def test_tops_of_less_than_one_item(name):
+    measure = get_measure(name)
+    y, score = np.arange(40) < 10, -np.arange(40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SmallTopWarning)
+        found = measure.influence(measure.lists(y, score))
+        assert found.estimate == pytest.approx(measure(y, score))
+        assert found.range == pytest.approx((0.0, measure(y, score)))
+        assert metric_interval(name, y, score).low < found.estimate
+
+
+def test_in_intervals_tests_and_searches():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = (X[:, 0] + rng.normal(size=400) > 1).astype(int)
+    name = "smoothed_precision@top0.1"
+    found = metric_interval(name, y, X[:, 0])
+    value = smoothed_precision_at_top_score(y, X[:, 0], tau=0.1)
+    assert found.estimate == pytest.approx(value)
+    assert 0 < found.low < found.estimate < found.high < 1
+    compared = compare_rankers(y, {"first": X[:, 0], "other": X[:, 1]}, measure=name)
+    assert compared.pvalue < 0.01
+    search = BoundSearchCV(
+        LogisticRegression(), {"C": [1e-3, 1.0]}, measure=name, method="max-t", cv=3
+    ).fit(X, y)
+    assert search.score(X, y) == get_scorer(name)(search.best_estimator_, X, y)
