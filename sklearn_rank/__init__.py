@@ -28,12 +28,13 @@ if TYPE_CHECKING:
         plotting,
         rankers,
     )
-    from .rankers import AccuracyAtTopRanker, OrderPreservingRanker, RankSVM
+    from .rankers import AccuracyAtTopRanker, OrderPreservingRanker, RankSVM, TopFocusedRanker
 
 __all__ = [
     "AccuracyAtTopRanker",
     "OrderPreservingRanker",
     "RankSVM",
+    "TopFocusedRanker",
     "__version__",
     "bounds",
     "calibration",

@@ -10,11 +10,14 @@ from sklearn.base import _fit_context as fit_context
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.metrics._scorer import _cached_call as cached_call
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils import _safe_indexing as rows_at
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_array, check_non_negative
 
 __all__ = [
     "BaseScorer",
+    "BaseSearchCV",
     "BlockProgress",
     "CallbackSupportMixin",
     "Interval",
@@ -22,6 +25,7 @@ __all__ = [
     "cached_call",
     "check_sample_weight",
     "fit_context",
+    "rows_at",
     "with_callbacks",
 ]
 

@@ -12,8 +12,17 @@ from math import inf, log2
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
 
-from sklearn_rank import AccuracyAtTopRanker, OrderPreservingRanker, RankSVM, losses, metrics
+from sklearn_rank import (
+    AccuracyAtTopRanker,
+    OrderPreservingRanker,
+    RankSVM,
+    TopFocusedRanker,
+    losses,
+    metrics,
+)
 from tests.oracles import linear_rank, orders, partial_auc, rank_correlation, roc_points
 
 
@@ -114,6 +123,7 @@ PHIS = [
     (metrics.TopDCG(50), (linear_rank.top_dcg, {"k": 50})),
     (metrics.Exponential(1.0), (linear_rank.exponential, {"alpha": 1.0})),
     (metrics.Exponential(20), (linear_rank.exponential, {"alpha": 20})),
+    (metrics.Cauchy(0.25), (linear_rank.cauchy, {"width": 0.25})),
     (metrics.VanDerWaerden(), (linear_rank.van_der_waerden, {})),
     (smoothstep, (linear_rank.of_share, {"function": smoothstep})),
 ]
@@ -599,6 +609,14 @@ BIPARTITE_RANKERS = [
     AccuracyAtTopRanker(tau=0.2, selection="objective", class_weight=None),
     AccuracyAtTopRanker(tau=0.2, selection="refine"),
     AccuracyAtTopRanker(tau=0.2, kernel="rbf"),
+    TopFocusedRanker(LogisticRegression(tol=1e-10), tau=0.2),
+    TopFocusedRanker(LogisticRegression(tol=1e-10), tau=0.2, combine="last", focus=0.1),
+    TopFocusedRanker(
+        LogisticRegression(tol=1e-10),
+        tau=0.2,
+        pilot_ranks="out_of_fold",
+        cv=StratifiedKFold(3),
+    ),
 ]
 
 QUERY_RANKERS = [

@@ -27,6 +27,7 @@ from ._positional import dcg_score, ndcg_score, positional_score
 from ._rank_correlation import tau_ap_score, tau_b_score
 from ._roc_points import fpr_at_tpr_loss, kolmogorov_smirnov_score, tpr_at_fpr_score
 from ._score_generating import (
+    Cauchy,
     Exponential,
     LocalAUC,
     Power,
@@ -48,6 +49,7 @@ from ._top import (
 )
 
 __all__ = [
+    "Cauchy",
     "Exponential",
     "LocalAUC",
     "Measure",

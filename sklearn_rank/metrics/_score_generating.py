@@ -17,6 +17,7 @@ from .._typing import BoolArray, FloatArray
 from ._position_sums import LogarithmicRun, NormalQuantileRun, PowerRun
 
 __all__ = [
+    "Cauchy",
     "Exponential",
     "LocalAUC",
     "Phi",
@@ -39,8 +40,9 @@ class ScoreGeneratingFunction(ABC):
     """A nondecreasing function phi on [0, 1]: an item of rank R among n counts phi(R / (n+1)).
 
     The base of :class:`Wilcoxon`, :class:`LocalAUC`, :class:`Power`, :class:`TopDCG`,
-    :class:`Exponential` and :class:`VanDerWaerden`. Rank n is the top. A subclass of your own
-    defines ``__call__``, the value at points of [0, 1], and what it knows of the rest.
+    :class:`Exponential`, :class:`Cauchy` and :class:`VanDerWaerden`. Rank n is the top. A
+    subclass of your own defines ``__call__``, the value at points of [0, 1], and what it knows of
+    the rest.
 
     Attributes
     ----------
@@ -459,6 +461,58 @@ class Exponential(ScoreGeneratingFunction):
         # A geometric series from the highest rank downwards.
         series = np.expm1(-rate * (upto - below)) / np.expm1(-rate)
         return self._at_ranks(upto, n) * series
+
+
+@dataclass(frozen=True)
+class Cauchy(ScoreGeneratingFunction):
+    """``phi(u) = 1 - arctan((1 - u) / width) / arctan(1 / width)``, convex, with Cauchy's kernel.
+
+    phi rises from 0 to 1. A place at a share v from the top counts
+    ``1 / (1 + (v / width)^2)`` as much as the first: ``width`` is where that is one half.
+
+    Parameters
+    ----------
+    width : float
+        Share of the list, positive: less is nearer to the top.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import Cauchy
+    >>> phi = Cauchy(0.25)
+    >>> (phi.derivative([1.0, 0.75, 0.5]) / phi.derivative(1.0)).round(3)
+    array([1. , 0.5, 0.2])
+    """
+
+    width: float
+
+    def __post_init__(self) -> None:
+        check_number("width", self.width, 0.0, closed="neither", what="a share of the list")
+
+    @property
+    def lipschitz(self) -> float:
+        """The derivative at the top."""
+        return float(1.0 / (self.width * np.arctan(1.0 / self.width)))
+
+    def __call__(self, u: Any) -> FloatArray:
+        """Value at ``u``."""
+        below = (1.0 - np.asarray(u, dtype=np.float64)) / self.width
+        return 1.0 - np.arctan(below) / np.arctan(1.0 / self.width)
+
+    def derivative(self, u: Any) -> FloatArray:
+        """``lipschitz / (1 + ((1 - u) / width)^2)``.
+
+        Parameters
+        ----------
+        u : array-like
+            Points of [0, 1].
+
+        Returns
+        -------
+        ndarray
+            The derivative.
+        """
+        below = (1.0 - np.asarray(u, dtype=np.float64)) / self.width
+        return self.lipschitz / (1.0 + below**2)
 
 
 class Screening(Exponential):

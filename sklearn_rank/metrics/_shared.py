@@ -11,7 +11,7 @@ from ._influence import (
     share_at,
 )
 from ._positional_form import PositionalForm
-from ._positive_class import own_pos_label, positive_class, ranking_scores
+from ._positive_class import own_pos_label, positive_class, ranking_scores, response_method
 from ._rank_bias import rank_bias
 from ._score_generating import Phi, ScoreGeneratingFunction, as_score_generating
 from ._scorer import RankingScorer, check_fixed_scale, refuse_level
@@ -35,5 +35,6 @@ __all__ = [
     "rank_range",
     "ranking_scores",
     "refuse_level",
+    "response_method",
     "share_at",
 ]

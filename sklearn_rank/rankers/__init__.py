@@ -2,6 +2,7 @@
 
 from ._accuracy_at_top import AccuracyAtTopRanker
 from ._order_preserving import OrderPreservingRanker
+from ._top_focused import TopFocusedRanker
 from ._uncalibrated import RankSVM
 
-__all__ = ["AccuracyAtTopRanker", "OrderPreservingRanker", "RankSVM"]
+__all__ = ["AccuracyAtTopRanker", "OrderPreservingRanker", "RankSVM", "TopFocusedRanker"]

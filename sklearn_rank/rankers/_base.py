@@ -57,6 +57,8 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         ``inner`` is what an estimator within was told, and counts where ``pos_label`` is None.
         """
         present = y[weight > 0]
+        if len(present) == 0:
+            raise ValueError(f"{type(self).__name__} got no rows: pass some of each class.")
         check_classification_targets(present)
         kind = type_of_target(present, input_name="y", raise_unknown=True)
         if kind != "binary":

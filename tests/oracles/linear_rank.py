@@ -4,7 +4,7 @@ A score-generating function is here a function of the ascending rank (n = top) a
 """
 
 from functools import partial
-from math import exp, log2
+from math import atan, exp, log2
 from statistics import NormalDist
 
 from tests.oracles.orders import expected
@@ -25,6 +25,11 @@ def power(rank, n, p):
 
 def exponential(rank, n, alpha):
     return exp(-alpha * (1 - rank / (n + 1)))
+
+
+def cauchy(rank, n, width):
+    share = 1 - rank / (n + 1)
+    return 1 - atan(share / width) / atan(1 / width)
 
 
 def van_der_waerden(rank, n):

@@ -1,0 +1,396 @@
+"""A second fit that looks where the first one points."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import check_cv
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._sklearn_compat import (
+    BlockProgress,
+    CallbackSupportMixin,
+    Interval,
+    StrOptions,
+    check_sample_weight,
+    fit_context,
+    rows_at,
+    with_callbacks,
+)
+from .._top import top_threshold
+from .._typing import AnyArray, FloatArray
+from .._validation import ravelled
+from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure
+from ..metrics._shared import own_pos_label
+from ._base import BipartiteRanker
+from ._fitting import forget, restored_on_error
+from ._second_look import COMBINATIONS, Folds, Rounds, SecondLook
+from ._top_of_rows import mass_of_top
+from ._two_classes import TwoClasses
+from ._weighted_base import log_odds, log_odds_of_probabilities, weight_argument
+
+__all__ = ["TopFocusedRanker"]
+
+
+class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
+    r"""Fit a classifier again with more weight on the rows that its first fit put on top.
+
+    The pilot is a fit to the rows as they are. Each further round weighs a row by what its place
+    in the scores of the round before is worth,
+
+    .. math:: \max\Bigl(\text{floor}, \frac{1}{1 + (v / \text{focus})^2}\Bigr),
+
+    v the share of the list above it, and fits again. The scores are by default the sum of the
+    standard scores of the pilot and of the last round. The weights depend on a row's features
+    alone, through its score: where the classifier's model is true, each round estimates the
+    same; where it is not, the last round fits best near the top.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        Any classifier whose ``fit`` takes ``sample_weight``, or a pipeline or search that ends
+        in one; None is ``LogisticRegression(max_iter=1000)``.
+    tau : float, default=0.05
+        Share of the rows that make the top, in (0, 1): ``combine="choose"`` chooses for it, and
+        ``top_threshold_`` cuts it off.
+    pos_label : int, float, bool, str or None, default=None
+        The positive class, which belongs on top. None is that of the estimator, if it has one,
+        else 1 for labels among 0 and 1 or among -1 and 1; for all others it is the greater label,
+        with a warning.
+    focus : float or ScoreGeneratingFunction, default=0.25
+        Share of the list at which the weight is one half, positive; or a function phi of
+        :mod:`sklearn_rank.metrics` with a derivative, whose weights are
+        :math:`\phi'(1 - v) / \max \phi'`. A number f is
+        :class:`Cauchy(f) <sklearn_rank.metrics.Cauchy>`.
+    floor : float, default=0.02
+        Least weight, in (0, 1]: less forgets the rest of the list, 1 looks nowhere.
+    n_rounds : int, default=2
+        Number of fits after the pilot's, at least 1.
+    combine : {"sum", "last", "choose"}, default="sum"
+        Which scores: the sum of the standard scores of pilot and last round, the last round's, or
+        what has the best cross-validated
+        :func:`smoothed precision <sklearn_rank.metrics.smoothed_precision_at_top_score>` at
+        ``tau`` of the pilot alone, the last round and the sum; ties go to the first of these.
+    pilot_ranks : {"auto", "training", "out_of_fold"}, default="auto"
+        Whose scores rank the rows: of a fit to all of them, or of fits to the other folds, which
+        is needed where a classifier fits its training rows closely. "auto" is "training" for
+        linear models (with ``coef_``), else "out_of_fold".
+    cv : int, splitter, iterable or None, default=None
+        The folds of "out_of_fold" and "choose", as scikit-learn takes them; each row is in one
+        test part. None is five stratified folds.
+    n_jobs : int or None, default=None
+        Number of jobs over the folds. The result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The classes, ascending.
+    pos_label_ : object
+        The positive one of them.
+    pilot_ : estimator
+        The fit to the rows as they are.
+    rounds_ : list of estimator
+        The fits after it.
+    combine_ : {"sum", "last", "pilot"}
+        Which scores are used.
+    scores_ : dict of ndarray of shape (n_folds,)
+        For "choose", the criterion of each candidate on each fold.
+    spreads_ : ndarray of shape (2,)
+        Standard deviations of the training rows' scores by pilot and last round, which the sum
+        divides them by.
+    top_threshold_ : float
+        Decision value beyond which the top ``tau`` of the training rows lie.
+    n_features_in_ : int
+        Number of features, where the rows have such.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where ``X`` has names that are all strings.
+
+    See Also
+    --------
+    AccuracyAtTopRanker : Linear, trained for one share of the top, with certificates.
+    sklearn_rank.metrics.smoothed_precision_at_top_score : What to select its parameters by.
+
+    Notes
+    -----
+    ``decision_function`` is a weighted mean of the two fits' decision values (of the logarithms
+    of their odds, where a classifier has none), which orders as the sum of standard scores does,
+    and ``predict_proba`` pools their probabilities alike: 0 and 1/2 divide the classes as they do
+    for the classifier itself.
+
+    What is proved and what is not, in the theory pages: with weights on the positives alone each
+    round raises a lower bound of the linear rank statistic
+    :func:`W_phi <sklearn_rank.metrics.linear_rank_score>`; the weights of the negatives, and the
+    sum, are a heuristic, which a study over many data sets supports (user guide).
+
+    ``n_rounds + 1`` fits; with ranks out of fold ``1 + n_rounds (n_folds + 1)``; "choose" takes
+    that on each fold as well. Memory beside the classifier's is a few vectors of n.
+
+    References
+    ----------
+    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21: the statistic.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn_rank import TopFocusedRanker
+    >>> from sklearn_rank.datasets import load_ionosphere
+    >>> from sklearn_rank.metrics import precision_at_top_score
+    >>> X, y = load_ionosphere(return_X_y=True)
+    >>> base = make_pipeline(StandardScaler(), LogisticRegression(C=0.1))
+    >>> ranker = TopFocusedRanker(base).fit(X[::2], y[::2])
+    >>> precision_at_top_score(y[1::2], ranker.decision_function(X[1::2]), tau=0.1)
+    1.0
+    """
+
+    _parameter_constraints = {
+        "estimator": "no_validation",
+        "tau": [Interval(Real, 0, 1, closed="neither")],
+        "pos_label": [Real, str, "boolean", None],
+        "focus": [Interval(Real, 0, None, closed="neither"), ScoreGeneratingFunction],
+        "floor": [Interval(Real, 0, 1, closed="right")],
+        "n_rounds": [Interval(Integral, 1, None, closed="left")],
+        "combine": [StrOptions({"sum", "last", "choose"})],
+        "pilot_ranks": [StrOptions({"auto", "training", "out_of_fold"})],
+        "cv": ["cv_object"],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        tau=0.05,
+        pos_label=None,
+        focus=0.25,
+        floor=0.02,
+        n_rounds=2,
+        combine="sum",
+        pilot_ranks="auto",
+        cv=None,
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.tau = tau
+        self.pos_label = pos_label
+        self.focus = focus
+        self.floor = floor
+        self.n_rounds = n_rounds
+        self.combine = combine
+        self.pilot_ranks = pilot_ranks
+        self.cv = cv
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        of_base = get_tags(self._base())
+        tags.input_tags = of_base.input_tags
+        tags.classifier_tags.poor_score = of_base.classifier_tags.poor_score
+        return tags
+
+    def _base(self) -> Any:
+        return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+
+    @with_callbacks
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> TopFocusedRanker:
+        """Fit the pilot and the rounds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as the classifier takes them.
+        y : array-like of shape (n_samples,)
+            Two classes of any type, of which ``pos_label`` names the positive one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights; a row of weight 0 is absent.
+        groups : array-like of shape (n_samples,), default=None
+            Groups for ``cv``.
+
+        Returns
+        -------
+        TopFocusedRanker
+            The estimator itself.
+
+        Raises
+        ------
+        TypeError
+            If the estimator is no classifier or takes no weights.
+        ValueError
+            If ``y`` has one class or more than two, ``pos_label`` is none of them, or the test
+            parts of ``cv`` are not a partition of the rows.
+
+        Warns
+        -----
+        PositiveClassWarning
+            If nobody says the positive class and the labels are not among 0 and 1 or -1 and 1.
+        SmallTopWarning
+            If ``tau`` times the number of rows rounds to less than one row.
+        """
+        with restored_on_error(self):
+            base = self._base()
+            weight_argument(base)
+            validate_data(self, X, skip_check_array=True)
+            labels = ravelled(y, "y")
+            weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
+            rows = self._two_classes(np.asarray(labels), weight, own_pos_label(base))
+            self.classes_, self.pos_label_ = rows.classes, rows.pos_label
+            taken = rows.taken
+            if groups is not None:
+                groups = rows_at(ravelled(groups, "groups"), taken)
+            everything = len(taken) == len(weight)
+            self._fit(
+                X if everything else rows_at(X, taken),
+                np.asarray(labels)[taken],
+                rows,
+                groups,
+            )
+        return self
+
+    def _fit(self, X: Any, y: AnyArray, rows: TwoClasses, groups: Any) -> None:
+        top = mass_of_top(rows.weight, self.tau)
+        progress = BlockProgress(self, self.n_rounds + 1, X, y)
+        look = self._second_look()
+        self.combine_ = self.combine
+        forget(self, "scores_")
+        if self.combine == "choose":
+            self.scores_ = self._cross_validated(look, X, y, rows, groups)
+            self.combine_ = max(COMBINATIONS, key=lambda name: self.scores_[name].mean())
+        rounds = look.fit(
+            X,
+            y,
+            rows.weight,
+            positive=rows.pos_label,
+            groups=groups,
+            on_round=progress.block_done,
+        )
+        self.pilot_, *self.rounds_ = rounds.models
+        self.spreads_ = np.array(rounds.spreads)
+        _, threshold = top_threshold(rounds.scores(X, self.combine_), rows.weight, top)
+        self.top_threshold_ = rows.direction * threshold
+        progress.fit_done()
+
+    def _second_look(self) -> SecondLook:
+        phi = self.focus if isinstance(self.focus, ScoreGeneratingFunction) else Cauchy(self.focus)
+        if not phi.has_derivative:
+            raise ValueError(
+                f"focus={phi!r} has no derivative, which the weights are: pass a share of the"
+                " list, or a function such as Exponential(20.0)."
+            )
+        return SecondLook(
+            self._base(), phi, self.floor, self.n_rounds, self._pilot_folds, self.n_jobs
+        )
+
+    def _pilot_folds(self, pilot: Any, X: Any, y: AnyArray, groups: Any) -> Folds | None:
+        """Folds by whose fits the rows are ranked; None where the fit to all of them does."""
+        ranks = self.pilot_ranks
+        if ranks == "auto":
+            ranks = "training" if _is_linear(pilot) else "out_of_fold"
+        return None if ranks == "training" else self._folds(X, y, groups)
+
+    def _folds(self, X: Any, y: AnyArray, groups: Any) -> Folds:
+        """Folds of which each row is in one test part, and both classes in each training part."""
+        folds = list(check_cv(self.cv, y, classifier=True).split(X, y, groups))
+        times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(y))
+        if np.any(times != 1):
+            row = int(np.flatnonzero(times != 1)[0])
+            raise ValueError(
+                f"The test parts of cv={self.cv!r} are no partition of the rows: row {row} is in"
+                f" {times[row]} of them; pass folds, such as StratifiedKFold(5)."
+            )
+        for number, (train, _) in enumerate(folds):
+            if len(np.unique(y[train])) < 2:
+                raise ValueError(
+                    f"The training part of fold {number} of cv={self.cv!r} has one class only:"
+                    " pass fewer or stratified folds, or pilot_ranks='training' with another"
+                    " combine than 'choose'."
+                )
+        return folds
+
+    def _cross_validated(
+        self, look: SecondLook, X: Any, y: AnyArray, rows: TwoClasses, groups: Any
+    ) -> dict[str, FloatArray]:
+        """Criterion of each candidate on each fold."""
+        measure = get_measure(f"smoothed_precision@top{self.tau!r}")
+        values: dict[str, list[float]] = {name: [] for name in COMBINATIONS}
+        for train, test in self._folds(X, y, groups):
+            rounds = look.fit(
+                rows_at(X, train),
+                y[train],
+                rows.weight[train],
+                positive=rows.pos_label,
+                groups=None if groups is None else rows_at(groups, train),
+            )
+            held_out = rows_at(X, test)
+            for name in COMBINATIONS:
+                scores = rounds.scores(held_out, name)
+                values[name].append(
+                    measure(rows.positive[test], scores, sample_weight=rows.weight[test])
+                )
+        return {name: np.array(column) for name, column in values.items()}
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score of each row on the scale of the classifier's decision values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Greater for ``classes_[1]``, and so nearer to the top if that is the positive class;
+            0 divides the classes, ``top_threshold_`` cuts off the top.
+        """
+        check_is_fitted(self)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self._scores(X, log_odds)
+
+    @available_if(lambda self: hasattr(getattr(self, "pilot_", self._base()), "predict_proba"))
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of each class: the last round's, or pilot's and last round's pooled.
+
+        The logarithms of the odds are pooled as ``decision_function`` pools decision values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            In the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        odds = self._scores(X, log_odds_of_probabilities)
+        return expit(np.column_stack((-odds, odds)))
+
+    def _scores(self, X: Any, score: Any) -> FloatArray:
+        """Combined scores of rows, greater for the second class."""
+        rounds = Rounds([self.pilot_, *self.rounds_], self.pos_label_, tuple(self.spreads_))
+        return self._towards_positive(rounds.scores(X, self.combine_, score))
+
+
+def _is_linear(estimator: Any) -> bool:
+    """Whether a fitted estimator, or what a pipeline or search ends in, has coefficients."""
+    while True:
+        if hasattr(estimator, "coef_"):
+            return True
+        steps = getattr(estimator, "steps", None)
+        inner = steps[-1][1] if steps else getattr(estimator, "best_estimator_", None)
+        if inner is None:
+            return False
+        estimator = inner

@@ -1,0 +1,122 @@
+"""Fits of an estimator of the user's with weights, and its scores on the scale of log-odds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import logit
+from sklearn import config_context
+from sklearn.base import clone, is_classifier
+from sklearn.utils.validation import has_fit_parameter
+
+from .._sklearn_compat import BaseSearchCV
+from .._typing import FloatArray
+from ..metrics._shared import ranking_scores, response_method
+
+__all__ = ["fit_with_weights", "log_odds", "log_odds_of_probabilities", "weight_argument"]
+
+# Probabilities of 0 and 1 have no logarithm of their odds.
+LEAST_PROBABILITY = 1e-12
+
+
+def weight_argument(estimator: Any) -> str:
+    """Find the argument of ``fit`` by which an estimator takes weights of rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Classifier; of a pipeline the last step takes them, of a search what it fits.
+
+    Returns
+    -------
+    str
+        Such as ``"sample_weight"`` or ``"logisticregression__sample_weight"``.
+
+    Raises
+    ------
+    TypeError
+        If it takes none, or is no classifier.
+    """
+    if not is_classifier(estimator):
+        raise TypeError(f"{estimator!r} is no classifier: pass one, such as LogisticRegression().")
+    if getattr(estimator, "steps", None):
+        name, last = estimator.steps[-1]
+        return f"{name}__{weight_argument(last)}"
+    if isinstance(estimator, BaseSearchCV):
+        return weight_argument(estimator.estimator)
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise TypeError(
+            f"{estimator!r} has no fit(X, y, sample_weight=), so that it cannot be told which rows"
+            " count more: pass a classifier that takes weights, such as LogisticRegression() or"
+            " HistGradientBoostingClassifier()."
+        )
+    return "sample_weight"
+
+
+def fit_with_weights(estimator: Any, X: Any, y: Any, weight: FloatArray) -> Any:
+    """Fit a clone of an estimator to weighted rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Classifier.
+    X : array-like of shape (n, n_features)
+        Rows.
+    y : ndarray of shape (n,)
+        Labels.
+    weight : ndarray of shape (n,)
+        Positive weights.
+
+    Returns
+    -------
+    estimator
+        The fitted clone.
+    """
+    # The weights are made here and for this estimator: nothing else may ask for them.
+    with config_context(enable_metadata_routing=False):
+        return clone(estimator).fit(X, y, **{weight_argument(estimator): weight})
+
+
+def log_odds(estimator: Any, X: Any, positive: Any) -> FloatArray:
+    """Scores of rows by a fitted classifier, by which the positives are on top.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted classifier.
+    X : array-like of shape (n, n_features)
+        Rows.
+    positive : object
+        The positive class.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Its decision values, or the logarithms of the odds by its probabilities.
+    """
+    if response_method(estimator) == "predict_proba":
+        return log_odds_of_probabilities(estimator, X, positive)
+    return np.asarray(ranking_scores(estimator, X, positive), dtype=np.float64)
+
+
+def log_odds_of_probabilities(estimator: Any, X: Any, positive: Any) -> FloatArray:
+    """Logarithms of the odds of rows by the probabilities of a fitted classifier.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted classifier with ``predict_proba``.
+    X : array-like of shape (n, n_features)
+        Rows.
+    positive : object
+        The positive class.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Of probabilities cut off at 1e-12 and 1 - 1e-12.
+    """
+    columns = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+    share = columns[:, int(estimator.classes_[1] == positive)]
+    return logit(np.clip(share, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
