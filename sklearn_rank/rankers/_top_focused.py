@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import check_cv
-from sklearn.utils import get_tags
+from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -147,8 +147,9 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
     >>> X, y = load_ionosphere(return_X_y=True)
     >>> base = make_pipeline(StandardScaler(), LogisticRegression(C=0.1))
     >>> ranker = TopFocusedRanker(base).fit(X[::2], y[::2])
-    >>> precision_at_top_score(y[1::2], ranker.decision_function(X[1::2]), tau=0.1)
-    1.0
+    >>> scores = ranker.decision_function(X[1::2])
+    >>> precision_at_top_score(y[1::2], scores, tau=0.1).__round__(2)
+    0.83
     """
 
     _parameter_constraints = {
@@ -240,22 +241,27 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         with restored_on_error(self):
             base = self._base()
             weight_argument(base)
-            validate_data(self, X, skip_check_array=True)
-            labels = ravelled(y, "y")
+            self._check_rows(X, y)
+            check_consistent_length(X, y)
+            labels = column_or_1d(y, warn=True)
             weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
-            rows = self._two_classes(np.asarray(labels), weight, own_pos_label(base))
+            rows = self._two_classes(labels, weight, own_pos_label(base))
             self.classes_, self.pos_label_ = rows.classes, rows.pos_label
             taken = rows.taken
             if groups is not None:
                 groups = rows_at(ravelled(groups, "groups"), taken)
-            everything = len(taken) == len(weight)
-            self._fit(
-                X if everything else rows_at(X, taken),
-                np.asarray(labels)[taken],
-                rows,
-                groups,
-            )
+            X = X if len(taken) == len(weight) else rows_at(X, taken)
+            self._fit(X, labels[taken], rows, groups)
         return self
+
+    def _check_rows(self, X: Any, y: Any = "no_validation", *, reset: bool = True) -> None:
+        """Check the number and names of features; the classifier checks the rest."""
+        if len(getattr(X, "shape", (0, 0))) == 1:
+            raise ValueError(
+                "Expected 2D array, got 1D array instead. Reshape your data: X.reshape(-1, 1) if"
+                " it is one feature, X.reshape(1, -1) if it is one row."
+            )
+        validate_data(self, X, y, reset=reset, skip_check_array=True)
 
     def _fit(self, X: Any, y: AnyArray, rows: TwoClasses, groups: Any) -> None:
         top = mass_of_top(rows.weight, self.tau)
@@ -354,7 +360,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             0 divides the classes, ``top_threshold_`` cuts off the top.
         """
         check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._check_rows(X, reset=False)
         return self._scores(X, log_odds)
 
     @available_if(lambda self: hasattr(getattr(self, "pilot_", self._base()), "predict_proba"))
@@ -374,7 +380,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             In the order of ``classes_``.
         """
         check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._check_rows(X, reset=False)
         odds = self._scores(X, log_odds_of_probabilities)
         return expit(np.column_stack((-odds, odds)))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 from scipy.special import logit
 from sklearn import config_context
 from sklearn.base import clone, is_classifier
-from sklearn.utils.validation import has_fit_parameter
 
 from .._sklearn_compat import BaseSearchCV
 from .._typing import FloatArray
@@ -38,14 +38,18 @@ def weight_argument(estimator: Any) -> str:
     TypeError
         If it takes none, or is no classifier.
     """
-    if not is_classifier(estimator):
+    if not (hasattr(estimator, "fit") and is_classifier(estimator)):
         raise TypeError(f"{estimator!r} is no classifier: pass one, such as LogisticRegression().")
     if getattr(estimator, "steps", None):
         name, last = estimator.steps[-1]
         return f"{name}__{weight_argument(last)}"
     if isinstance(estimator, BaseSearchCV):
         return weight_argument(estimator.estimator)
-    if not has_fit_parameter(estimator, "sample_weight"):
+    parameters = signature(estimator.fit).parameters
+    # Ensembles hand on whatever they get.
+    if "sample_weight" not in parameters and not any(
+        parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()
+    ):
         raise TypeError(
             f"{estimator!r} has no fit(X, y, sample_weight=), so that it cannot be told which rows"
             " count more: pass a classifier that takes weights, such as LogisticRegression() or"

@@ -35,7 +35,7 @@ import sklearn_rank
 from sklearn_rank.exceptions import PositiveClassWarning, SingleListWarning, SmallTopWarning
 from sklearn_rank.metrics import average_precision_score, get_scorer, precision_at_top_score
 from sklearn_rank.model_selection import BoundSearchCV, StructuralRankSelection
-from tests.catalogue import BIPARTITE_RANKERS, QUERY_RANKERS
+from tests.catalogue import BIPARTITE_RANKERS, META_RANKERS, QUERY_RANKERS
 
 # Estimators that choose among others: no rankers of their own, and named in their room alone.
 SELECTIONS = [
@@ -91,7 +91,7 @@ def test_scikit_learns_checks(estimator, check):
 
 
 def test_every_public_estimator_is_listed_and_at_the_front_door():
-    classes = {type(ranker) for ranker in BIPARTITE_RANKERS + QUERY_RANKERS}
+    classes = {type(ranker) for ranker in BIPARTITE_RANKERS + META_RANKERS + QUERY_RANKERS}
     assert classes == set(public_rankers())
     assert {type(selection) for selection in SELECTIONS} <= set(public_estimators())
     for cls in classes:
