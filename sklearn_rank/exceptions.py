@@ -3,6 +3,7 @@
 __all__ = [
     "CalibrationWarning",
     "MissingQueryWarning",
+    "OtherTopWarning",
     "PositiveClassWarning",
     "RelativeWeightWarning",
     "ScorerSetupError",
@@ -31,6 +32,17 @@ class MissingQueryWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import MissingQueryWarning
     >>> warnings.simplefilter("error", MissingQueryWarning)
+    """
+
+
+class OtherTopWarning(UserWarning):
+    """An estimator that was trained for one share of the top is scored at another.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import OtherTopWarning
+    >>> warnings.simplefilter("ignore", OtherTopWarning)
     """
 
 

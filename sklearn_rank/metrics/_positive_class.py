@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,13 @@ from sklearn.base import is_classifier
 from .._sklearn_compat import cached_call
 from .._validation import are_usual_labels, class_among
 
-__all__ = ["own_pos_label", "positive_class", "ranking_scores", "response_method"]
+__all__ = [
+    "estimators_within",
+    "own_pos_label",
+    "positive_class",
+    "ranking_scores",
+    "response_method",
+]
 
 RESPONSE_METHODS: tuple[str, ...] = ("decision_function", "predict_proba", "predict")
 
@@ -31,20 +38,38 @@ def own_pos_label(estimator: Any) -> Any:
     object
         The class; None where nothing was said.
     """
-    while estimator is not None:
-        said = getattr(estimator, "pos_label", None)
+    for one in estimators_within(estimator):
+        said = getattr(one, "pos_label", None)
         if said is not None:
             return said
         # Ensembles number the classes for what they fit, whose labels are then others.
-        if hasattr(estimator, "estimators_"):
+        if hasattr(one, "estimators_"):
             return None
+    return None
+
+
+def estimators_within(estimator: Any) -> Iterator[Any]:
+    """Find the estimators through which another one ranks, from the outermost in.
+
+    Parameters
+    ----------
+    estimator : object
+        Estimator, fitted or not.
+
+    Yields
+    ------
+    object
+        The estimator itself, the last step of a pipeline, the estimator that a search chose or
+        is to fit, what is calibrated, given a threshold or repeated.
+    """
+    while estimator is not None:
+        yield estimator
         steps = getattr(estimator, "steps", None)
         if steps:
             estimator = steps[-1][1]
         else:
             inner = getattr(estimator, "estimator", None)
             estimator = getattr(estimator, "best_estimator_", inner)
-    return None
 
 
 def positive_class(estimator: Any, pos_label: Any = None) -> Any:

@@ -23,6 +23,7 @@ from ._positive_class import (
     positive_class,
     response_method,
 )
+from ._trained_top import warn_of_other_top
 
 __all__ = ["RankingScorer", "get_scorer", "get_scorer_names", "refuse_level"]
 
@@ -230,6 +231,7 @@ class RankingScorer(BaseScorer):
             return float(
                 self._sign * self._value_of_classes(estimator, y_true, y_score, arguments)
             )
+        warn_of_other_top(self.measure, estimator)
         y_true = np.asarray(ravelled(y_true, "y_true"))
         counted = _counted_labels(y_true, arguments.get("sample_weight"))
         positive = self._positive(estimator, arguments.pop("pos_label", None), counted)
@@ -504,6 +506,9 @@ def get_scorer(
     a mean over queries, no positive class for labels other than 0 and 1 or -1 and 1, no scale of
     the grades. It ends a search at once, whatever ``error_score`` is; every other error of a
     scorer becomes ``error_score``, with a warning, or is raised if that is "raise".
+
+    Where the estimator, or what it wraps, was trained for another share ``tau`` of the top than
+    the one that the measure looks at, :class:`sklearn_rank.exceptions.OtherTopWarning` says so.
 
     Examples
     --------

@@ -1,0 +1,43 @@
+"""The share of the top that an estimator was trained for, beside that at which it is scored."""
+
+from __future__ import annotations
+
+from math import isclose
+from typing import Any
+
+from .._arguments import is_number
+from .._warn import warn
+from ..exceptions import OtherTopWarning
+from ._measure import Measure, short
+from ._positive_class import estimators_within
+
+__all__ = ["warn_of_other_top"]
+
+
+def warn_of_other_top(measure: Measure, estimator: Any) -> None:
+    """Warn where a measure looks at another share of the top than the estimator was trained for.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure; only one that is called by a share ``tau`` says where the top ends.
+    estimator : object
+        Fitted estimator.
+    """
+    if measure.in_name != "tau":
+        return
+    share = measure.tau  # type: ignore[attr-defined] # the parameter in the name
+    for one in estimators_within(estimator):
+        # Beside pos_label it is a share of the top; elsewhere tau may be anything.
+        trained: Any = getattr(one, "tau", None) if hasattr(one, "pos_label") else None
+        if not is_number(trained):
+            continue
+        if not isclose(trained, share):
+            warn(
+                f"{type(one).__name__} was trained for the top {short(trained)} of the list"
+                f" (tau={short(trained)}) and is scored by {measure.name}, at the top"
+                f" {short(share)}: make the two shares equal, or ignore OtherTopWarning if they"
+                " are to differ.",
+                OtherTopWarning,
+            )
+        return
