@@ -28,7 +28,12 @@ if TYPE_CHECKING:
         plotting,
         rankers,
     )
-    from .rankers import AccuracyAtTopRanker, OrderPreservingRanker, RankSVM, TopFocusedRanker
+    from .rankers import (
+        AccuracyAtTopRanker,
+        OrderPreservingRanker,
+        RankSVM,
+        TopFocusedRanker,
+    )
 
 __all__ = [
     "AccuracyAtTopRanker",

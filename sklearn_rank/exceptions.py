@@ -5,6 +5,7 @@ __all__ = [
     "MissingQueryWarning",
     "OtherTopWarning",
     "PositiveClassWarning",
+    "QuantileDistanceWarning",
     "RelativeWeightWarning",
     "ScorerSetupError",
     "SingleListWarning",
@@ -57,6 +58,17 @@ class PositiveClassWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import PositiveClassWarning
     >>> warnings.simplefilter("error", PositiveClassWarning)
+    """
+
+
+class QuantileDistanceWarning(UserWarning):
+    """No convex problem of accuracy at the top has its pivot near the quantile of its scores.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import QuantileDistanceWarning
+    >>> warnings.simplefilter("error", QuantileDistanceWarning)
     """
 
 

@@ -603,6 +603,7 @@ FUNCTIONS = list({case.function: case for case in reversed(METRICS)}.values())[:
 
 BIPARTITE_RANKERS = [
     AccuracyAtTopRanker(tau=0.2),
+    AccuracyAtTopRanker(tau=0.2, selection="closest", C=0.01),
     AccuracyAtTopRanker(tau=0.2, class_weight="pairs", quantile="pairs", C=0.01),
     AccuracyAtTopRanker(tau=0.2, selection="objective", class_weight=None),
     AccuracyAtTopRanker(tau=0.2, selection="refine"),

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import HERE, describe_machine
 
 from sklearn_rank import AccuracyAtTopRanker
-from sklearn_rank.exceptions import SmallTopWarning
+from sklearn_rank.exceptions import QuantileDistanceWarning, SmallTopWarning
 from sklearn_rank.metrics import get_scorer, precision_at_top_score
 
 sys.path.insert(0, str(HERE / "accuracy_at_top"))
@@ -35,11 +35,13 @@ TAUS = (0.01, 0.05, 0.095, 0.14, 0.19)
 
 def peers(tau):
     return {
-        "AccuracyAtTopRanker, closest": (AccuracyAtTopRanker(tau), np.logspace(-4, 0, 5)),
-        "AccuracyAtTopRanker, objective": (
-            AccuracyAtTopRanker(tau, selection="objective"),
-            np.logspace(-4, 0, 5),
-        ),
+        **{
+            f"AccuracyAtTopRanker, {selection}": (
+                AccuracyAtTopRanker(tau, selection=selection),
+                np.logspace(-4, 0, 5),
+            )
+            for selection in ("average", "closest", "objective")
+        },
         "LogisticRegression": (
             LogisticRegression(class_weight="balanced", max_iter=1000),
             np.logspace(-3, 1, 5),
@@ -69,7 +71,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--splits", type=int, default=20)
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore", SmallTopWarning)
+    for category in (QuantileDistanceWarning, SmallTopWarning):
+        warnings.simplefilter("ignore", category)
     print(describe_machine())
     for data in ("ionosphere", "pima_diabetes"):
         X, y = read_csv(f"{data}.csv.gz")

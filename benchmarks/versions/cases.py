@@ -156,7 +156,7 @@ def call_cases():
 
 def at_top(data, package, **parameters):
     X, y = inputs.classes(*data)
-    ranker = package.AccuracyAtTopRanker(0.05, **parameters)
+    ranker = package.AccuracyAtTopRanker(0.05, **{"selection": "closest", **parameters})
 
     def fit():
         ranker.fit(X, y)
@@ -168,7 +168,7 @@ def at_top(data, package, **parameters):
 def top_scored(method, package):
     X, y = inputs.classes("spambase", 3000, 57)
     some = slice(None, None, len(y) // 200)
-    ranker = package.AccuracyAtTopRanker(0.05, C=0.01).fit(X[some], y[some])
+    ranker = package.AccuracyAtTopRanker(0.05, C=0.01, selection="closest").fit(X[some], y[some])
     if method == "score":
         return partial(ranker.score, X, y)
     return partial(getattr(ranker, method), X)

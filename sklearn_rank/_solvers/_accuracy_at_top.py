@@ -8,16 +8,20 @@ from typing import Literal
 
 import numpy as np
 
+from .._top import quantile_at_mass
 from .._typing import FloatArray, IntArray
 from ._candidates import CandidateSolutions, CandidateValues, PivotSolver, Top, solve_candidates
 from ._pivot_problem import PivotProblem
-from ._refine import refine_top
+from ._refine import best_scales, refine_top
 from ._result import Certificate, SolverResult
 from ._threads import one_blas_thread
 
 __all__ = ["AccuracyAtTopSolution", "Selection", "select_solution", "solve_accuracy_at_top"]
 
-Selection = Literal["closest", "objective", "refine"]
+Selection = Literal["average", "closest", "objective", "refine"]
+
+# One in so many candidates is averaged.
+ONE_IN = 10
 
 # Solutions from which the search for a better value of Problem (1) starts.
 STARTS = 20
@@ -45,6 +49,8 @@ class AccuracyAtTopSolution(SolverResult):
         First row, in the data given, of each distinct point; ascending.
     candidates : CandidateValues
         What is known of each candidate.
+    averaged : ndarray of shape (n_averaged,) or None
+        The candidates that were averaged, ascending; None where none were.
 
     See Also
     --------
@@ -66,6 +72,7 @@ class AccuracyAtTopSolution(SolverResult):
     pivot_objective: float
     candidate_indices: IntArray
     candidates: CandidateValues
+    averaged: IntArray | None
 
 
 def solve_accuracy_at_top(
@@ -87,7 +94,7 @@ def solve_accuracy_at_top(
     top_mass : float
         Mass of the top: the quantile is the largest score ``q`` such that the rows that score
         at least ``q`` have this mass.
-    selection : {"closest", "objective", "refine"}, default="closest"
+    selection : {"average", "closest", "objective", "refine"}, default="closest"
         As for :func:`select_solution`.
     solver, n_jobs, verbose, on_block : object
         As for :func:`solve_candidates`.
@@ -130,27 +137,36 @@ def solve_accuracy_at_top(
         verbose=verbose,
         on_block=on_block,
     )
-    return select_solution(solutions, selection)
+    return select_solution(solutions, selection, n_jobs=n_jobs)
 
 
 def select_solution(
-    solutions: CandidateSolutions, selection: Selection = "closest", top: int = 0
+    solutions: CandidateSolutions,
+    selection: Selection = "closest",
+    top: int = 0,
+    *,
+    n_jobs: int | None = None,
 ) -> AccuracyAtTopSolution:
-    """Select one of the solutions of Problem (2) for one top.
+    """Select one of the solutions of Problem (2) for one top, or average some.
 
     Parameters
     ----------
     solutions : CandidateSolutions
         The solutions for every distinct point.
-    selection : {"closest", "objective", "refine"}, default="closest"
+    selection : {"average", "closest", "objective", "refine"}, default="closest"
         ``"closest"`` takes the solution whose pivot scores closest to the quantile of the
         scores, the smallest objective among ties (the paper's rule; distances within ``tol`` of
-        a margin tie); ``"objective"`` the one with the smallest value of Problem (1), at the
-        quantile of its own scores; ``"refine"`` goes on from the best multiples of the
-        solutions, as :func:`refine_top` does, and its pivot is a row at the quantile; it needs
-        solutions with ``scales=True``.
+        a margin tie). ``"average"`` takes the tenth of the candidates (at least one) that are
+        closest, by the same rule, and returns the mean of their weights at norm 1, at its best
+        multiple for Problem (1); where that is 0, at their mean norm. ``"objective"`` takes the
+        solution with the smallest value of Problem (1), at the quantile of its own scores;
+        ``"refine"`` goes on from the best multiples of the solutions, as :func:`refine_top`
+        does, and needs solutions with ``scales=True``. The pivot of weights that are no
+        candidate's is a row at the quantile.
     top : int, default=0
         Number of the top among ``solutions.tops``.
+    n_jobs : int or None, default=None
+        Number of threads for what has to be solved again: sparse candidates to be averaged.
 
     Returns
     -------
@@ -179,11 +195,15 @@ def select_solution(
     problem, basis = solutions.problem, solutions.basis
     candidates = solutions.values.at_top(top)
     with one_blas_thread():
-        if selection == "refine":
+        if selection == "average":
+            selected = _average(solutions, candidates, solutions.tops[top], n_jobs)
+        elif selection == "refine":
             selected = _refine(solutions, candidates, solutions.tops[top])
         else:
-            by_objective = selection == "objective"
-            selected = _select(solutions, candidates, by_objective=by_objective)
+            best = int(np.argmin(candidates.objective_top))
+            if selection == "closest":
+                best = int(_closest(candidates, solutions.solver.tol, 1)[0])
+            selected = _take(solutions, candidates, best)
     by_position = np.argsort(problem.candidate_indices)
     return AccuracyAtTopSolution(
         coef=selected.coef if basis is None else basis @ selected.coef,
@@ -198,31 +218,39 @@ def select_solution(
         pivot_objective=selected.pivot_objective,
         candidate_indices=problem.candidate_indices[by_position],
         candidates=candidates.ordered(by_position),
+        averaged=None
+        if selected.averaged is None
+        else np.flatnonzero(np.isin(by_position, selected.averaged)),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Selected:
-    """A solution, its candidate in the order of the problem, and its values."""
+    """A solution, its candidates in the order of the problem, and its values."""
 
     coef: FloatArray
     candidate: int
     distance: float
     pivot_objective: float
     objective_top: float
+    averaged: IntArray | None = None
 
 
-def _select(
-    solutions: CandidateSolutions, candidates: CandidateValues, *, by_objective: bool
-) -> _Selected:
-    """Select a candidate by its values."""
-    if by_objective:
-        best = int(np.argmin(candidates.objective_top))
-    else:
-        # Scores are in units of the margin, and not known any better than to the tolerance.
-        distance = candidates.distance
-        tied = np.flatnonzero(distance <= distance.min() + solutions.solver.tol)
-        best = int(tied[np.argmin(candidates.objective[tied])])
+def _closest(candidates: CandidateValues, tol: float, count: int) -> IntArray:
+    """The candidates closest to their quantiles; of those that tie last, by the objective.
+
+    Scores are in units of the margin, and not known any better than to the tolerance.
+    """
+    distance = candidates.distance
+    last = np.partition(distance, count - 1)[count - 1]
+    closer = np.flatnonzero(distance < last - tol)
+    tied = np.flatnonzero(np.abs(distance - last) <= tol)
+    by_objective = tied[np.argsort(candidates.objective[tied], kind="stable")]
+    return np.sort(np.concatenate((closer, by_objective[: count - len(closer)])))
+
+
+def _take(solutions: CandidateSolutions, candidates: CandidateValues, best: int) -> _Selected:
+    """Take one candidate as it is."""
     return _Selected(
         coef=solutions.coefs(np.array([best]))[0],
         candidate=best,
@@ -232,18 +260,52 @@ def _select(
     )
 
 
+def _average(
+    solutions: CandidateSolutions, candidates: CandidateValues, top: Top, n_jobs: int | None
+) -> _Selected:
+    """Average the directions of the candidates closest to their quantiles."""
+    problem = replace(solutions.problem, mass=top.mass)
+    count = max(1, problem.n_candidates // ONE_IN)
+    averaged = _closest(candidates, solutions.solver.tol, count)
+    coefs = solutions.coefs(averaged, n_jobs)
+    norms = np.linalg.norm(coefs, axis=1)
+    # Weights of zero have no direction, and none to give.
+    mean = np.mean(coefs / np.where(norms > 0, norms, 1.0)[:, np.newaxis], axis=0)
+    scale = best_scales(problem, mean[np.newaxis], top.top_mass)[0][0]
+    # A value that no multiple lowers, as where the costs of positives are the greater total, is
+    # no reason to rank all rows alike.
+    coef = mean * (scale if scale > 0 else norms.mean())
+    scores = problem.scores(coef)
+    quantile = quantile_at_mass(scores, problem.mass, top.top_mass)
+    value = float(problem.objective(coef, scores, quantile))
+    return _at_quantile(problem, coef, int(np.argmax(scores == quantile)), value, averaged)
+
+
 def _refine(solutions: CandidateSolutions, candidates: CandidateValues, top: Top) -> _Selected:
-    """Go on from the best candidates; the pivot is then a row at the quantile."""
+    """Go on from the best candidates."""
     problem = replace(solutions.problem, mass=top.mass)
     likeliest = np.argsort(candidates.scaled, kind="stable")[:STARTS]
     starts = solutions.coefs(likeliest)
     refined = refine_top(problem, starts, top.top_mass, tol=solutions.solver.tol)
-    value = refined.certificate.objective
+    return _at_quantile(problem, refined.coef, refined.pivot, refined.certificate.objective)
+
+
+def _at_quantile(
+    problem: PivotProblem,
+    coef: FloatArray,
+    pivot: int,
+    value: float,
+    averaged: IntArray | None = None,
+) -> _Selected:
+    """Weights that are no candidate's; their pivot is a row at the quantile.
+
+    Around the score of that row Problem (2) and Problem (1) are one.
+    """
     return _Selected(
-        coef=refined.coef,
-        candidate=int(np.searchsorted(problem.pivots, refined.pivot, "right")) - 1,
-        # Around the score of that row Problem (2) and Problem (1) are one.
+        coef=coef,
+        candidate=int(np.searchsorted(problem.pivots, pivot, "right")) - 1,
         distance=0.0,
         pivot_objective=value,
         objective_top=value,
+        averaged=averaged,
     )

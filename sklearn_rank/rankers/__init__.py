@@ -5,4 +5,9 @@ from ._order_preserving import OrderPreservingRanker
 from ._top_focused import TopFocusedRanker
 from ._uncalibrated import RankSVM
 
-__all__ = ["AccuracyAtTopRanker", "OrderPreservingRanker", "RankSVM", "TopFocusedRanker"]
+__all__ = [
+    "AccuracyAtTopRanker",
+    "OrderPreservingRanker",
+    "RankSVM",
+    "TopFocusedRanker",
+]

@@ -20,13 +20,19 @@ from .._sklearn_compat import (
 )
 from .._solvers import AccuracyAtTopSolution, PivotProblem, PivotSolver, solve_accuracy_at_top
 from .._validation import ravelled
+from .._warn import warn
 from ..bounds import Bound, accuracy_at_top_margin_bound
+from ..exceptions import QuantileDistanceWarning
 from ._base import BipartiteRanker
-from ._fitting import FitProgress, restored_on_error, warn_not_converged
+from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
 from ._kernel_map import KernelMap
 from ._score_function import ScoreFunction, fitted_scores, learned_scores, store_scores
 from ._top_of_rows import mass_of_top, store_threshold
 from ._two_classes import TwoClasses
+
+# Margins from the quantile from which on the paper's rule warns: more than one, which is what
+# separable rows give, to the accuracy of the scores.
+FAR = 1.01
 
 
 class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
@@ -38,8 +44,9 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
     .. math:: \min_w \tfrac12 \|w\|^2 + \sum_i c_i \, \max(0, 1 - y_i (w \cdot x_i - q_w))
 
     is not convex, because the quantile depends on :math:`w`. The method solves a convex problem
-    for each distinct row :math:`z_k`, with :math:`w \cdot z_k` in place of :math:`q_w`, and
-    returns the solution whose :math:`w_k \cdot z_k` is closest to the quantile of its scores.
+    for each distinct row :math:`z_k`, with :math:`w \cdot z_k` in place of :math:`q_w`, and looks
+    at how close :math:`w_k \cdot z_k` comes to the quantile of its scores: the paper returns the
+    closest solution, the default here is the mean direction of the closest tenth.
 
     Parameters
     ----------
@@ -72,12 +79,14 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         Constant of "poly".
     kernel_params : dict or None, default=None
         Keyword arguments of a callable.
-    selection : {"closest", "objective", "refine"}, default="closest"
+    selection : {"average", "closest", "objective", "refine"}, default="average"
         ``"closest"`` is the paper's rule, ties (distances within ``tol`` of a margin) going to
-        the smaller objective; ``"objective"`` takes the smallest value of the problem above,
-        each solution with the quantile of its own scores; ``"refine"`` goes on from the best of
-        them, in steps that lower that value. The rule is often better for small ``tau``; see
-        the user guide.
+        the smaller objective. ``"average"`` is the mean of the weights, each divided by its norm,
+        of the tenth (at least one) of the candidates that this rule puts first, at the multiple
+        that makes the value of the problem above smallest. ``"objective"`` takes the smallest
+        value of the problem above, each solution with the quantile of its own scores;
+        ``"refine"`` goes on from the best of them, in steps that lower that value. The user
+        guide compares them.
     solver : {"auto", "newton", "cvxpy"}, default="auto"
         ``"newton"`` is fast; ``"cvxpy"`` is the slow reference, judged by the same certificate.
         ``"auto"`` is ``"newton"``.
@@ -114,17 +123,18 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         Midway from the quantile to the next distinct score towards the other rows: without ties,
         exactly the top rows lie beyond it. Solutions of ``selection="refine"`` have ties there.
     pivot_index_ : int
-        Row of the fitted ``X`` that is the pivot of the solution.
+        Row of the fitted ``X`` that is the pivot of the solution; with "average" and "refine",
+        whose solutions are no candidate's, a row at the quantile.
     quantile_distance_ : float
         Distance of the pivot's score from the quantile, in units of the margin.
     objective_ : float
-        Value of the convex problem at the pivot (Problem 2). With ``selection="refine"`` the
-        pivot is a row at the quantile, and this is ``objective_top_``.
+        Value of the convex problem at the pivot (Problem 2); where the pivot is at the quantile
+        it is ``objective_top_``.
     objective_top_ : float
         Value of the problem itself, at the quantile of the scores (Problem 1).
     lower_bound_ : float
         Certified: no weight vector has a smaller value of the problem that the ranker is for,
-        ``objective_top_``.
+        ``objective_top_``. It is loose unless ``C`` is small; see the Notes.
     optimality_gap_ : float
         ``objective_top_ - lower_bound_``: at most this is lost to the non-convexity.
     dual_gap_ : float
@@ -136,6 +146,9 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         Value of the convex problem of each candidate.
     candidate_distances_ : ndarray of shape (n_candidates,)
         Distance of each candidate's pivot score from the quantile of its scores.
+    average_ : ndarray of shape (n_averaged,)
+        The candidates that were averaged, indices into ``candidate_indices_`` and the other two,
+        ascending. Only for ``selection="average"``.
     converged_ : bool
         Whether the convex problems of all candidates reached ``tol``.
     n_iter_ : int
@@ -148,6 +161,8 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
     See Also
     --------
     sklearn_rank.metrics.precision_at_top_score : What to select ``C`` by.
+    sklearn.calibration.CalibratedClassifierCV : Makes probabilities of the scores, for soft voting
+        too.
     sklearn.linear_model.LogisticRegression : The better choice where the top is large.
 
     Notes
@@ -212,7 +227,7 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         "degree": [Interval(Real, 1, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "kernel_params": [dict, None],
-        "selection": [StrOptions({"closest", "objective", "refine"})],
+        "selection": [StrOptions({"average", "closest", "objective", "refine"})],
         "solver": [StrOptions({"auto", "newton", "cvxpy"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -233,7 +248,7 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         degree=3,
         coef0=1.0,
         kernel_params=None,
-        selection="closest",
+        selection="average",
         solver="auto",
         tol=1e-6,
         max_iter=500,
@@ -296,6 +311,9 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
             If a convex problem misses ``tol`` within ``max_iter`` iterations.
         PositiveClassWarning
             If ``pos_label`` is None and the labels are not among 0 and 1 or among -1 and 1.
+        QuantileDistanceWarning
+            If ``selection="closest"`` and ``quantile_distance_`` exceeds 1 (1.01, since scores
+            are not exact).
         SmallTopWarning
             If ``tau`` times the number of rows rounds to less than one row.
         """
@@ -349,6 +367,9 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         -----
         ConvergenceWarning
             If a convex problem misses ``tol`` within ``max_iter`` iterations.
+        QuantileDistanceWarning
+            If ``selection="closest"`` and ``quantile_distance_`` exceeds 1 (1.01, since scores
+            are not exact).
         SmallTopWarning
             If ``tau`` times the number of points in pairs rounds to less than one.
 
@@ -447,8 +468,18 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         self.candidate_indices_ = rows.taken[solution.candidate_indices]
         self.candidate_objectives_ = candidates.objective
         self.candidate_distances_ = candidates.distance
+        forget(self, "average_")
+        if solution.averaged is not None:
+            self.average_ = solution.averaged
         self.converged_ = certificate.converged
         self.n_iter_ = certificate.n_iter
+        if self.selection == "closest" and solution.distance > FAR:
+            warn(
+                f"All candidates miss the top-{self.tau:g} quantile of their scores: the closest"
+                f" is {solution.distance:.2g} margins away, and was taken. Use"
+                " selection='average', lower C, or raise tau.",
+                QuantileDistanceWarning,
+            )
         missed = np.count_nonzero(~candidates.converged)
         if missed:
             warn_not_converged(

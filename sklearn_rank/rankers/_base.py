@@ -93,6 +93,16 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
     def decision_function(self, X: Any) -> Any:
         """Return the score of each row less the threshold between the classes."""
 
+    @property
+    def predict_proba(self) -> Any:
+        """Not available: the scores are no probabilities, and the error says who makes them so."""
+        name = type(self).__name__
+        raise AttributeError(
+            f"{name} has scores and no probabilities, so no predict_proba: use"
+            f' CalibratedClassifierCV({name}(...), method="sigmoid"), from sklearn.calibration,'
+            " which learns probabilities from the scores of held-out folds."
+        )
+
     def predict(self, X: Any) -> Any:
         """Predict the class of each row by the sign of its decision value.
 

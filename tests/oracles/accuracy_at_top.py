@@ -13,6 +13,8 @@ import cvxpy as cp
 import numpy as np
 
 __all__ = [
+    "average_direction",
+    "best_multiple",
     "closest_candidates",
     "kernel_objective",
     "pair_members",
@@ -155,6 +157,32 @@ def closest_candidates(X, y, cost, tau, pivots, convention="sample"):
         distances.append(abs(float(np.dot(w, pivot)) - q))
         objectives.append(value)
     return np.array(solutions), np.array(distances), np.array(objectives)
+
+
+def average_direction(solutions, distances, objectives, tol=1e-6):
+    """Which tenth is closest to its quantiles, and the mean of its weights at norm 1.
+
+    Where distances tie with the last one that is taken, smaller objectives come first.
+    """
+    count = max(1, len(distances) // 10)
+    last = sorted(distances)[count - 1]
+    taken = [k for k in range(len(distances)) if distances[k] < last - tol]
+    tied = [k for k in range(len(distances)) if abs(distances[k] - last) <= tol]
+    taken += sorted(tied, key=lambda k: objectives[k])[: count - len(taken)]
+    mean = np.zeros(solutions.shape[1])
+    for k in taken:
+        mean += solutions[k] / np.sqrt(np.sum(solutions[k] ** 2)) / count
+    return sorted(taken), mean
+
+
+def best_multiple(w, X, y, cost, tau, convention="sample"):
+    """The factor at which the weights have the least value of Problem (1), by bisection."""
+    low, high = 0.0, 1e6
+    for _ in range(300):
+        one, two = low + (high - low) / 3, high - (high - low) / 3
+        values = [problem_one(a * w, X, y, cost, tau, convention) for a in (one, two)]
+        low, high = (low, two) if values[0] <= values[1] else (one, high)
+    return (low + high) / 2
 
 
 def kernel_objective(kernel, y, cost, k):

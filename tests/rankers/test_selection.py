@@ -1,10 +1,13 @@
 """Which solution is selected, and what the certificates say of it."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from sklearn_rank import AccuracyAtTopRanker
+from sklearn_rank.exceptions import QuantileDistanceWarning
 from tests.oracles import accuracy_at_top as oracle
 
 
@@ -58,3 +61,38 @@ def test_the_same_whatever_n_jobs_and_the_order_of_the_rows():
     moved = clone(ranker).fit(X[shuffled], y[shuffled])
     np.testing.assert_array_equal(ranker.coef_, moved.coef_)
     assert shuffled[moved.pivot_index_] == ranker.pivot_index_
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+@pytest.mark.parametrize("C", [0.01, 10.0])
+def test_the_rule_of_the_paper_warns_where_no_candidate_is_near_its_quantile(C, pairs):
+    X, y = rows(3, n=40, d=10)
+    ranker = AccuracyAtTopRanker(tau=0.06, C=C, selection="closest")
+
+    def fit(ranker):
+        if pairs:
+            lower, upper = X[y == 0], X[y == 1]
+            n = min(len(lower), len(upper))
+            return ranker.fit_pairs(lower[:n], upper[:n])
+        return ranker.fit(X, y)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit(ranker)
+    far = bool(ranker.candidate_distances_.min() > 1)
+    assert far == (C == 10.0)
+    assert [w.category for w in caught] == [QuantileDistanceWarning] * far
+    if far:
+        assert str(caught[0].message).startswith(
+            "All candidates miss the top-0.06 quantile of their scores: the closest is"
+            f" {ranker.quantile_distance_:.2g} margins away, and was taken."
+        )
+        assert caught[0].filename == __file__
+    for selection in ("average", "objective", "refine"):
+        fit(clone(ranker).set_params(selection=selection))  # warnings are errors
+
+
+def test_a_distance_of_one_margin_as_of_separable_rows_is_not_far():
+    X, y = rows(0, n=20, d=40)
+    ranker = AccuracyAtTopRanker(tau=0.3, C=10.0, selection="closest").fit(X, y)
+    assert ranker.quantile_distance_ == pytest.approx(1, abs=1e-3)

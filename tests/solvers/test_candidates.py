@@ -30,7 +30,7 @@ def problem_of(form=np.asarray, n=70, d=4, seed=0):
     return problem, X, y, 0.2 * weight, masses
 
 
-@pytest.mark.parametrize("selection", ["closest", "objective", "refine"])
+@pytest.mark.parametrize("selection", ["average", "closest", "objective", "refine"])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_one_solve_serves_every_top_as_a_solve_of_its_own(form, selection):
     problem, X, y, cost, masses = problem_of(form)

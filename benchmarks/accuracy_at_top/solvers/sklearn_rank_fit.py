@@ -6,6 +6,7 @@ import numpy as np
 from benchmark_utils.peer import Peer
 
 from sklearn_rank import AccuracyAtTopRanker
+from sklearn_rank.exceptions import QuantileDistanceWarning
 
 
 class Solver(Peer):
@@ -27,8 +28,12 @@ class Solver(Peer):
 
     def solve(self, tolerance):
         """Fit."""
-        ranker = AccuracyAtTopRanker(tau=0.05, C=self.C, tol=tolerance, n_jobs=self.n_jobs)
-        ranker.fit(self.X, self.y)
+        ranker = AccuracyAtTopRanker(
+            tau=0.05, C=self.C, selection="closest", tol=tolerance, n_jobs=self.n_jobs
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", QuantileDistanceWarning)
+            ranker.fit(self.X, self.y)
         value = ranker.objective_
         return {
             "coef": ranker.coef_,
