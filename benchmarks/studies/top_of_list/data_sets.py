@@ -32,11 +32,14 @@ class DataSet:
     load : callable
         Returns ``(X, y, queries)``, ``queries`` being None where rows are independent; for "made"
         it takes a number of rows and a generator of random numbers.
+    n_train : int
+        Rows to train on where the set is made at full size.
     """
 
     name: str
     kind: str
     load: object
+    n_train: int = N_TRAIN
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,8 @@ def _csv(name):
     return table[:, :-1], table[:, -1].astype(int), None
 
 
-def _graded(names, n_features, grade):
-    """Documents of queries, at most ``OF_QUERY`` at random of each: is the grade at least this?"""
+def _graded(names, n_features, grade, of_query=OF_QUERY):
+    """Documents of queries, so many at random of each at most: is the grade at least this?"""
     parts, rng = [], np.random.default_rng(0)
     for name in names:
         X, y, qid = load_letor(
@@ -89,7 +92,7 @@ def _graded(names, n_features, grade):
         rows = {}
         for row in rng.permutation(len(y)):
             rows.setdefault(qid[row], []).append(row)
-        kept = np.concatenate([of_query[:OF_QUERY] for of_query in rows.values()])
+        kept = np.concatenate([found[:of_query] for found in rows.values()])
         parts.append((X[kept], y[kept], [f"{name} {query}" for query in qid[kept]]))
     X, y, queries = (np.concatenate(of_parts) for of_parts in zip(*parts, strict=True))
     return X, (y >= grade).astype(int), np.unique(queries, return_inverse=True)[1]
@@ -147,6 +150,20 @@ SETS = [
     DataSet("lightgbm_rank_3", "confirm", partial(_graded, LIGHTGBM, 300, 3)),
     *(DataSet(f"made_{kind}", "made", _made(kind)) for kind in generators.KINDS),
 ]
+BY_NAME = {data_set.name: data_set for data_set in SETS}
+# Whole sets, each with its number of splits.
+FULL_SETS = {
+    BY_NAME["spambase"]: 10,
+    BY_NAME["a9a"]: 5,
+    BY_NAME["w8a"]: 5,
+    DataSet("ohsumed_1, whole", "confirm", partial(_graded, OHSUMED, 25, 1, None)): 5,
+    DataSet("ohsumed_2, whole", "confirm", partial(_graded, OHSUMED, 25, 2, None)): 5,
+    **{
+        DataSet(f"made_{kind}, {n:,} rows", "made", _made(kind), n): n_splits
+        for n, n_splits in ((100_000, 6), (1_000_000, 3))
+        for kind in generators.KINDS
+    },
+}
 
 
 @cache
@@ -161,25 +178,41 @@ def split_of(data_set, number, n_train=N_TRAIN, n_test=N_TEST):
     At most ``n_train`` rows, and at most half of a small set, are trained on; at most ``n_test``
     or a tenth of the set, whichever is more, are tested on. Rows of one query stay together.
     """
-    seed = zlib.crc32(f"{data_set.name} {number}".encode())
     if data_set.kind == "made":
-        rng = np.random.default_rng(seed)
-        n_test = max(5 * n_test, n_train // 5)
-        X, y, _ = data_set.load(n_train + n_test, rng)
-        return Split(X[:n_train], y[:n_train], None, X[n_train:], y[n_train:], 0.0)
-    X, y, queries = loaded(data_set)
-    n = len(y)
+        return _fresh(data_set, number, n_train, 5 * n_test)
+    n = len(loaded(data_set)[1])
     n_train = min(n_train, n // 2)
-    n_test = min(n - n_train, max(n_test, n // 10))
+    return _parted(data_set, number, n_train, min(n - n_train, max(n_test, n // 10)))
+
+
+def full_split(data_set, number):
+    """Split ``number`` of a whole set: two thirds are trained on, one third is tested on."""
+    if data_set.kind == "made":
+        return _fresh(data_set, number, data_set.n_train, 200_000)
+    n = len(loaded(data_set)[1])
+    return _parted(data_set, number, 2 * n // 3, n - 2 * n // 3)
+
+
+def _fresh(data_set, number, n_train, n_test):
+    rng = np.random.default_rng(_seed(data_set, number))
+    X, y, _ = data_set.load(n_train + n_test, rng)
+    return Split(X[:n_train], y[:n_train], None, X[n_train:], y[n_train:], 0.0)
+
+
+def _seed(data_set, number):
+    return zlib.crc32(f"{data_set.name} {number}".encode())
+
+
+def _parted(data_set, number, n_train, n_test):
+    X, y, queries = loaded(data_set)
+    n, seed = len(y), _seed(data_set, number)
     if queries is None:
-        chosen = StratifiedShuffleSplit(
-            1, train_size=n_train, test_size=n_test, random_state=seed
-        ).split(X, y)
+        splits = StratifiedShuffleSplit(1, train_size=n_train, test_size=n_test, random_state=seed)
     else:
-        chosen = GroupShuffleSplit(
+        splits = GroupShuffleSplit(
             1, train_size=n_train / n, test_size=n_test / n, random_state=seed
-        ).split(X, y, queries)
-    train, test = next(chosen)
+        )
+    train, test = next(splits.split(X, y, queries))
     return Split(
         X[train],
         y[train],

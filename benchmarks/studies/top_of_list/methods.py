@@ -331,10 +331,10 @@ def hist_boosting(split, taus):
     )
 
 
-def lightgbm(split, taus):
+def lightgbm(split, taus, n_folds=5):
     """LightGBM and its focused forms."""
     model = LGBMClassifier(random_state=0, n_jobs=1, verbose=-1)
-    return _focused_boosting("lightgbm", model, split, taus, 5)
+    return _focused_boosting("lightgbm", model, split, taus, n_folds)
 
 
 # By the method that shows that the family is there: what it is, the most features, the splits
@@ -346,3 +346,5 @@ FAMILIES = {
     "hist boosting": (hist_boosting, None, 5, 5),
     "top, refine": (refined, 20, 5, 0),
 }
+# The same for whole sets: one fold chooses C, two folds give ranks out of fold.
+FULL_FAMILIES = {"logistic": partial(logistic, used=1), "lightgbm": partial(lightgbm, n_folds=2)}

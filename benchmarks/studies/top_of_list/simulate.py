@@ -50,24 +50,23 @@ def cell(base, kind, angle, n, repetitions):
     return rows
 
 
-def run(bases):
-    """Compute the cells that are missing and store them."""
+def run(base):
+    """Compute the cells of a base that are missing and store them."""
     rows = []
     if PATH.is_file():
         with open(PATH, newline="") as lines:
             rows = list(csv.DictReader(lines))
     done = {(row["base"], row["kind"], int(row["angle"]), int(row["n_train"])) for row in rows}
-    for base in bases:
-        for n, repetitions in BASES[base][1].items():
-            for kind, angle in product(DRAWS, ANGLES):
-                if (base, kind, angle, n) in done:
-                    continue
-                start = time.process_time()
-                new = cell(base, kind, angle, n, repetitions)
-                rows += [{key: as_text(value) for key, value in row.items()} for row in new]
-                with open(PATH, "w", newline="") as lines:
-                    writer = csv.DictWriter(lines, rows[0], lineterminator="\n")
-                    writer.writeheader()
-                    writer.writerows(rows)
-                spent = time.process_time() - start
-                print(f"map: {base} {kind} {angle} {n} {spent:.1f} s", flush=True)
+    sizes = BASES[base][1]
+    for n, kind, angle in product(sizes, DRAWS, ANGLES):
+        if (base, kind, angle, n) in done:
+            continue
+        start = time.process_time()
+        new = cell(base, kind, angle, n, sizes[n])
+        rows += [{key: as_text(value) for key, value in row.items()} for row in new]
+        with open(PATH, "w", newline="") as lines:
+            writer = csv.DictWriter(lines, rows[0], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        spent = time.process_time() - start
+        print(f"map: {base} {kind} {angle} {n} {spent:.1f} s", flush=True)

@@ -37,11 +37,11 @@ class Store:
     Parameters
     ----------
     name : str
-        Of the file in ``results/``.
+        Of the file in ``results/``, without its ending.
     """
 
     def __init__(self, name):
-        self.path = RESULTS / name
+        self.path = RESULTS / f"{name}.csv"
         self.rows = {}
         if self.path.is_file():
             with open(self.path, newline="") as lines:
