@@ -341,10 +341,10 @@ def lightgbm(split, taus, n_folds=5):
 # with fewer than MANY_FEATURES and with more.
 FAMILIES = {
     "logistic": (logistic, None, 20, 20),
-    "top, closest": (accuracy_at_top, None, 10, 5),
-    "lightgbm": (lightgbm, None, 10, 10),
-    "hist boosting": (hist_boosting, None, 5, 5),
-    "top, refine": (refined, 20, 5, 0),
+    "top, closest": (accuracy_at_top, None, 10, 3),
+    "lightgbm": (lightgbm, None, 6, 6),
+    "hist boosting": (hist_boosting, None, 4, 0),
+    "top, refine": (refined, 20, 4, 0),
 }
 # The same for whole sets: one fold chooses C, two folds give ranks out of fold.
 FULL_FAMILIES = {"logistic": partial(logistic, used=1), "lightgbm": partial(lightgbm, n_folds=2)}
