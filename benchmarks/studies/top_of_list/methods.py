@@ -5,19 +5,16 @@ test scores and the chosen cost for each tau. What has a cost C chooses it by th
 P@{tau/2, tau, 2 tau, 4 tau} over inner folds, which a single fit of each C serves for every tau.
 """
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from lightgbm import LGBMClassifier
-from scipy.stats import rankdata
-from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.class_weight import compute_sample_weight
 
+from sklearn_rank import TopFocusedRanker
 from sklearn_rank._solvers import PivotProblem, refine_top, solve_pivots_newton
 from sklearn_rank._top import quantile_at_mass, top_mass
 from sklearn_rank.metrics import precision_at_top_curve
@@ -96,10 +93,10 @@ def _criterion(y, scores, taus):
 
 
 def best_of(results, methods):
-    """For each tau the one of several methods that the criterion prefers; ties go to the last."""
+    """For each tau the one of several methods that the criterion prefers; ties go to the first."""
     taken = [results[method] for method in methods]
-    reached = np.array([criterion for _, _, criterion in taken])[::-1]
-    best = len(taken) - 1 - reached.argmax(axis=0)
+    reached = np.array([criterion for _, _, criterion in taken])
+    best = reached.argmax(axis=0)
     return (
         [taken[m][0][t] for t, m in enumerate(best)],
         [taken[m][1][t] for t, m in enumerate(best)],
@@ -107,97 +104,57 @@ def best_of(results, methods):
     )
 
 
-# ---------------------------------------------------------------------------------- logistic
+# ---------------------------------------------------------------------------------- second look
 
 
-@dataclass(frozen=True)
-class Focus:
-    """Constants of the second look at the top.
-
-    Parameters
-    ----------
-    width : float
-        Share of the rows that are near the top.
-    floor : float
-        Least weight.
-    n_rounds : int
-        Fits after the first.
-    by_count : bool
-        Whether the classes are balanced by the number of their rows, rather than by the sum of
-        their weights, as scikit-learn's ``class_weight="balanced"`` does.
-    """
-
-    width: float = 0.25
-    floor: float = 0.02
-    n_rounds: int = 2
-    by_count: bool = False
-
-    def weights(self, score):
-        """Weight of each row by its rank, 0 on top, among the scores."""
-        rank = rankdata(-score) - 1.0
-        return np.maximum(self.floor, 1.0 / (1.0 + (rank / (self.width * len(score))) ** 2))
+def forms(name, ranker, X_new):
+    """Scores of new rows by the pilot of a focused ranker, by the last round, and by both."""
+    scores = [raw_score(model, X_new) for model in (ranker.pilot_, ranker.rounds_[-1])]
+    spread = np.where(ranker.spreads_ > 0, ranker.spreads_, np.inf)
+    return {
+        name: scores[0],
+        f"{name}, last": scores[1],
+        f"{name}, sum": scores[0] / spread[0] + scores[1] / spread[1],
+    }
 
 
-FOCUS = Focus()
-# What the constants were chosen among, on the development sets.
-ALTERNATIVES = {
-    "width .1": Focus(width=0.1),
-    "width .5": Focus(width=0.5),
-    "floor .1": Focus(floor=0.1),
-    "one round": Focus(n_rounds=1),
-    "four rounds": Focus(n_rounds=4),
-    "by count": Focus(by_count=True),
-    "width .1, by count": Focus(width=0.1, by_count=True),
-}
+def raw_score(model, X):
+    """Log-odds of the second class."""
+    if hasattr(model, "decision_function"):
+        return model.decision_function(X)
+    return model.predict(X, raw_score=True)
 
 
-def standardised(score, of_training):
-    return (score - of_training.mean()) / max(of_training.std(), 1e-300)
+def fit_logistic(X, y, C, X_new, constants):
+    """Logistic regression and a second look, with given constants."""
+    model = LogisticRegression(C=C, class_weight="balanced", solver="newton-cholesky")
+    return forms("logistic", TopFocusedRanker(model, **constants).fit(X, y), X_new)
 
 
-def logistic_model(C):
-    return LogisticRegression(C=C, class_weight="balanced", solver="newton-cholesky")
-
-
-def fit_focused(X, y, C, X_new, pilot, pilot_new, focus):
-    """Scores of new rows by the last round, and by its sum with the first fit."""
-    model, last, balance = logistic_model(C), pilot, 1.0
-    if focus.by_count:
-        model.set_params(class_weight=None)
-        balance = compute_sample_weight("balanced", y)
-    for _ in range(focus.n_rounds):
-        last = model.fit(X, y, balance * focus.weights(last)).decision_function(X)
-    last_new = model.decision_function(X_new)
-    return last_new, standardised(pilot_new, pilot) + standardised(last_new, last)
-
-
-def fit_logistic(X, y, C, X_new, focuses):
-    """Logistic regression, and each of several second looks."""
-    model = logistic_model(C).fit(X, y)
-    pilot, pilot_new = model.decision_function(X), model.decision_function(X_new)
-    found = {"logistic": pilot_new}
-    for name, focus in focuses.items():
-        last, both = fit_focused(X, y, C, X_new, pilot, pilot_new, focus)
-        found |= {f"logistic, last{name}": last, f"logistic, sum{name}": both}
-    return found
-
-
-def logistic(split, taus, n_folds=5, used=None):
+def logistic(split, taus, n_folds=5, used=None, constants=None):
     """Logistic regression and its focused forms; ``used`` is how many of the folds choose C."""
-    fit, folds = partial(fit_logistic, focuses={"": FOCUS}), inner_folds(split, n_folds)[:used]
-    results = with_chosen_cost(fit, LOGISTIC_GRID, split, folds, taus)
+    fit, folds = partial(fit_logistic, constants=constants or {}), inner_folds(split, n_folds)
+    results = with_chosen_cost(fit, LOGISTIC_GRID, split, folds[:used], taus)
     results["logistic, choose"] = best_of(results, tuple(results))
     return results
 
 
+# Other constants, for the development sets.
+ALTERNATIVES = {
+    "focus .1": {"focus": 0.1},
+    "focus .5": {"focus": 0.5},
+    "floor .1": {"floor": 0.1},
+    "one round": {"n_rounds": 1},
+}
+
+
 def alternatives(split, taus):
-    """Other constants of the second look; the base is that of the other family."""
-    named = {f" ({name})": focus for name, focus in ALTERNATIVES.items()}
-    fit = partial(fit_logistic, focuses=named)
-    results = with_chosen_cost(fit, LOGISTIC_GRID, split, inner_folds(split, 5), taus)
-    for name in named:
-        forms = ("logistic", f"logistic, last{name}", f"logistic, sum{name}")
-        results[f"logistic, choose{name}"] = best_of(results, forms)
+    """Logistic regression and its focused forms by the default and by other constants."""
+    results = logistic(split, taus)
+    for name, constants in ALTERNATIVES.items():
+        found = logistic(split, taus, constants=constants)
+        del found["logistic"]
+        results |= {f"{form} ({name})": values for form, values in found.items()}
     return results
 
 
@@ -280,48 +237,14 @@ def refined(split, taus, n_folds=3):
 
 
 def _focused_boosting(name, model, split, taus, n_folds):
-    """A boosted base and its focused forms; ranks and the choice from scores out of fold."""
-    y, folds = split.y, inner_folds(split, n_folds)
-
-    def fitted(rows, weight):
-        return clone(model).fit(split.X[rows], y[rows], weight[rows])
-
-    def out_of_fold(weight):
-        score = np.full(len(y), np.nan)
-        for train, held in folds:
-            score[held] = raw_score(fitted(train, weight), split.X[held])
-        return np.where(np.isnan(score), np.nanmin(score), score)
-
-    everything, weight = np.arange(len(y)), np.ones(len(y))
-    pilot = out_of_fold(weight)
-    pilot_new = raw_score(fitted(everything, weight), split.X_test)
-    last = pilot
-    for _ in range(FOCUS.n_rounds):
-        weight = FOCUS.weights(last)
-        last = out_of_fold(weight)
-    last_new = raw_score(fitted(everything, weight), split.X_test)
-    both, both_new = (
-        standardised(a, pilot) + standardised(b, last)
-        for a, b in ((pilot, last), (pilot_new, last_new))
-    )
+    """A boosted base and its focused forms, with ranks out of fold."""
+    folds = inner_folds(split, n_folds)
+    ranker = TopFocusedRanker(model, cv=folds).fit(split.X, split.y)
     none = np.full(len(taus), np.nan)
-    results = {
-        form: ([test] * len(taus), none, smoothed_precisions(y, score, taus))
-        for form, test, score in (
-            (name, pilot_new, pilot),
-            (f"{name}, last", last_new, last),
-            (f"{name}, sum", both_new, both),
-        )
+    return {
+        form: ([score] * len(taus), none, none)
+        for form, score in forms(name, ranker, split.X_test).items()
     }
-    results[f"{name}, choose"] = best_of(results, tuple(results))
-    return results
-
-
-def raw_score(model, X):
-    """Log-odds of the second class."""
-    if hasattr(model, "decision_function"):
-        return model.decision_function(X)
-    return model.predict(X, raw_score=True)
 
 
 def hist_boosting(split, taus):
