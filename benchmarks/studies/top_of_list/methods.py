@@ -17,7 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_rank import TopFocusedRanker
 from sklearn_rank._solvers import PivotProblem, refine_top, solve_pivots_newton
 from sklearn_rank._top import quantile_at_mass, top_mass
-from sklearn_rank.metrics import precision_at_top_curve
+from sklearn_rank.metrics import Cauchy, precision_at_top_curve
+from sklearn_rank.rankers._second_look import focus_weights
 
 LOGISTIC_GRID = np.logspace(-3, 2, 6)
 TOP_GRID = np.logspace(-4, 1, 6)
@@ -173,13 +174,16 @@ class TopFit:
     def __init__(self, taus):
         self.taus = taus
 
+    def costs(self, X, y, C):
+        """Costs of both classes have the same sum."""
+        return C / (2 * np.where(y == 1, y.mean(), 1 - y.mean()))
+
     def problem(self, X, y, C):
-        """The problem with balanced costs, and the masses of rows in all pairs."""
-        share = np.where(y == 1, y.mean(), 1 - y.mean())
+        """The problem, and the same with the masses of rows in all pairs."""
         of_pairs = np.where(y == 1, (y == 0).sum(), (y == 1).sum()).astype(float)
-        sign = 2.0 * y - 1.0
-        problem = PivotProblem.from_rows(X, sign, C / (2 * share), np.ones(len(y)))
-        return problem, PivotProblem.from_rows(X, sign, C / (2 * share), of_pairs)
+        sign, cost = 2.0 * y - 1.0, self.costs(X, y, C)
+        problem = PivotProblem.from_rows(X, sign, cost, np.ones(len(y)))
+        return problem, PivotProblem.from_rows(X, sign, cost, of_pairs)
 
     def __call__(self, X, y, C, X_new):
         problem, by_pairs = self.problem(X, y, C)
@@ -208,12 +212,32 @@ class TopFit:
         }
 
 
+class FocusedTopFit(TopFit):
+    """The same with the costs weighted by rank in a logistic regression, as a second look does."""
+
+    def costs(self, X, y, C):
+        """Balanced costs times the weights by rank."""
+        pilot = LogisticRegression(C=0.1, class_weight="balanced", solver="newton-cholesky")
+        score = pilot.fit(X, y).decision_function(X)
+        return super().costs(X, y, C) * focus_weights(score, np.ones(len(y)), Cauchy(0.25), 0.02)
+
+
 def accuracy_at_top(split, taus, n_folds=3):
     """Accuracy at the top by each rule, with the quantile of the rows and of all pairs."""
     grid = TOP_GRID if split.X.shape[1] < MANY_FEATURES else TOP_GRID[:4]
     results = with_chosen_cost(TopFit(taus), grid, split, inner_folds(split, n_folds), taus)
     del results["top, objective, pairs"]
     return results
+
+
+def focused_costs(split, taus, n_folds=3):
+    """Accuracy at the top with costs weighted by rank."""
+    grid = TOP_GRID if split.X.shape[1] < MANY_FEATURES else TOP_GRID[:4]
+    folds = inner_folds(split, n_folds)
+    results = with_chosen_cost(FocusedTopFit(taus), grid, split, folds, taus)
+    return {
+        f"top, {rule}, focused costs": results[f"top, {rule}"] for rule in ("average", "closest")
+    }
 
 
 def refined(split, taus, n_folds=3):
@@ -264,8 +288,9 @@ def lightgbm(split, taus, n_folds=5):
 # with fewer than MANY_FEATURES and with more.
 FAMILIES = {
     "logistic": (logistic, None, 20, 20),
-    "top, closest": (accuracy_at_top, None, 10, 3),
-    "lightgbm": (lightgbm, None, 6, 6),
+    "top, closest": (accuracy_at_top, None, 6, 3),
+    "lightgbm": (lightgbm, None, 6, 4),
+    "top, average, focused costs": (focused_costs, None, 6, 0),
     "hist boosting": (hist_boosting, None, 4, 0),
     "top, refine": (refined, 20, 4, 0),
 }
