@@ -2,6 +2,7 @@
 
 __all__ = [
     "CalibrationWarning",
+    "LongFitWarning",
     "MissingQueryWarning",
     "OtherTopWarning",
     "PositiveClassWarning",
@@ -22,6 +23,17 @@ class CalibrationWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import CalibrationWarning
     >>> warnings.simplefilter("ignore", CalibrationWarning)
+    """
+
+
+class LongFitWarning(UserWarning):
+    """A fit has begun that will take more than ten minutes.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import LongFitWarning
+    >>> warnings.simplefilter("error", LongFitWarning)  # end such fits instead
     """
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -300,14 +302,27 @@ def solve_candidates(
             delayed(_solve_block)(problem, pivots, tops, solver, scales)
             for pivots in problem.blocks()
         )
-        for of_block, coef in blocks:
-            values.append(of_block)
-            if kept is not None:
-                kept[n_done : n_done + len(coef)] = coef
-            n_done += len(coef)
-            if on_block is not None:
-                on_block()
+        with _closed_in_silence(blocks):
+            for of_block, coef in blocks:
+                values.append(of_block)
+                if kept is not None:
+                    kept[n_done : n_done + len(coef)] = coef
+                n_done += len(coef)
+                if on_block is not None:
+                    on_block()
     return CandidateSolutions(problem, basis, solver, tops, CandidateValues.joined(values), kept)
+
+
+@contextmanager
+def _closed_in_silence(blocks: Generator[Any, None, None]) -> Iterator[None]:
+    """End what still runs when the body raises; joblib would warn of blocks that nobody took."""
+    try:
+        yield
+    except BaseException:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            blocks.close()
+        raise
 
 
 def _solve_block(

@@ -34,6 +34,13 @@ from ._two_classes import TwoClasses
 # separable rows give, to the accuracy of the scores.
 FAR = 1.01
 
+# What fits that take long are told.
+MANY_ROWS = (
+    "accuracy at the top has a convex problem for each distinct row. For many rows there is"
+    " TopFocusedRanker, which takes a few fits of a classifier (see 'Many rows' in the user"
+    " guide); an interrupted fit leaves the ranker as it was."
+)
+
 
 class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
     r"""Linear ranker that is trained for the top of the list.
@@ -309,6 +316,8 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         -----
         ConvergenceWarning
             If a convex problem misses ``tol`` within ``max_iter`` iterations.
+        LongFitWarning
+            If the fit will take more than ten minutes, by its first blocks of candidates.
         PositiveClassWarning
             If ``pos_label`` is None and the labels are not among 0 and 1 or among -1 and 1.
         QuantileDistanceWarning
@@ -367,6 +376,8 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         -----
         ConvergenceWarning
             If a convex problem misses ``tol`` within ``max_iter`` iterations.
+        LongFitWarning
+            If the fit will take more than ten minutes, by its first blocks of candidates.
         QuantileDistanceWarning
             If ``selection="closest"`` and ``quantile_distance_`` exceeds 1 (1.01, since scores
             are not exact).
@@ -429,7 +440,7 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
             mass,
             coordinates=None if kernel is None else partial(kernel.coordinates, X),
         )
-        progress = FitProgress(self, len(problem.blocks()), *data)
+        progress = FitProgress(self, len(problem.blocks()), *data, instead=MANY_ROWS)
         solution = solve_accuracy_at_top(
             problem,
             top_mass=top,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any, Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
 from .._sklearn_compat import BlockProgress
 from .._warn import warn
+from ..exceptions import LongFitWarning
 
 __all__ = ["CRITERIA", "FitProgress", "forget", "restored_on_error", "warn_not_converged"]
 
@@ -19,6 +21,9 @@ CRITERIA = {
     "relative_gap": "relative duality gap",
     "gradient_norm": "gradient norm relative to that at 0",
 }
+
+# Seconds of steps from which the rest of a fit is forecast, and the rest that is announced.
+OBSERVED, LONG = 2.0, 600.0
 
 
 @contextmanager
@@ -56,6 +61,9 @@ class FitProgress:
         Training data, handed to the callbacks.
     criterion : {"relative_gap", "gradient_norm"}, default="relative_gap"
         Which certificate :meth:`iteration` is told.
+    instead : str, default=""
+        What else to do where the fit takes long. If given, steps take about the same time, and
+        there is a LongFitWarning if the rest of them will take more than ten minutes.
     """
 
     def __init__(
@@ -66,7 +74,11 @@ class FitProgress:
         y: Any,
         *,
         criterion: Literal["relative_gap", "gradient_norm"] = "relative_gap",
+        instead: str = "",
     ) -> None:
+        self._n_steps, self._n_done = n_steps, 0
+        self._instead = instead
+        self._first_done = 0.0
         self._blocks = BlockProgress(estimator, n_steps, X, y)
         self._verbose = bool(estimator.verbose)
         self._criterion = CRITERIA[criterion]
@@ -74,6 +86,9 @@ class FitProgress:
     def step(self) -> None:
         """Say that one more step is done."""
         self._blocks.block_done()
+        self._n_done += 1
+        if self._instead:
+            self._forecast()
 
     def iteration(self, n_iter: int, objective: float, certificate: float) -> None:
         """Say that one more step is done, and where it led; a line on the standard error."""
@@ -87,6 +102,27 @@ class FitProgress:
     def done(self) -> None:
         """Say that the fit is done."""
         self._blocks.fit_done()
+
+    def _forecast(self) -> None:
+        """Warn, once, where the rest will take long; the first step may hold preparations."""
+        now = perf_counter()
+        if self._n_done == 1:
+            self._first_done = now
+        elapsed = now - self._first_done
+        if elapsed < OBSERVED:
+            return
+        left = elapsed / (self._n_done - 1) * (self._n_steps - self._n_done)
+        if left > LONG:
+            warn(f"This fit will take {_duration(left)} more: {self._instead}", LongFitWarning)
+        self._instead = ""
+
+
+def _duration(seconds: float) -> str:
+    """A time of some minutes or more in words."""
+    for unit, size in (("days", 86400.0), ("hours", 3600.0)):
+        if seconds >= 2 * size:
+            return f"some {seconds / size:.0f} {unit}"
+    return f"some {seconds / 60.0:.0f} minutes"
 
 
 def warn_not_converged(

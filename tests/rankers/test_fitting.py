@@ -2,10 +2,15 @@
 
 import re
 import warnings
+from itertools import count
 
+import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_rank import AccuracyAtTopRanker
+from sklearn_rank.exceptions import LongFitWarning
+from sklearn_rank.rankers import _fitting
 from sklearn_rank.rankers._fitting import forget, restored_on_error, warn_not_converged
 
 
@@ -70,3 +75,54 @@ def test_the_warning_points_at_the_caller():
         warnings.simplefilter("always")
         warn_not_converged("relative_gap", 1.0, n_iter=1, tol=0.1, regularise="lower C")
     assert caught[0].filename == __file__
+
+
+def rows(n):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    return X, (X[:, 0] > 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "message"),
+    [
+        # Of four blocks, two are left after the second.
+        (301, "some 10 minutes more"),
+        (3600, "some 2 hours more"),
+        (86400, "some 2 days more"),
+    ],
+)
+def test_a_fit_that_takes_long_says_so_once_and_names_another_ranker(
+    monkeypatch, seconds, message
+):
+    monkeypatch.setattr(_fitting, "perf_counter", count(step=seconds).__next__)
+    with pytest.warns(LongFitWarning) as caught:
+        AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(128))
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert str(caught[0].message).startswith(f"This fit will take {message}: ")
+    assert "TopFocusedRanker" in str(caught[0].message)
+
+
+@pytest.mark.parametrize("seconds", [299, 0.9])
+def test_a_fit_that_does_not_take_long_says_nothing(monkeypatch, seconds):
+    monkeypatch.setattr(_fitting, "perf_counter", count(step=seconds).__next__)
+    AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(128))
+
+
+def test_the_forecast_waits_for_seconds_of_steps(monkeypatch):
+    times = iter([0.0, 1e-6, 2e-6, 2.5])
+    monkeypatch.setattr(_fitting, "perf_counter", times.__next__)
+    AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(128))
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_forecast_that_is_an_error_leaves_the_ranker_as_it_was(monkeypatch, n_jobs):
+    X, y = rows(400)
+    ranker = AccuracyAtTopRanker(tau=0.1, C=0.1, n_jobs=n_jobs).fit(X[:20], y[:20])
+    before = ranker.coef_
+    monkeypatch.setattr(_fitting, "perf_counter", count(step=1000).__next__)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LongFitWarning)
+        with pytest.raises(LongFitWarning, match="some 3 hours more"):
+            ranker.fit(X, y)
+    assert ranker.coef_ is before
