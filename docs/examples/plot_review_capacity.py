@@ -2,8 +2,9 @@
 Ten reviews a day
 =================
 
-Of a hundred transactions one or two are frauds, and a team can look at ten a day. From a frame with words
-in it to a saved model, and to what the team will find: with an interval, beside the usual model.
+Of a hundred transactions one or two are frauds, and a team can look at ten a day. From a frame
+with words in it to a saved model, and to what the team will find: with an interval, beside the
+usual model.
 """
 
 # %%
@@ -41,8 +42,8 @@ print(f"{np.mean(label == 'fraud'):.2%} of {n} are frauds")
 train, test = day < 40, day >= 40
 
 # %%
-# Any classifier that takes weights can look twice. Its strength ``C`` is chosen by precision at the
-# top: ten of five hundred are two per cent. Days are held out whole.
+# Any classifier that takes weights can look twice. Its strength ``C`` is chosen by precision at
+# the top: ten of five hundred are two per cent. Days are held out whole.
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold

@@ -37,6 +37,10 @@ from ._weighted_base import log_odds, log_odds_of_probabilities, weight_argument
 
 __all__ = ["TopFocusedRanker"]
 
+# Rows in focus from which on it may narrow; chosen on development sets, as the least focus of four
+# times the top was.
+ENOUGH_ROWS = 500.0
+
 
 class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
     r"""Fit a classifier again with more weight on the rows that its first fit put on top.
@@ -57,16 +61,17 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         Any classifier whose ``fit`` takes ``sample_weight``, or a pipeline or search that ends
         in one; None is ``LogisticRegression(max_iter=1000)``.
     tau : float, default=0.05
-        Share of the rows that make the top, in (0, 1): ``combine="choose"`` chooses for it, and
-        ``top_threshold_`` cuts it off.
+        Share of the rows that make the top, in (0, 1): ``focus=None`` follows it,
+        ``combine="choose"`` chooses for it, and ``top_threshold_`` cuts it off.
     pos_label : int, float, bool, str or None, default=None
         The positive class, which belongs on top. None is that of the estimator, if it has one,
         else 1 for labels among 0 and 1 or among -1 and 1; for all others it is the greater label,
         with a warning.
-    focus : float or ScoreGeneratingFunction, default=0.25
-        Share of the list at which the weight is one half, positive; or a function phi of
-        :mod:`sklearn_rank.metrics` with a derivative, whose weights are
-        :math:`\phi'(1 - v) / \max \phi'`. A number f is
+    focus : float, ScoreGeneratingFunction or None, default=None
+        Share of the list at which the weight is one half, positive; less looks nearer to the top
+        and learns from fewer rows. None is ``max(4 * tau, min(0.25, 500 / n))`` for n rows. Or a
+        function phi of :mod:`sklearn_rank.metrics` with a derivative, whose weights are
+        :math:`\phi'(1 - v) / \max \phi'`; a number f is
         :class:`Cauchy(f) <sklearn_rank.metrics.Cauchy>`.
     floor : float, default=0.02
         Least weight, in (0, 1]: less forgets the rest of the list, 1 looks nowhere.
@@ -97,6 +102,8 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         The fit to the rows as they are.
     rounds_ : list of estimator
         The fits after it.
+    focus_ : ScoreGeneratingFunction
+        The function phi whose derivative the weights are.
     combine_ : {"sum", "last", "pilot"}
         Which scores are used.
     scores_ : dict of ndarray of shape (n_folds,)
@@ -156,7 +163,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         "estimator": "no_validation",
         "tau": [Interval(Real, 0, 1, closed="neither")],
         "pos_label": [Real, str, "boolean", None],
-        "focus": [Interval(Real, 0, None, closed="neither"), ScoreGeneratingFunction],
+        "focus": [Interval(Real, 0, None, closed="neither"), ScoreGeneratingFunction, None],
         "floor": [Interval(Real, 0, 1, closed="right")],
         "n_rounds": [Interval(Integral, 1, None, closed="left")],
         "combine": [StrOptions({"sum", "last", "choose"})],
@@ -171,7 +178,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         *,
         tau=0.05,
         pos_label=None,
-        focus=0.25,
+        focus=None,
         floor=0.02,
         n_rounds=2,
         combine="sum",
@@ -266,7 +273,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
     def _fit(self, X: Any, y: AnyArray, rows: TwoClasses, groups: Any) -> None:
         top = mass_of_top(rows.weight, self.tau)
         progress = BlockProgress(self, self.n_rounds + 1, X, y)
-        look = self._second_look()
+        look = self._second_look(float(rows.weight.sum()))
         self.combine_ = self.combine
         forget(self, "scores_")
         if self.combine == "choose":
@@ -286,8 +293,13 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         self.top_threshold_ = rows.direction * threshold
         progress.fit_done()
 
-    def _second_look(self) -> SecondLook:
-        phi = self.focus if isinstance(self.focus, ScoreGeneratingFunction) else Cauchy(self.focus)
+    def _second_look(self, n: float) -> SecondLook:
+        phi = self.focus
+        if phi is None:
+            phi = Cauchy(max(4.0 * self.tau, min(0.25, ENOUGH_ROWS / n)))
+        elif not isinstance(phi, ScoreGeneratingFunction):
+            phi = Cauchy(phi)
+        self.focus_ = phi
         if not phi.has_derivative:
             raise ValueError(
                 f"focus={phi!r} has no derivative, which the weights are: pass a share of the"

@@ -153,6 +153,18 @@ def test_focus_takes_functions_of_ranks():
         TopFocusedRanker(BASE, focus=TopDCG(5)).fit(X, y)
 
 
+def test_the_default_focus_follows_the_top_and_narrows_with_many_rows():
+    X, y = data()
+    for tau, times, width in (
+        (0.05, 1, 0.25),
+        (0.1, 1, 0.4),
+        (0.05, 100, 0.2),
+        (0.01, 100, 1 / 16),
+    ):
+        fitted = TopFocusedRanker(BASE, tau=tau).fit(X, y, np.full(80, float(times)))
+        assert fitted.focus_ == Cauchy(pytest.approx(width))
+
+
 def test_a_floor_of_one_is_the_classifier_itself():
     X, y = data()
     fitted = TopFocusedRanker(BASE, floor=1.0).fit(X, y)
@@ -316,7 +328,7 @@ def test_frames_with_words_go_through_a_pipeline():
 def test_searches_and_pickles():
     X, y = data()
     search = GridSearchCV(
-        make_pipeline(StandardScaler(), TopFocusedRanker(BASE)),
+        make_pipeline(StandardScaler(), TopFocusedRanker(BASE, tau=0.2)),
         {"topfocusedranker__estimator__C": [0.01, 1.0], "topfocusedranker__focus": [0.1, 0.5]},
         scoring=get_scorer("precision@top0.2"),
         cv=3,
