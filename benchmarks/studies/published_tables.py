@@ -29,8 +29,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import PUBLISHED, data_directory, describe_machine, format_table, store_results
 
 from sklearn_rank import AccuracyAtTopRanker
-from sklearn_rank._solvers import PivotProblem, factorise_kernel, solve_pivots_newton
-from sklearn_rank._top import quantile_at_mass, top_mass
+from sklearn_rank._solvers import (
+    PivotProblem,
+    Top,
+    factorise_kernel,
+    select_solution,
+    solve_candidates,
+)
+from sklearn_rank._top import top_mass
 from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import (
@@ -46,7 +52,11 @@ MEASURES = ("precision", "ap", "dcg", "ndcg", "positives_at_top")
 
 
 def fit_all(X, y, X_test, kernel, C, taus):
-    """Scores of the test rows for each tau; the convex problems do not depend on it."""
+    """Scores of the test rows for each tau; the convex problems do not depend on it.
+
+    All but "linear, average" select by the paper's rule; "linear, pairs" is its general setting,
+    with costs and quantile over all pairs of a positive and a negative row, and C / 100.
+    """
     if kernel == "logistic":
         model = LogisticRegression(C=C, class_weight="balanced", max_iter=2000).fit(X, y)
         return [model.decision_function(X_test)] * len(taus)
@@ -60,29 +70,29 @@ def fit_all(X, y, X_test, kernel, C, taus):
         def expand(coef):
             return rbf_kernel(X_test, X[factor.support], gamma=gamma) @ factor.expansion(coef)
 
-    n = len(y)
-    weight = np.where(y == 1, n / (2 * y.sum()), n / (2 * (n - y.sum())))
-    problem = PivotProblem.from_rows(points, np.where(y == 1, 1.0, -1.0), C * weight, np.ones(n))
-    solutions = solve_pivots_newton(problem, problem.pivots)
-    scores = problem.scores(solutions.coef)
-    scored = []
-    for tau in taus:
-        quantile = quantile_at_mass(scores, problem.mass, top_mass(problem.mass, tau)[0])
-        distance = np.abs(scores[np.arange(len(quantile)), problem.pivots] - quantile)
-        tied = np.flatnonzero(distance <= distance.min() + 1e-6)
-        coef = solutions.coef[tied[np.argmin(solutions.objective[tied])]]
-        scored.append(X_test @ coef if expand is None else expand(coef))
-    return scored
+    n, other = len(y), np.where(y == 1, len(y) - y.sum(), y.sum())
+    pairs = kernel.endswith("pairs")
+    cost, mass = (C / 100 * other, other) if pairs else (C * n / (2 * (n - other)), np.ones(n))
+    problem = PivotProblem.from_rows(points, np.where(y == 1, 1.0, -1.0), cost, mass)
+    tops = [Top(problem.mass, top_mass(problem.mass, tau)[0]) for tau in taus]
+    solutions = solve_candidates(problem, tops)
+    selection = "average" if kernel.endswith("average") else "closest"
+    coefs = [select_solution(solutions, selection, top=k).coef for k in range(len(taus))]
+    return [X_test @ coef if expand is None else expand(coef) for coef in coefs]
 
 
 def check_against_the_estimator():
     """The shortcut above is the estimator."""
     X, y = load_ionosphere(return_X_y=True)
-    for kernel in ("linear", "rbf"):
-        ranker = AccuracyAtTopRanker(tau=0.1, C=0.1, kernel=kernel, selection="closest").fit(
-            X[:100], y[:100]
-        )
-        expected = ranker.decision_function(X[100:])
+    kinds = {
+        "linear": {"C": 0.1},
+        "rbf": {"C": 0.1, "kernel": "rbf"},
+        "linear, pairs": {"C": 0.001, "class_weight": "pairs", "quantile": "pairs"},
+        "linear, average": {"C": 0.1, "selection": "average"},
+    }
+    for kernel, parameters in kinds.items():
+        ranker = AccuracyAtTopRanker(**{"tau": 0.1, "selection": "closest", **parameters})
+        expected = ranker.fit(X[:100], y[:100]).decision_function(X[100:])
         (found,) = fit_all(X[:100], y[:100], X[100:], kernel, 0.1, [0.1])
         difference = np.ptp(found - expected)
         if not difference < 1e-4:
@@ -230,11 +240,15 @@ def table1(options):
     ]
     for kernel, standardise, nested in (
         ("linear", True, False),
+        ("linear, pairs", True, False),
+        ("linear, average", True, False),
         ("linear", False, False),
         ("rbf", True, False),
         ("rbf", False, False),
         ("logistic", True, False),
         ("linear", True, True),
+        ("linear, pairs", True, True),
+        ("linear, average", True, True),
         ("rbf", True, True),
         ("logistic", True, True),
     ):

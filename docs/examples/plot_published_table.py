@@ -39,6 +39,7 @@ ours = [
 ]
 lines = {
     ("linear", "scaled"): ("AccuracyAtTopRanker, linear", "o-"),
+    ("linear, pairs", "scaled"): ("the same, costs and quantile of pairs", "d-"),
     ("rbf", "scaled"): ("AccuracyAtTopRanker, rbf", "s-"),
     ("logistic", "scaled"): ("LogisticRegression", "^-"),
 }

@@ -189,8 +189,15 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
     rows with a kernel 4 to 15 on two cores. Peak memory is a few copies of the data, and sparse
     data stay sparse, but sums of ``d x d`` are formed where d <= n. With 100 dense features or
     more, at least an eighth of the rows, as kernels have (one for each support row), and up to
-    4,096 rows, it is one array of n x n, and another for each thread. A path over ``C`` would
-    save a tenth to a quarter of the steps, and is not offered.
+    4,096 rows, it is one array of n x n, and another for each thread. The solutions of dense data
+    are kept until one is selected, n_candidates x min(n, d) numbers; those of sparse data are
+    not, and the tenth that is averaged is solved for again. A path over ``C`` would save a tenth
+    to a quarter of the steps, and is not offered.
+
+    ``lower_bound_`` is the least value of all convex problems, which ignore where the quantile
+    is; where the classes can be separated it stops growing with ``C``, as the value does not. The
+    best value found is 1.03 times the bound for ``C=.001`` on Ionosphere, 4 to 12 times from 1 to
+    10, and up to 1.4 times on Pima: a large ``optimality_gap_`` is no sign of a bad fit.
 
     A relative duality gap g certifies each solution to ``sqrt(2 g objective)`` in norm only, so
     that ``quantile_distance_`` is exact to about 1e-3 at the default ``tol``.
