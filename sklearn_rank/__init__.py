@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from .rankers import (
         AccuracyAtTopRanker,
+        AccuracyAtTopRankerCV,
         OrderPreservingRanker,
         RankSVM,
         TopFocusedRanker,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccuracyAtTopRanker",
+    "AccuracyAtTopRankerCV",
     "OrderPreservingRanker",
     "RankSVM",
     "TopFocusedRanker",

@@ -9,7 +9,15 @@ __all__ = ["warn"]
 
 # A fit may be called through decorators, searches and worker pools of these packages.
 PASSED_THROUGH = frozenset(
-    {"concurrent", "joblib", "multiprocessing", "sklearn", "sklearn_rank", "threading"}
+    {
+        "concurrent",
+        "contextlib",
+        "joblib",
+        "multiprocessing",
+        "sklearn",
+        "sklearn_rank",
+        "threading",
+    }
 )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from sklearn_rank import (
     AccuracyAtTopRanker,
+    AccuracyAtTopRankerCV,
     OrderPreservingRanker,
     RankSVM,
     TopFocusedRanker,
@@ -610,8 +611,8 @@ BIPARTITE_RANKERS = [
     AccuracyAtTopRanker(tau=0.2, kernel="rbf"),
 ]
 
-# Rankers that fit classifiers of the user's: what holds for them is in tests/rankers.
-META_RANKERS = [TopFocusedRanker()]
+# Rankers that fit others or search: what holds for them is in tests/rankers.
+META_RANKERS = [AccuracyAtTopRankerCV(), TopFocusedRanker()]
 
 QUERY_RANKERS = [
     OrderPreservingRanker(),

@@ -13,13 +13,18 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ._design import DenseDesign, InMemoryDesign, as_design
 from ._result import relative_gap
 
-__all__ = ["PivotProblem", "PivotSolutions"]
+__all__ = ["PivotProblem", "PivotSolutions", "most_blocks"]
 
 BLOCK_SIZE = 32
 
 # From how many features on, up to how many rows and rows per feature, a table of the inner
 # products of all rows pays: systems of the rows with free multipliers are then looked up.
 MIN_FEATURES_FOR_PRODUCTS, MOST_ROWS_FOR_PRODUCTS, ROWS_PER_FEATURE = 100, 4096, 8
+
+
+def most_blocks(n_rows: int) -> int:
+    """Count the blocks of problems that rows have if all are distinct."""
+    return -(-n_rows // BLOCK_SIZE)
 
 
 @dataclass(frozen=True, eq=False)

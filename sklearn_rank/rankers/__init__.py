@@ -1,12 +1,14 @@
 """Rankers: estimators that follow scikit-learn's fit, predict and score."""
 
 from ._accuracy_at_top import AccuracyAtTopRanker
+from ._accuracy_at_top_cv import AccuracyAtTopRankerCV
 from ._order_preserving import OrderPreservingRanker
 from ._top_focused import TopFocusedRanker
 from ._uncalibrated import RankSVM
 
 __all__ = [
     "AccuracyAtTopRanker",
+    "AccuracyAtTopRankerCV",
     "OrderPreservingRanker",
     "RankSVM",
     "TopFocusedRanker",

@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from .._sklearn_compat import (
-    CallbackSupportMixin,
     Interval,
     StrOptions,
     check_sample_weight,
     fit_context,
     with_callbacks,
 )
-from .._solvers import AccuracyAtTopSolution, PivotProblem, PivotSolver, solve_accuracy_at_top
+from .._solvers import solve_accuracy_at_top
 from .._validation import ravelled
-from .._warn import warn
-from ..bounds import Bound, accuracy_at_top_margin_bound
-from ..exceptions import QuantileDistanceWarning
-from ._base import BipartiteRanker
-from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
+from ._accuracy_at_top_base import AccuracyAtTopBase, pivot_problem
+from ._fitting import FitProgress, restored_on_error
 from ._kernel_map import KernelMap
-from ._score_function import ScoreFunction, fitted_scores, learned_scores, store_scores
-from ._top_of_rows import mass_of_top, store_threshold
+from ._score_function import learned_scores
+from ._top_of_rows import mass_of_top
 from ._two_classes import TwoClasses
-
-# Margins from the quantile from which on the paper's rule warns: more than one, which is what
-# separable rows give, to the accuracy of the scores.
-FAR = 1.01
 
 # What fits that take long are told.
 MANY_ROWS = (
@@ -42,7 +33,7 @@ MANY_ROWS = (
 )
 
 
-class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
+class AccuracyAtTopRanker(AccuracyAtTopBase):
     r"""Linear ranker that is trained for the top of the list.
 
     Accuracy at the top asks that the rows whose score exceeds the top :math:`\tau` quantile
@@ -231,22 +222,10 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
     """
 
     _parameter_constraints = {
-        "tau": [Interval(Real, 0, 1, closed="neither")],
-        "pos_label": [Real, str, "boolean", None],
+        **AccuracyAtTopBase._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
-        "class_weight": [StrOptions({"balanced", "pairs"}), dict, None],
         "quantile": [StrOptions({"sample", "pairs"})],
-        "kernel": [StrOptions({"linear", "rbf", "poly", "precomputed"}), callable],
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
-        "degree": [Interval(Real, 1, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
-        "kernel_params": [dict, None],
         "selection": [StrOptions({"average", "closest", "objective", "refine"})],
-        "solver": [StrOptions({"auto", "newton", "cvxpy"})],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -285,14 +264,6 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        # Only the top tau of the rows lie above the threshold.
-        tags.classifier_tags.poor_score = True
-        return tags
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
@@ -334,19 +305,10 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
             If ``tau`` times the number of rows rounds to less than one row.
         """
         with restored_on_error(self):
-            X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse())
-            precomputed = self.kernel == "precomputed"
-            if precomputed and X.shape[0] != X.shape[1]:
-                raise ValueError(
-                    f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
-                    " K(X, X)."
-                )
-            weight = ravelled(sample_weight, "sample_weight")
-            rows = self._two_classes(y, check_sample_weight(weight, X))
+            X, y, rows = self._check_rows(X, y, sample_weight)
             cost = rows.costs(self.C, self.class_weight)
             mass = rows.weight if self.quantile == "sample" else rows.pair_mass()
-            taken = np.ix_(rows.taken, rows.taken) if precomputed else rows.taken
-            self._fit(X[taken], rows, cost, mass, (X, y))
+            self._fit(self._rows_at(X, rows.taken), rows, cost, mass, (X, y))
         return self
 
     @with_callbacks
@@ -433,20 +395,11 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
             self._fit(X[rows.taken], rows, self.C * rows.weight, rows.weight, (X, None))
         return self
 
-    def _sparse(self) -> Any:
-        return False if self.kernel == "precomputed" else "csr"
-
     def _fit(self, X: Any, rows: TwoClasses, cost: Any, mass: Any, data: tuple[Any, Any]) -> None:
         """Solve the problem of rows with costs, and masses in the quantile; store the solution."""
         top = mass_of_top(mass, self.tau)
         kernel = KernelMap.of(self)
-        problem = PivotProblem.from_rows(
-            X,
-            rows.sign,
-            cost,
-            mass,
-            coordinates=None if kernel is None else partial(kernel.coordinates, X),
-        )
+        problem = pivot_problem(kernel, X, rows, cost, mass)
         progress = FitProgress(self, len(problem.blocks()), *data, instead=MANY_ROWS)
         solution = solve_accuracy_at_top(
             problem,
@@ -458,141 +411,5 @@ class AccuracyAtTopRanker(CallbackSupportMixin, BipartiteRanker):
             on_block=progress.step,
         )
         self._store_function(learned_scores(kernel, solution.coef, X), X, rows, mass, top)
-        self._store_solution(solution, rows)
+        self._store_solution(solution, rows, self.selection, self.tau)
         progress.done()
-
-    def _pivot_solver(self) -> PivotSolver:
-        return PivotSolver(
-            "newton" if self.solver == "auto" else self.solver, self.tol, self.max_iter
-        )
-
-    def _store_function(
-        self, function: ScoreFunction, X: Any, rows: TwoClasses, mass: Any, top: float
-    ) -> None:
-        """Store a function of the rows X and its threshold at the top of the masses."""
-        store_scores(self, function, rows)
-        store_threshold(self, rows.direction, *function.scores_of_fitted(X), mass, top)
-
-    def _store_solution(self, solution: AccuracyAtTopSolution, rows: TwoClasses) -> None:
-        """Store what is known of the solution and of the candidates, and judge these."""
-        certificate, candidates = solution.certificate, solution.candidates
-        self.pivot_index_ = int(rows.taken[solution.candidate_indices[solution.candidate]])
-        self.quantile_distance_ = solution.distance
-        self.objective_ = solution.pivot_objective
-        self.objective_top_ = certificate.objective
-        self.lower_bound_ = certificate.lower_bound
-        self.optimality_gap_ = certificate.objective - certificate.lower_bound
-        self.dual_gap_ = float(candidates.relative_gap.max())
-        self.candidate_indices_ = rows.taken[solution.candidate_indices]
-        self.candidate_objectives_ = candidates.objective
-        self.candidate_distances_ = candidates.distance
-        forget(self, "average_")
-        if solution.averaged is not None:
-            self.average_ = solution.averaged
-        self.converged_ = certificate.converged
-        self.n_iter_ = certificate.n_iter
-        if self.selection == "closest" and solution.distance > FAR:
-            warn(
-                f"All candidates miss the top-{self.tau:g} quantile of their scores: the closest"
-                f" is {solution.distance:.2g} margins away, and was taken. Use"
-                " selection='average', lower C, or raise tau.",
-                QuantileDistanceWarning,
-            )
-        missed = np.count_nonzero(~candidates.converged)
-        if missed:
-            warn_not_converged(
-                "relative_gap",
-                self.dual_gap_,
-                n_iter=self.n_iter_,
-                tol=self.tol,
-                regularise="lower C",
-                problems=f"{missed} of {len(candidates.converged)} problems",
-            )
-
-    def decision_function(self, X: Any) -> Any:
-        """Score of each row less the threshold between the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            ``X @ coef_[0] - threshold_``; greater for ``classes_[1]``, and so nearer to the top
-            if that is the positive class, farther from it if the first is.
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse(), reset=False)
-        return fitted_scores(self).scores(X) - self.threshold_
-
-    def margin_bound(
-        self, X: Any, y: Any, *, radius: float, rho: float | None = None, delta: float = 0.05
-    ) -> Bound:
-        """Bound the risk at the learned threshold by the margins of the training rows.
-
-        ``R(h, t) = 1/2 (P(h > t | negative) + P(h < t | positive))``, t the threshold in the units
-        of h. It holds for functions and thresholds of this norm at once, and so for what was
-        learned from the rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The training rows, or any others of their distribution; for ``kernel="precomputed"``
-            the square kernel matrix of the training rows.
-        y : array-like of shape (n_samples,)
-            Their classes, each row counting once.
-        radius : float
-            Number that no row's norm (its image's under a kernel, 1 for "rbf") can exceed, known
-            beforehand; the largest norm among the rows is no such number.
-        rho : float or None, default=None
-            Margin in units of the scores, positive; None takes the one that makes the bound
-            smallest. More makes the margin loss larger and the rest smaller.
-        delta : float, default=0.05
-            Probability with which the bound may fail, in (0, 1).
-
-        Returns
-        -------
-        Bound
-            Of R(h, t); 1/2 or more says nothing, since thresholds beyond all scores have 1/2.
-
-        Raises
-        ------
-        ValueError
-            If a row is longer than ``radius``, ``y`` has not the two classes, or the weights are
-            all 0.
-
-        See Also
-        --------
-        sklearn_rank.bounds.accuracy_at_top_margin_bound : From margins; what is guaranteed.
-
-        Notes
-        -----
-        The rows have to be drawn independently given their classes, and their features not to
-        depend on them: a scaler that was fitted to the same rows breaks the guarantee. ``tau``
-        plays no part: the bound is at the threshold that was learned, not at the quantile in the
-        population. Sizes are discussed in the user guide: for a few hundred rows it says nothing.
-        """
-        check_is_fitted(self)
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, accept_sparse=self._sparse(), reset=False
-        )
-        function = fitted_scores(self)
-        squares = function.squared_norms(X)
-        longest = int(np.argmax(squares))
-        if squares[longest] > radius**2 * (1 + 1e-12):
-            raise ValueError(
-                f"radius={radius!r} is no bound of the norms: row {longest} has"
-                f" {np.sqrt(squares[longest]):.6g}; pass a number that no row can exceed."
-            )
-        positive = self._of_fitted_classes(y)
-        margins = self._towards_positive(self.decision_function(X))
-        return accuracy_at_top_margin_bound(
-            -margins[~positive],
-            margins[positive],
-            delta,
-            radius=radius,
-            norm=function.weight_norm(X),
-            rho=rho,
-        )

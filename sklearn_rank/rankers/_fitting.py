@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
@@ -14,7 +16,14 @@ from .._sklearn_compat import BlockProgress
 from .._warn import warn
 from ..exceptions import LongFitWarning
 
-__all__ = ["CRITERIA", "FitProgress", "forget", "restored_on_error", "warn_not_converged"]
+__all__ = [
+    "CRITERIA",
+    "FitProgress",
+    "WarnedOnce",
+    "forget",
+    "restored_on_error",
+    "warn_not_converged",
+]
 
 # The certificates that are held against ``tol``, as messages call them.
 CRITERIA = {
@@ -40,6 +49,28 @@ def restored_on_error(estimator: Any) -> Iterator[None]:
             delattr(estimator, name)
         vars(estimator).update(before)
         raise
+
+
+class WarnedOnce:
+    """Keeps warnings back, to tell once what is warned of many times with other numbers."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[type[Warning], str], str] = {}
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep the warnings of the body."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        for one in caught:
+            text = str(one.message)
+            self._first.setdefault((one.category, re.sub(r"[0-9.]+", "", text)), text)
+
+    def tell(self) -> None:
+        """Warn of each kind, by the first one."""
+        for (category, _), text in self._first.items():
+            warn(text, category)
 
 
 def forget(estimator: Any, *names: str) -> None:

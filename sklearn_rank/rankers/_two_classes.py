@@ -62,6 +62,27 @@ class TwoClasses:
         taken = np.flatnonzero(weight > 0)
         return cls(np.asarray(classes), pos_label, taken, positive[taken], weight[taken])
 
+    def part(self, numbers: IntArray) -> TwoClasses:
+        """Take some of the rows that count.
+
+        Parameters
+        ----------
+        numbers : ndarray of shape (m,)
+            Which of them.
+
+        Returns
+        -------
+        TwoClasses
+            These, counted from 0 on.
+        """
+        return TwoClasses(
+            self.classes,
+            self.pos_label,
+            np.arange(len(numbers)),
+            self.positive[numbers],
+            self.weight[numbers],
+        )
+
     @property
     def direction(self) -> float:
         """+1 if the second class is positive, -1 if the first is.

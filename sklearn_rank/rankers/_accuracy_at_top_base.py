@@ -1,0 +1,231 @@
+"""What accuracy at the top and the search for its parameters share."""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._sklearn_compat import CallbackSupportMixin, Interval, StrOptions, check_sample_weight
+from .._solvers import AccuracyAtTopSolution, PivotProblem, PivotSolver
+from .._validation import ravelled
+from .._warn import warn
+from ..bounds import Bound, accuracy_at_top_margin_bound
+from ..exceptions import QuantileDistanceWarning
+from ._base import BipartiteRanker
+from ._fitting import forget, warn_not_converged
+from ._kernel_map import KernelMap
+from ._score_function import ScoreFunction, fitted_scores, store_scores
+from ._top_of_rows import store_threshold
+from ._two_classes import TwoClasses
+
+__all__ = ["AccuracyAtTopBase", "pivot_problem"]
+
+# Margins from the quantile from which on the paper's rule warns: more than one, which is what
+# separable rows give, to the accuracy of the scores.
+FAR = 1.01
+
+
+def pivot_problem(
+    kernel: KernelMap | None, X: Any, rows: TwoClasses, cost: Any, mass: Any
+) -> PivotProblem:
+    """Make the problems of the rows X, in the coordinates of a kernel."""
+    return PivotProblem.from_rows(
+        X,
+        rows.sign,
+        cost,
+        mass,
+        coordinates=None if kernel is None else partial(kernel.coordinates, X),
+    )
+
+
+class AccuracyAtTopBase(CallbackSupportMixin, BipartiteRanker):
+    """What is learned by accuracy at the top, and what it says of rows.
+
+    A subclass has the parameters of the constraints.
+    """
+
+    _parameter_constraints = {
+        "tau": [Interval(Real, 0, 1, closed="neither")],
+        "pos_label": [Real, str, "boolean", None],
+        "class_weight": [StrOptions({"balanced", "pairs"}), dict, None],
+        "kernel": [StrOptions({"linear", "rbf", "poly", "precomputed"}), callable],
+        "gamma": [Interval(Real, 0, None, closed="neither"), None],
+        "degree": [Interval(Real, 1, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "kernel_params": [dict, None],
+        "solver": [StrOptions({"auto", "newton", "cvxpy"})],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        # Only the top tau of the rows lie above the threshold.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _sparse(self) -> Any:
+        return False if self.kernel == "precomputed" else "csr"
+
+    def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
+        """Check what is fitted: the rows, their labels, and those that count."""
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse())
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
+                " K(X, X)."
+            )
+        weight = ravelled(sample_weight, "sample_weight")
+        return X, y, self._two_classes(y, check_sample_weight(weight, X))
+
+    def _rows_at(self, X: Any, rows: Any, others: Any = None) -> Any:
+        """Some rows; of a precomputed kernel with themselves, or with others."""
+        if self.kernel != "precomputed":
+            return X[rows]
+        return X[np.ix_(rows, rows if others is None else others)]
+
+    def _pivot_solver(self) -> PivotSolver:
+        return PivotSolver(
+            "newton" if self.solver == "auto" else self.solver, self.tol, self.max_iter
+        )
+
+    def _store_function(
+        self, function: ScoreFunction, X: Any, rows: TwoClasses, mass: Any, top: float
+    ) -> None:
+        """Store a function of the rows X and its threshold at the top of the masses."""
+        store_scores(self, function, rows)
+        store_threshold(self, rows.direction, *function.scores_of_fitted(X), mass, top)
+
+    def _store_solution(
+        self, solution: AccuracyAtTopSolution, rows: TwoClasses, selection: str, tau: float
+    ) -> None:
+        """Store what is known of the solution and of the candidates, and judge these."""
+        certificate, candidates = solution.certificate, solution.candidates
+        self.pivot_index_ = int(rows.taken[solution.candidate_indices[solution.candidate]])
+        self.quantile_distance_ = solution.distance
+        self.objective_ = solution.pivot_objective
+        self.objective_top_ = certificate.objective
+        self.lower_bound_ = certificate.lower_bound
+        self.optimality_gap_ = certificate.objective - certificate.lower_bound
+        self.dual_gap_ = float(candidates.relative_gap.max())
+        self.candidate_indices_ = rows.taken[solution.candidate_indices]
+        self.candidate_objectives_ = candidates.objective
+        self.candidate_distances_ = candidates.distance
+        forget(self, "average_")
+        if solution.averaged is not None:
+            self.average_ = solution.averaged
+        self.converged_ = certificate.converged
+        self.n_iter_ = certificate.n_iter
+        if selection == "closest" and solution.distance > FAR:
+            warn(
+                f"All candidates miss the top-{tau:g} quantile of their scores: the closest"
+                f" is {solution.distance:.2g} margins away, and was taken. Use"
+                " selection='average', lower C, or raise tau.",
+                QuantileDistanceWarning,
+            )
+        missed = np.count_nonzero(~candidates.converged)
+        if missed:
+            warn_not_converged(
+                "relative_gap",
+                self.dual_gap_,
+                n_iter=self.n_iter_,
+                tol=self.tol,
+                regularise="lower C",
+                problems=f"{missed} of {len(candidates.converged)} problems",
+            )
+
+    def decision_function(self, X: Any) -> Any:
+        """Score of each row less the threshold between the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            ``X @ coef_[0] - threshold_``; greater for ``classes_[1]``, and so nearer to the top
+            if that is the positive class, farther from it if the first is.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse(), reset=False)
+        return fitted_scores(self).scores(X) - self.threshold_
+
+    def margin_bound(
+        self, X: Any, y: Any, *, radius: float, rho: float | None = None, delta: float = 0.05
+    ) -> Bound:
+        """Bound the risk at the learned threshold by the margins of the training rows.
+
+        ``R(h, t) = 1/2 (P(h > t | negative) + P(h < t | positive))``, t the threshold in the units
+        of h. It holds for functions and thresholds of this norm at once, and so for what was
+        learned from the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The training rows, or any others of their distribution; for ``kernel="precomputed"``
+            the square kernel matrix of the training rows.
+        y : array-like of shape (n_samples,)
+            Their classes, each row counting once.
+        radius : float
+            Number that no row's norm (its image's under a kernel, 1 for "rbf") can exceed, known
+            beforehand; the largest norm among the rows is no such number.
+        rho : float or None, default=None
+            Margin in units of the scores, positive; None takes the one that makes the bound
+            smallest. More makes the margin loss larger and the rest smaller.
+        delta : float, default=0.05
+            Probability with which the bound may fail, in (0, 1).
+
+        Returns
+        -------
+        Bound
+            Of R(h, t); 1/2 or more says nothing, since thresholds beyond all scores have 1/2.
+
+        Raises
+        ------
+        ValueError
+            If a row is longer than ``radius``, ``y`` has not the two classes, or the weights are
+            all 0.
+
+        See Also
+        --------
+        sklearn_rank.bounds.accuracy_at_top_margin_bound : From margins; what is guaranteed.
+
+        Notes
+        -----
+        The rows have to be drawn independently given their classes, and their features not to
+        depend on them: a scaler that was fitted to the same rows breaks the guarantee. ``tau``
+        plays no part: the bound is at the threshold that was learned, not at the quantile in the
+        population. Sizes are discussed in the user guide: for a few hundred rows it says nothing.
+        """
+        check_is_fitted(self)
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, accept_sparse=self._sparse(), reset=False
+        )
+        function = fitted_scores(self)
+        squares = function.squared_norms(X)
+        longest = int(np.argmax(squares))
+        if squares[longest] > radius**2 * (1 + 1e-12):
+            raise ValueError(
+                f"radius={radius!r} is no bound of the norms: row {longest} has"
+                f" {np.sqrt(squares[longest]):.6g}; pass a number that no row can exceed."
+            )
+        positive = self._of_fitted_classes(y)
+        margins = self._towards_positive(self.decision_function(X))
+        return accuracy_at_top_margin_bound(
+            -margins[~positive],
+            margins[positive],
+            delta,
+            radius=radius,
+            norm=function.weight_norm(X),
+            rho=rho,
+        )

@@ -1,0 +1,520 @@
+"""Accuracy at the top with its parameters chosen by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import sklearn.metrics
+from sklearn.model_selection import check_cv
+from sklearn.utils import indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted
+
+from .._arguments import check_choice, check_number, check_share
+from .._sklearn_compat import (
+    BaseScorer,
+    Interval,
+    StrOptions,
+    fit_context,
+    rows_at,
+    with_callbacks,
+)
+from .._solvers import most_blocks, solve_accuracy_at_top
+from .._top import top_mass
+from .._typing import FloatArray, IntArray
+from .._validation import ravelled
+from ..metrics import (
+    Measure,
+    ScoreGeneratingFunction,
+    get_measure,
+    get_scorer,
+    smoothed_precision_at_top_score,
+)
+from ._accuracy_at_top import MANY_ROWS
+from ._accuracy_at_top_base import AccuracyAtTopBase, pivot_problem
+from ._fitting import FitProgress, restored_on_error
+from ._kernel_map import KernelMap
+from ._score_function import learned_scores
+from ._top_folds import CrossValidation, Fold
+from ._top_grid import TopGrid
+from ._top_of_rows import mass_of_top
+from ._two_classes import TwoClasses
+
+SELECTIONS = ("average", "closest", "objective", "refine")
+QUANTILES = ("sample", "pairs")
+
+FOLDS = 5
+
+# Powers of 10 between which a number of values of C are.
+C_RANGE = (-4, 0)
+
+
+class AccuracyAtTopRankerCV(AccuracyAtTopBase):
+    """Accuracy at the top with ``C``, and how a solution is selected, by cross-validation.
+
+    The convex problems of :class:`AccuracyAtTopRanker` depend on ``C`` alone: one solve of them
+    serves every share of the top, every selection and both quantiles. So the search over all
+    four costs the fits of ``Cs``, in each fold, and one more for the choice, on all rows.
+
+    Parameters
+    ----------
+    tau : float, default=0.05
+        Share of the rows that makes the top, in (0, 1): the one to be good at, where the scores
+        of ``scoring=None`` and the threshold are.
+    Cs : int or array-like of shape (n_Cs,), default=5
+        Values of ``C`` to try, positive; a number is so many from 1e-4 to 1, evenly on the
+        logarithmic scale. With ``class_weight="pairs"`` costs are larger by about the number of
+        rows of a class, and the values should be smaller.
+    selections : sequence of {"average", "closest", "objective", "refine"}, \
+            default=("average", "closest")
+        How a solution is selected. Only "refine" costs more than one evaluation.
+    quantiles : sequence of {"sample", "pairs"}, default=("sample",)
+        Which scores the quantile is of.
+    taus : array-like of shape (n_taus,) or None, default=None
+        Shares of the top to train for, in (0, 1); None is ``tau`` alone. A ranker that is trained
+        for another share can be better at ``tau``.
+    cv : int, splitter, iterable or None, default=None
+        Folds; None is 5, fewer where a class has fewer rows, a number is so many, stratified and
+        without shuffling. An iterable yields row numbers of training and test parts.
+    scoring : str, Measure, callable or None, default=None
+        What the choice is by, more being better; None is the precision in the top, smoothed over
+        four shares (``"smoothed_precision@top"`` with ``tau``). Names and measures as for
+        :func:`sklearn_rank.metrics.get_scorer`, means over queries taking all rows as one list;
+        or a callable ``scorer(estimator, X, y)``.
+    rule : {"best", "one_standard_error"}, default="best"
+        The largest mean score over the folds; or the strongest regularisation that does as well:
+        the smallest ``C`` that comes, with any of the other parameters, within one standard error
+        of the largest mean, and with this ``C`` the largest mean. Ties go to the smaller ``C``,
+        then to what stands first in ``quantiles``, ``selections`` and ``taus``.
+    pos_label : int, float, bool, str or None, default=None
+        The positive class, which belongs on top. None is 1 for labels among 0 and 1 or among -1
+        and 1; for all others it is the greater label, with a warning.
+    class_weight : {"balanced", "pairs"}, dict or None, default="balanced"
+        Factor on ``C`` for each class, as for :class:`AccuracyAtTopRanker`.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        Inner product of rows. With "precomputed" ``fit`` takes the square matrix of the rows.
+    gamma : float or None, default=None
+        Rate of ``exp(-gamma |x - z|^2)`` and of ``(gamma x.z + coef0)^degree``; None is
+        ``1 / n_features``.
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=1
+        Constant of "poly".
+    kernel_params : dict or None, default=None
+        Keyword arguments of a callable.
+    solver : {"auto", "newton", "cvxpy"}, default="auto"
+        As for :class:`AccuracyAtTopRanker`.
+    tol : float, default=1e-6
+        Relative duality gap at which a convex problem counts as solved, positive.
+    max_iter : int, default=500
+        Most iterations (Newton or interior-point steps) for one problem.
+    n_jobs : int or None, default=None
+        Number of threads; None is 1 unless in a :obj:`joblib.parallel_config` context, -1 all
+        cores. The result does not depend on it.
+    verbose : int, default=0
+        Verbosity of joblib over blocks of 32 candidates; 0 is silent.
+
+    Attributes
+    ----------
+    C_ : float
+        The ``C`` that was chosen.
+    selection_ : str
+        The selection that was chosen.
+    quantile_of_ : str
+        The one of ``quantiles`` that was chosen.
+    tau_ : float
+        The one of ``taus`` that was chosen: the share that the ranker was trained for.
+    best_params_ : dict
+        The four under the names that they have in :class:`AccuracyAtTopRanker`.
+    best_index_ : int
+        The setting that was chosen, a row of ``cv_results_``.
+    best_score_ : float
+        Its mean score over the folds.
+    Cs_ : ndarray of shape (n_Cs,)
+        The values of ``C``, ascending.
+    scores_ : ndarray of shape (n_folds, n_Cs, n_quantiles, n_selections, n_taus)
+        Score of each setting in each fold.
+    cv_results_ : dict
+        One value per setting under each name, for a data frame: as in
+        :class:`sklearn.model_selection.GridSearchCV`, and "standard_error" (of the mean, as if
+        folds were independent) and "within_one_standard_error" (of the largest mean).
+    n_splits_ : int
+        Number of folds.
+    scorer_ : callable
+        The scorer.
+    classes_ : ndarray of shape (2,)
+        The classes, ascending.
+    pos_label_ : object
+        The positive one of them.
+    coef_ : ndarray of shape (1, n_features)
+        Weights of the features, from all rows. Only for ``kernel="linear"``.
+    dual_coef_, support_, X_fit_ : ndarray
+        As of :class:`AccuracyAtTopRanker`. Only for other kernels.
+    intercept_ : ndarray of shape (1,)
+        ``-threshold_``.
+    quantile_ : float
+        The top ``tau`` quantile of the training scores ``X @ coef_``; if the first class is
+        positive, the quantile that cuts off the ``tau`` lowest.
+    threshold_ : float
+        Midway from the quantile to the next distinct score towards the other rows: the top
+        ``tau`` of the rows lie beyond it, whichever share the ranker was trained for.
+    pivot_index_, quantile_distance_, objective_, objective_top_, lower_bound_ : object
+        As of :class:`AccuracyAtTopRanker` with ``best_params_``, and so at ``tau_``.
+    optimality_gap_, dual_gap_, converged_, n_iter_, average_ : object
+        Likewise.
+    candidate_indices_, candidate_objectives_, candidate_distances_ : ndarray
+        Likewise.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where ``X`` has names that are all strings.
+
+    See Also
+    --------
+    AccuracyAtTopRanker : For given parameters.
+    sklearn.model_selection.GridSearchCV : Fits every setting anew; searches over anything.
+    sklearn_rank.model_selection.BoundSearchCV : Chooses by lower limits.
+
+    Notes
+    -----
+    With the same folds and scorer, scores and choice are those of ``GridSearchCV`` over
+    :class:`AccuracyAtTopRanker`; 4 selections and 3 shares cost a tenth of its time.
+
+    ``best_score_`` is the largest of many means, and too good to report: score on rows that no
+    fold has seen.
+
+    Everything is fitted within the folds but what stands before the ranker: in
+    ``make_pipeline(StandardScaler(), AccuracyAtTopRankerCV())`` the means and scales are those of
+    all rows, held-out ones included. Of a scaler this is mostly harmless; a step that looks at
+    ``y`` belongs inside, with ``GridSearchCV`` around the pipeline.
+
+    Rows of weight 0 are absent and are not split. Scores are weighted by ``sample_weight``; with
+    metadata routing enabled they are by default, and scorers that are passed get what they
+    request. ``groups`` go to the splitter.
+
+    Time is that of ``len(Cs)`` fits of :class:`AccuracyAtTopRanker` for each fold and one more;
+    memory that of one, with a few numbers for each candidate and each pair of a quantile and a
+    share.
+
+    References
+    ----------
+    .. [1] Boyd, S., Cortes, C., Mohri, M. and Radovanovic, A. (2012). Accuracy at the Top.
+       Advances in Neural Information Processing Systems 25. Section 5.1.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn_rank import AccuracyAtTopRankerCV
+    >>> from sklearn_rank.datasets import load_ionosphere
+    >>> from sklearn_rank.metrics import precision_at_top_score
+    >>> X, y = load_ionosphere(return_X_y=True)
+    >>> search = AccuracyAtTopRankerCV(tau=0.1, taus=[0.1, 0.2], cv=3)
+    >>> model = make_pipeline(StandardScaler(), search).fit(X[::2], y[::2])
+    >>> search.scores_.shape
+    (3, 5, 1, 2, 2)
+    >>> precision_at_top_score(y[1::2], model.decision_function(X[1::2]), tau=0.1)
+    1.0
+    """
+
+    _parameter_constraints = {
+        **AccuracyAtTopBase._parameter_constraints,
+        "Cs": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "selections": ["array-like"],
+        "quantiles": ["array-like"],
+        "taus": ["array-like", None],
+        "cv": ["cv_object"],
+        "scoring": [str, callable, None],
+        "rule": [StrOptions({"best", "one_standard_error"})],
+    }
+
+    def __init__(
+        self,
+        tau=0.05,
+        *,
+        Cs=5,
+        selections=("average", "closest"),
+        quantiles=("sample",),
+        taus=None,
+        cv=None,
+        scoring=None,
+        rule="best",
+        pos_label=None,
+        class_weight="balanced",
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        kernel_params=None,
+        solver="auto",
+        tol=1e-6,
+        max_iter=500,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.tau = tau
+        self.Cs = Cs
+        self.selections = selections
+        self.quantiles = quantiles
+        self.taus = taus
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.pos_label = pos_label
+        self.class_weight = class_weight
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, **params: Any
+    ) -> AccuracyAtTopRankerCV:
+        """Choose by cross-validation, and fit to all rows with the choice.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows. Sparse matrices are converted to CSR.
+        y : array-like of shape (n_samples,)
+            Two classes of any type, of which ``pos_label`` names the positive one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights, of the fits and of the scores; weight 0 is the row absent.
+        **params : dict
+            ``groups`` for the splitter; with metadata routing enabled, what splitter and scorer
+            request.
+
+        Returns
+        -------
+        AccuracyAtTopRankerCV
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If ``y`` has one class or more than two, ``pos_label`` is none of them, X, y or
+            sample_weight is not finite, a value to try is not valid, a part of a fold lacks a
+            class, or a score is not finite.
+        TypeError
+            If metadata is passed that nothing takes.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If a convex problem misses ``tol`` within ``max_iter`` iterations; once for the folds.
+        LongFitWarning
+            If the problems will take more than ten minutes.
+        PositiveClassWarning
+            If ``pos_label`` is None and the labels are not among 0 and 1 or among -1 and 1.
+        QuantileDistanceWarning
+            As of :class:`AccuracyAtTopRanker`, if ``selection_`` is "closest".
+        SmallTopWarning
+            If a share times the number of rows of a part of a fold, or of all rows, rounds to
+            less than one row; once for the folds.
+        """
+        with restored_on_error(self):
+            grid = self._grid()
+            X, y, rows = self._check_rows(X, y, sample_weight)
+            for_splitter, for_scorer = self._routed(sample_weight, params, rows.taken)
+            scorer = self._scorer(rows.pos_label)
+            data = CrossValidation(
+                self, self._rows_at(X, rows.taken), y[rows.taken], rows, scorer, for_scorer
+            )
+            folds = self._folds(data, len(y), for_splitter)
+            n_blocks = sum(most_blocks(len(train)) for train, _ in folds) * len(grid.C)
+            n_blocks += most_blocks(len(rows.taken))
+            progress = FitProgress(self, n_blocks, X, y, instead=MANY_ROWS)
+            self._choose(grid, data.scores(grid, folds, progress.step))
+            self._refit(data.X, rows, progress.step)
+            self.scorer_, self.n_splits_ = scorer, len(folds)
+            progress.done()
+        return self
+
+    def _grid(self) -> TopGrid:
+        """What is tried, checked."""
+        if isinstance(self.Cs, Integral):
+            costs = np.logspace(*C_RANGE, int(self.Cs))
+        else:
+            costs = np.unique([check_number("Cs", C, 0.0, closed="neither") for C in self.Cs])
+        taus = (self.tau,) if self.taus is None else self.taus
+        for name, choices in (("quantiles", QUANTILES), ("selections", SELECTIONS)):
+            for one in getattr(self, name):
+                check_choice(name, one, choices)
+        shares = tuple(check_share("taus", one) for one in taus)
+        grid = TopGrid(costs, tuple(self.quantiles), tuple(self.selections), shares)
+        if 0 in grid.shape:
+            raise ValueError(
+                "Cs, quantiles, selections and taus must each have a value to try; one of them is"
+                " empty."
+            )
+        return grid
+
+    def _scorer(self, pos_label: Any = None) -> Any:
+        """What settings are chosen by, and :meth:`score` returns."""
+        scoring = self.scoring
+        if scoring is None:
+            scoring = get_measure(smoothed_precision_at_top_score, tau=self.tau)
+        if not isinstance(scoring, str | Measure | ScoreGeneratingFunction):
+            return scoring
+        if isinstance(scoring, str) and scoring in sklearn.metrics.get_scorer_names():
+            scorer = get_scorer(scoring)
+        else:
+            scorer = get_scorer(scoring, single_list=True, pos_label=pos_label)
+        if _routing_enabled():
+            scorer.set_score_request(sample_weight=True)
+        return scorer
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say what is handed on to the splitter and the scorer.
+
+        Returns
+        -------
+        MetadataRouter
+            The requests.
+        """
+        to_splitter = MethodMapping().add(caller="fit", callee="split")
+        to_scorer = MethodMapping().add(caller="fit", callee="score")
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(splitter=self.cv, method_mapping=to_splitter)
+            .add(
+                scorer=self._scorer(),
+                method_mapping=to_scorer.add(caller="score", callee="score"),
+            )
+        )
+
+    def _routed(
+        self, sample_weight: Any, params: dict[str, Any], taken: IntArray
+    ) -> list[dict[str, Any]]:
+        """What the splitter gets of what was passed to ``fit``, and the scorer."""
+        if _routing_enabled():
+            routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
+            parts = [routed.splitter.split, routed.scorer.score]
+        else:
+            unknown = sorted(set(params) - {"groups"})
+            if unknown:
+                raise TypeError(
+                    f"fit got {unknown[0]!r}, which nothing takes: pass groups, or enable metadata"
+                    " routing for what a splitter or scorer requests."
+                )
+            weighted = isinstance(self._scorer(), BaseScorer)
+            parts = [params, {"sample_weight": sample_weight} if weighted else {}]
+        return [
+            {
+                name: rows_at(*indexable(ravelled(value, name)), taken)
+                for name, value in part.items()
+                if value is not None
+            }
+            for part in parts
+        ]
+
+    def _folds(self, data: CrossValidation, n_samples: int, params: dict[str, Any]) -> list[Fold]:
+        """Training and test parts, as numbers of the rows that count."""
+        rows = data.rows
+        rarest = min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
+        if self.cv is None and rarest < 2:
+            raise ValueError(
+                "Folds need rows of both classes to train on and to hold out, and one class has"
+                " one row: add rows, or use AccuracyAtTopRanker with parameters of your choice."
+            )
+        cv = check_cv(min(FOLDS, rarest) if self.cv is None else self.cv, data.y, classifier=True)
+        if isinstance(self.cv, Iterable) and not hasattr(self.cv, "split"):
+            # Its numbers are those of the rows that were passed.
+            number = np.full(n_samples, -1)
+            number[rows.taken] = np.arange(len(rows.taken))
+            numbered = [(number[train], number[test]) for train, test in cv.split()]
+            folds = [(train[train >= 0], test[test >= 0]) for train, test in numbered]
+        else:
+            folds = list(cv.split(data.X, data.y, **params))
+        if not folds:
+            raise ValueError(f"cv={self.cv!r} gave no folds: pass a number, a splitter or a list.")
+        for i, fold in enumerate(folds):
+            for name, part in zip(("training", "test"), fold, strict=True):
+                if len(np.unique(rows.positive[part])) < 2:
+                    raise ValueError(
+                        f"The {name} part of fold {i} has rows of one class only;"
+                        f" {np.count_nonzero(rows.positive)} of {len(rows.taken)} rows are"
+                        " positive: pass fewer folds, or stratified ones."
+                    )
+        return folds
+
+    def _choose(self, grid: TopGrid, scores: FloatArray) -> None:
+        """Store the scores, and the setting that the rule chooses."""
+        if not np.all(np.isfinite(scores)):
+            fold = int(np.argmax(~np.isfinite(scores).all(axis=(1, 2, 3, 4))))
+            raise ValueError(
+                f"scoring={self.scoring!r} has no finite value on fold {fold}, so that nothing can"
+                " be chosen by it: pass fewer folds or another measure."
+            )
+        if self.rule == "one_standard_error" and len(scores) < 2:
+            raise ValueError(
+                "rule='one_standard_error' needs the scores of two folds at least, and cv gave"
+                " one: pass more, or rule='best'."
+            )
+        of_settings = scores.reshape(len(scores), -1)
+        self.Cs_, self.scores_ = grid.C, scores
+        self.best_index_, within = grid.choose(of_settings, self.rule)
+        self.cv_results_ = grid.table(of_settings, within)
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        self.C_, self.quantile_of_, self.selection_, self.tau_ = self.best_params_.values()
+
+    def _refit(self, X: Any, rows: TwoClasses, on_block: Callable[[], None]) -> None:
+        """Fit to all rows that count, with the threshold at the top that is acted on."""
+        mass = rows.weight if self.quantile_of_ == "sample" else rows.pair_mass()
+        kernel = KernelMap.of(self)
+        solution = solve_accuracy_at_top(
+            pivot_problem(kernel, X, rows, rows.costs(self.C_, self.class_weight), mass),
+            top_mass=mass_of_top(mass, self.tau_),
+            selection=self.selection_,
+            solver=self._pivot_solver(),
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            on_block=on_block,
+        )
+        top, _ = top_mass(mass, self.tau)
+        self._store_function(learned_scores(kernel, solution.coef, X), X, rows, mass, top)
+        self._store_solution(solution, rows, self.selection_, self.tau_)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
+        """Score by ``scoring``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights, for a scorer that takes weights.
+        **params : dict
+            With metadata routing enabled, what the scorer requests.
+
+        Returns
+        -------
+        float
+            The score; more is better.
+        """
+        check_is_fitted(self)
+        if _routing_enabled():
+            routed = process_routing(self, "score", sample_weight=sample_weight, **params)
+            params = routed.scorer.score
+        elif sample_weight is not None:
+            params = {**params, "sample_weight": sample_weight}
+        return float(self.scorer_(self, X, y, **params))
+
+
+def _routing_enabled() -> bool:
+    return bool(sklearn.get_config()["enable_metadata_routing"])

@@ -1,0 +1,179 @@
+"""Scores of the settings of accuracy at the top in folds, one solve serving many settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from .._sklearn_compat import rows_at
+from .._solvers import (
+    CandidateSolutions,
+    CandidateValues,
+    PivotProblem,
+    Top,
+    select_solution,
+    solve_candidates,
+)
+from .._top import top_mass
+from .._typing import AnyArray, FloatArray, IntArray
+from ._accuracy_at_top import AccuracyAtTopRanker
+from ._accuracy_at_top_base import AccuracyAtTopBase, pivot_problem
+from ._fitting import WarnedOnce, warn_not_converged
+from ._kernel_map import KernelMap
+from ._score_function import learned_scores
+from ._top_grid import TopGrid
+from ._top_of_rows import mass_of_top
+from ._two_classes import TwoClasses
+
+__all__ = ["CrossValidation", "Fold"]
+
+Fold = tuple[IntArray, IntArray]
+
+# Parameters by which a fitted ranker scores rows, and is judged.
+OF_SCORES = ("tau", "kernel", "gamma", "degree", "coef0", "kernel_params")
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation:
+    """Rows that are trained on and held out in turn, and what the scores are.
+
+    Parameters
+    ----------
+    search : AccuracyAtTopBase
+        Parameters of the fits.
+    X : {ndarray, sparse matrix} of shape (n, n_features)
+        The rows that count; of a precomputed kernel its square matrix.
+    y : ndarray of shape (n,)
+        Their labels.
+    rows : TwoClasses
+        Their classes and weights.
+    scorer : callable
+        Called with a fitted ranker, rows and labels.
+    params : dict
+        Further arguments of the scorer, where they have one value per row.
+    """
+
+    search: AccuracyAtTopBase
+    X: Any
+    y: AnyArray
+    rows: TwoClasses
+    scorer: Callable[..., Any]
+    params: dict[str, Any]
+
+    def scores(
+        self, grid: TopGrid, folds: Sequence[Fold], on_block: Callable[[], None]
+    ) -> FloatArray:
+        """Fit and score all settings in all folds; what there is to warn of is told once.
+
+        Parameters
+        ----------
+        grid : TopGrid
+            The settings.
+        folds : sequence of (ndarray, ndarray)
+            Numbers of the rows that are trained on and held out.
+        on_block : callable
+            Called when a block of problems is solved.
+
+        Returns
+        -------
+        ndarray of shape (n_folds, n_Cs, n_quantiles, n_selections, n_taus)
+            The scores.
+        """
+        scores = np.empty((len(folds), *grid.shape))
+        solved, warned = [], WarnedOnce()
+        for of_fold, (train, test) in zip(scores, folds, strict=True):
+            with warned.kept():
+                part = _TrainingPart.of(self, grid, train)
+            X_test, y_test = self.search._rows_at(self.X, test, train), self.y[test]
+            params = {name: rows_at(value, test) for name, value in self.params.items()}
+            for of_cost, C in zip(of_fold, grid.C.tolist(), strict=True):
+                solutions = part.solve(C, on_block)
+                solved.append(solutions.values)
+                with warned.kept():
+                    for place in np.ndindex(of_cost.shape):
+                        ranker = part.ranker(solutions, *place)
+                        of_cost[place] = self.scorer(ranker, X_test, y_test, **params)
+        warned.tell()
+        self._judge(solved)
+        return scores
+
+    def _judge(self, solved: list[CandidateValues]) -> None:
+        missed = sum(np.count_nonzero(~values.converged) for values in solved)
+        if missed:
+            warn_not_converged(
+                "relative_gap",
+                max(float(values.relative_gap.max()) for values in solved),
+                n_iter=max(int(values.n_iter.max()) for values in solved),
+                tol=self.search.tol,
+                regularise="leave out the largest of Cs",
+                problems=f"{missed} of {sum(len(v.converged) for v in solved)} problems in folds",
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class _TrainingPart:
+    """The problems of the rows that are trained on, for any ``C`` and setting."""
+
+    search: AccuracyAtTopBase
+    grid: TopGrid
+    X: Any
+    rows: TwoClasses
+    masses: dict[str, FloatArray]
+    kernel: KernelMap | None
+    problem: PivotProblem
+    tops: list[Top]
+
+    @classmethod
+    def of(cls, data: CrossValidation, grid: TopGrid, train: IntArray) -> _TrainingPart:
+        search, rows = data.search, data.rows.part(train)
+        X, kernel = search._rows_at(data.X, train), KernelMap.of(search)
+        masses = {"sample": rows.weight, "pairs": rows.pair_mass()}
+        # Costs come with C, masses with the tops.
+        problem = pivot_problem(kernel, X, rows, rows.weight, rows.weight)
+        tops = [
+            Top(problem.merged(masses[quantile]), mass_of_top(masses[quantile], tau))
+            for quantile, tau in product(grid.quantile, grid.tau)
+        ]
+        return cls(search, grid, X, rows, masses, kernel, problem, tops)
+
+    def solve(self, C: float, on_block: Callable[[], None]) -> CandidateSolutions:
+        """Solve the problems of one C, which serve all other settings."""
+        cost = self.problem.merged(self.rows.costs(C, self.search.class_weight))
+        return solve_candidates(
+            replace(self.problem, cost=cost),
+            self.tops,
+            scales="refine" in self.grid.selection,
+            solver=self.search._pivot_solver(),
+            n_jobs=self.search.n_jobs,
+            verbose=self.search.verbose,
+            on_block=on_block,
+        )
+
+    def ranker(
+        self, solutions: CandidateSolutions, quantile: int, selection: int, tau: int
+    ) -> AccuracyAtTopRanker:
+        """Make the ranker of a setting, with its threshold at the top that is acted on."""
+        solution = select_solution(
+            solutions,
+            self.grid.selection[selection],
+            quantile * len(self.grid.tau) + tau,
+            n_jobs=self.search.n_jobs,
+        )
+        ranker = AccuracyAtTopRanker(
+            **{name: getattr(self.search, name) for name in OF_SCORES},
+            pos_label=self.rows.pos_label,
+        )
+        ranker.n_features_in_ = self.X.shape[1]
+        mass = self.masses[self.grid.quantile[quantile]]
+        ranker._store_function(
+            learned_scores(self.kernel, solution.coef, self.X),
+            self.X,
+            self.rows,
+            mass,
+            top_mass(mass, self.search.tau)[0],
+        )
+        return ranker
