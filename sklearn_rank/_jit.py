@@ -13,8 +13,10 @@ from functools import update_wrapper
 from typing import Any
 
 import numba
+from numba.core import cgutils, types
+from numba.extending import get_cython_function_address, intrinsic
 
-__all__ = ["Kernel", "compiled"]
+__all__ = ["Kernel", "address_of_potrf", "call_potrf", "compiled"]
 
 # Seconds of compiling after which the user is told, once.
 PATIENCE = 2.0
@@ -106,3 +108,49 @@ def _tell() -> None:
             "sklearn_rank compiles a solver for this machine, which takes some seconds; later"
             " calls find it ready.\n"
         )
+
+
+def address_of_potrf() -> int:
+    """Address of LAPACK's Cholesky factorisation in scipy.
+
+    Returns
+    -------
+    int
+        For :func:`call_potrf`. An argument of kernels, since machine code on disk holds none.
+    """
+    return int(get_cython_function_address("scipy.linalg.cython_lapack", "dpotrf"))
+
+
+@intrinsic
+def call_potrf(typingctx: Any, address: Any, size: Any, matrix: Any) -> Any:
+    """Factorise the leading part of a C-contiguous matrix, ``U'U``, by its upper triangle.
+
+    Parameters
+    ----------
+    address : intp
+        What :func:`address_of_potrf` gave.
+    size : intp
+        Size of the part.
+    matrix : float64 array, C-contiguous
+        The matrix; its upper triangle, the lower one of Fortran's, is overwritten.
+
+    Returns
+    -------
+    int32
+        0, or the number of the first pivot that is not positive.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address, size, matrix = args
+        array = context.make_array(signature.args[2])(context, builder, matrix)
+        integer, byte = (context.get_value_type(t) for t in (types.int32, types.int8))
+        columns = builder.extract_value(array.shape, 1)
+        given = [byte(ord("L")), builder.trunc(size, integer), builder.trunc(columns, integer)]
+        uplo, n, lda = (cgutils.alloca_once_value(builder, value) for value in given)
+        info = cgutils.alloca_once(builder, integer)
+        pointers = [uplo, n, array.data, lda, info]
+        function = cgutils.ir.FunctionType(cgutils.ir.VoidType(), [p.type for p in pointers])
+        builder.call(builder.inttoptr(address, function.as_pointer()), pointers)
+        return builder.load(info)
+
+    return types.int32(types.intp, types.intp, matrix), generate

@@ -82,7 +82,6 @@ def solve_accuracy_at_top(
     selection: Selection = "closest",
     solver: PivotSolver | None = None,
     n_jobs: int | None = None,
-    verbose: int = 0,
     on_block: Callable[[], None] | None = None,
 ) -> AccuracyAtTopSolution:
     """Solve Problem (2) for every distinct point as the pivot and select one solution.
@@ -96,7 +95,7 @@ def solve_accuracy_at_top(
         at least ``q`` have this mass.
     selection : {"average", "closest", "objective", "refine"}, default="closest"
         As for :func:`select_solution`.
-    solver, n_jobs, verbose, on_block : object
+    solver, n_jobs, on_block : object
         As for :func:`solve_candidates`.
 
     Returns
@@ -134,7 +133,6 @@ def solve_accuracy_at_top(
         scales=selection == "refine",
         solver=solver,
         n_jobs=n_jobs,
-        verbose=verbose,
         on_block=on_block,
     )
     return select_solution(solutions, selection, n_jobs=n_jobs)

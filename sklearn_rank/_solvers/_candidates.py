@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -42,7 +44,12 @@ class PivotSolver:
     tol: float = 1e-6
     max_iter: int = 500
 
-    def __call__(self, problem: PivotProblem, pivots: IntArray) -> PivotSolutions:
+    def __call__(
+        self,
+        problem: PivotProblem,
+        pivots: IntArray,
+        interrupted: Callable[[], bool] = lambda: False,
+    ) -> PivotSolutions:
         """Solve the problems of some pivots.
 
         Parameters
@@ -51,14 +58,23 @@ class PivotSolver:
             The problems.
         pivots : ndarray of shape (n_pivots,)
             Row numbers of the pivots.
+        interrupted : callable, optional
+            Asked before each part of the work whether to give up.
 
         Returns
         -------
         PivotSolutions
             Their solutions.
+
+        Raises
+        ------
+        InterruptedError
+            If ``interrupted`` said so.
         """
-        solve = solve_pivots_newton if self.name == "newton" else solve_pivots_cvxpy
-        return solve(problem, pivots, tol=self.tol, max_iter=self.max_iter)
+        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
+        if self.name == "newton":
+            return solve_pivots_newton(problem, pivots, interrupted=interrupted, **options)
+        return solve_pivots_cvxpy(problem, pivots, **options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +246,6 @@ def solve_candidates(
     scales: bool = False,
     solver: PivotSolver | None = None,
     n_jobs: int | None = None,
-    verbose: int = 0,
     on_block: Callable[[], None] | None = None,
 ) -> CandidateSolutions:
     """Solve Problem (2) for every distinct point as the pivot, for any number of tops.
@@ -250,8 +265,6 @@ def solve_candidates(
         What solves the problems; None is ``PivotSolver()``.
     n_jobs : int or None, default=None
         Number of threads that share the blocks of pivots. The result does not depend on it.
-    verbose : int, default=0
-        Verbosity of joblib.
     on_block : callable or None, default=None
         Called without arguments, in the calling thread, when a block of 32 pivots is done.
 
@@ -289,20 +302,21 @@ def solve_candidates(
     (3, 2)
     """
     solver = solver or PivotSolver()
-    if solver.name == "newton":
-        prepare_newton()
     problem, basis = _in_span_of_rows(problem)
+    if solver.name == "newton":
+        prepare_newton(problem)
     values: list[CandidateValues] = []
     kept = np.empty((problem.n_candidates, problem.n_features)) if problem.rows.is_dense else None
     n_done = 0
+    stop = threading.Event()
     with one_blas_thread():
-        blocks = Parallel(
-            n_jobs=n_jobs, require="sharedmem", return_as="generator", verbose=verbose
-        )(
-            delayed(_solve_block)(problem, pivots, tops, solver, scales)
+        blocks = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
+            delayed(_solve_block)(
+                problem, pivots, tops, partial(solver, interrupted=stop.is_set), scales
+            )
             for pivots in problem.blocks()
         )
-        with _closed_in_silence(blocks):
+        with _closed_in_silence(blocks, stop):
             for of_block, coef in blocks:
                 values.append(of_block)
                 if kept is not None:
@@ -314,11 +328,14 @@ def solve_candidates(
 
 
 @contextmanager
-def _closed_in_silence(blocks: Generator[Any, None, None]) -> Iterator[None]:
+def _closed_in_silence(
+    blocks: Generator[Any, None, None], stop: threading.Event
+) -> Iterator[None]:
     """End what still runs when the body raises; joblib would warn of blocks that nobody took."""
     try:
         yield
     except BaseException:
+        stop.set()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             blocks.close()
@@ -329,11 +346,11 @@ def _solve_block(
     problem: PivotProblem,
     pivots: IntArray,
     tops: Sequence[Top],
-    solver: PivotSolver,
+    solve: Callable[[PivotProblem, IntArray], PivotSolutions],
     scales: bool,
 ) -> tuple[CandidateValues, FloatArray]:
     """Solve for a block of pivots; numbers of each, and their weights."""
-    solutions = solver(problem, pivots)
+    solutions = solve(problem, pivots)
     if not np.all(np.isfinite(solutions.objective)):
         raise ValueError(
             "The scores overflow: the features are too large for float64 sums of squares; scale"

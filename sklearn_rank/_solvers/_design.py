@@ -30,7 +30,7 @@ class CompiledArrays(NamedTuple):
     dense : ndarray of shape (n_rows, n_features)
         Dense rows, or of shape (0, 0).
     columns : ndarray of shape (n_features, n_rows)
-        The same by columns, or of shape (0, 0).
+        The same by columns where it was asked for, else of shape (0, 0).
     data, indices, indptr : ndarray
         CSR arrays with indices of 32 bits, or of length 0.
     """
@@ -224,13 +224,18 @@ class InMemoryDesign(Design):
         """
 
     @abstractmethod
-    def compiled_arrays(self) -> CompiledArrays:
+    def compiled_arrays(self, *, by_columns: bool = False) -> CompiledArrays:
         """The rows for compiled kernels.
+
+        Parameters
+        ----------
+        by_columns : bool, default=False
+            Whether to give dense rows by columns, too; this copy is made once.
 
         Returns
         -------
         CompiledArrays
-            C-contiguous; the copy by columns is made once.
+            C-contiguous.
         """
 
 
@@ -271,10 +276,11 @@ class DenseDesign(InMemoryDesign):
     def _columns(self) -> FloatArray:
         return np.ascontiguousarray(self._matrix.T)
 
-    def compiled_arrays(self) -> CompiledArrays:
+    def compiled_arrays(self, *, by_columns: bool = False) -> CompiledArrays:
         none = np.empty(0, dtype=np.int32)
         rows = np.ascontiguousarray(self._matrix)
-        return CompiledArrays(rows, self._columns, np.empty(0), none, none)
+        columns = self._columns if by_columns else np.empty((0, 0))
+        return CompiledArrays(rows, columns, np.empty(0), none, none)
 
 
 class SparseDesign(InMemoryDesign):
@@ -320,7 +326,7 @@ class SparseDesign(InMemoryDesign):
     def centred(self) -> SparseDesign:
         return self
 
-    def compiled_arrays(self) -> CompiledArrays:
+    def compiled_arrays(self, *, by_columns: bool = False) -> CompiledArrays:
         X, none = self._matrix, np.empty((0, 0))
         indices = X.indices.astype(np.int32, copy=False)
         return CompiledArrays(none, none, X.data, indices, X.indptr.astype(np.int32, copy=False))

@@ -9,12 +9,8 @@ of the augmented Lagrangian, whose Hessian ``I + sigma sum_F c_i d_i d_i'`` runs
 search find that minimiser, so that a step costs one product with the data and one small
 Cholesky factorisation.
 
-Measured on 569 x 30 to 3,067 x 57: starting a candidate from another candidate's solution,
-nearest or best, saves no Newton step, because a tenth to a fifth of the multipliers differ; so
-with few features every candidate starts from zero and is independent of all others. With as many
-features as rows, as kernels have, the first two steps of such a start, in which nearly all rows
-are free, cost more than the rest; there a candidate starts from the multipliers of the one before
-it in its block, which halves the time (1,000 x 1,000).
+Rows whose multiplier is held at 1 need not be among the rows of the kernel: they are *parked*,
+and count by ``sum c_i`` and ``sum c_i d_i``; rows held at 0 count nothing.
 
 The loop of :func:`solve_pivots` is one function in which the short steps are written out: as
 functions of their own, whose arrays are counted as references at each call, they made fits of
@@ -26,9 +22,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import compiled
+from .._jit import call_potrf, compiled
 
-# The penalty starts at SIGMA_START and grows by SIGMA_GROWTH at each outer step, by
+# The penalty of a cold start is SIGMA_START. It grows by SIGMA_GROWTH at each outer step, by
 # SETTLED_GROWTH where the last Newton step was exact, so that the free rows have settled; the
 # inner problem is solved until its squared gradient is INNER_RATIO times the dual progress; the
 # line search stops when the slope has fallen by LINE_SEARCH_RATIO. Chosen by the time and the
@@ -51,9 +47,10 @@ MAX_UPDATES = 16
 # Features from which it pays to factorise the matrix that the first steps of all pivots share.
 MIN_SHARED = 48
 
-# Rows of a panel of the Cholesky factorisation, and of the rest that it updates at a time.
-PANEL = 32
-STRIP = 128
+# Size from which LAPACK factorises faster, and the share by which its diagonal is raised there,
+# so that rounding does not make a pivot negative.
+MIN_LAPACK = 64
+RAISED = 1e-13
 
 
 # Rows are handled by the list: a call with arrays costs more than a short row.
@@ -63,7 +60,9 @@ def _dot_rows(dense, data, indices, indptr, rows, start, stop, vector, out):
     for p in range(start, stop):
         i = rows[p]
         total = 0.0
-        if dense.shape[0] > 0:
+        if dense.shape[0] > 0 and vector.shape[0] >= MIN_LAPACK:
+            total = np.dot(dense[i], vector)
+        elif dense.shape[0] > 0:
             row = dense[i]
             t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
             j = 0
@@ -113,19 +112,21 @@ def _add_rows(dense, data, indices, indptr, rows, start, stop, factors, vector):
 
 
 @compiled()
-def _margins(dense_t, data, indices, indptr, y, z, w, out):
+def _margins(dense, columns, data, indices, indptr, y, z, w, out):
     """``-w.d_i`` for every row."""
     shift = np.dot(w, z)
-    if dense_t.shape[1] > 0:
-        np.dot(w, dense_t, out)
-        for i in range(out.shape[0]):
-            out[i] = y[i] * (shift - out[i])
+    if columns.shape[1] > 0:
+        np.dot(w, columns, out)
+    elif dense.shape[0] > 0:
+        np.dot(dense, w, out)
     else:
         for i in range(out.shape[0]):
             total = 0.0
             for t in range(indptr[i], indptr[i + 1]):
                 total += data[t] * w[indices[t]]
-            out[i] = y[i] * (shift - total)
+            out[i] = total
+    for i in range(out.shape[0]):
+        out[i] = y[i] * (shift - out[i])
 
 
 # Loops in place of assignments to slices: these take numba seconds to compile.
@@ -174,15 +175,18 @@ def _compare(new, old, changed, free):
 
 
 @compiled()
-def _factor_panel(matrix, floors, begin, end, size):
-    """Eliminate the rows from begin to end of a matrix of which only the upper triangle is read.
+def _factor_small(matrix, size):
+    """Eliminate the rows of a matrix of which only the upper triangle is read, four at a time.
 
-    Four rows at a time. A pivot that rounding has made too small is raised to a tiny share of its
-    diagonal entry, so that the result stays finite.
+    A pivot that rounding has made too small is raised to a tiny share of its diagonal entry, so
+    that the result stays finite.
     """
-    j = begin
-    while j < end:
-        width = min(4, end - j)
+    floors = np.empty(size)
+    for p in range(size):
+        floors[p] = max(1e-14 * matrix[p, p], 1e-300)
+    j = 0
+    while j < size:
+        width = min(4, size - j)
         for p in range(j, j + width):
             for k in range(j, p):
                 factor = matrix[k, p]
@@ -197,7 +201,7 @@ def _factor_panel(matrix, floors, begin, end, size):
             r1 = matrix[j + 1]
             r2 = matrix[j + 2]
             r3 = matrix[j + 3]
-            for k in range(j + 4, end):
+            for k in range(j + 4, size):
                 f0 = r0[k]
                 f1 = r1[k]
                 f2 = r2[k]
@@ -209,30 +213,17 @@ def _factor_panel(matrix, floors, begin, end, size):
 
 
 @compiled()
-def _factor(matrix, size):
+def _factor(matrix, size, potrf):
     """Cholesky factorisation in place, ``U'U``; only the upper triangle is read and written.
 
-    Large matrices are taken by panels, whose products update the rest by BLAS.
+    Returns whether it succeeded.
     """
-    floors = np.empty(size)
+    if size < MIN_LAPACK:
+        _factor_small(matrix, size)
+        return True
     for p in range(size):
-        floors[p] = max(1e-14 * matrix[p, p], 1e-300)
-    begin = 0
-    while begin < size:
-        end = size if size - begin < 2 * PANEL else begin + PANEL
-        _factor_panel(matrix, floors, begin, end, size)
-        # The rest in strips of rows, so that little below the diagonal is computed.
-        start = end
-        while start < size:
-            stop = size if size - start < 2 * STRIP else start + STRIP
-            panel = np.ascontiguousarray(matrix[begin:end, start:size])
-            product = np.dot(np.ascontiguousarray(panel[:, : stop - start].T), panel)
-            for i in range(start, stop):
-                row = matrix[i]
-                for k in range(i, size):
-                    row[k] -= product[i - start, k - start]
-            start = stop
-        begin = end
+        matrix[p, p] *= 1.0 + RAISED
+    return call_potrf(potrf, size, matrix) == 0
 
 
 @compiled()
@@ -246,6 +237,9 @@ def _solve_factored(matrix, rhs, size):
             rhs[i] -= factor * row[i]
     for j in range(size - 1, -1, -1):
         row = matrix[j]
+        if size - j > MIN_LAPACK:
+            rhs[j] = (rhs[j] - np.dot(row[j + 1 : size], rhs[j + 1 : size])) / row[j]
+            continue
         t0, t1, t2, t3 = rhs[j], 0.0, 0.0, 0.0
         i = j + 1
         # Four sums, which do not wait for each other.
@@ -262,52 +256,73 @@ def _solve_factored(matrix, rhs, size):
 
 
 @compiled()
-def _solve_cholesky(matrix, rhs, size):
-    """Solve a positive definite system in place; only the upper triangle is read."""
-    _factor(matrix, size)
-    _solve_factored(matrix, rhs, size)
+def _solve_cholesky(matrix, rhs, size, potrf):
+    """Solve a positive definite system in place; only the upper triangle is read.
+
+    Returns whether rounding left the matrix positive definite; else ``rhs`` stays.
+    """
+    done = _factor(matrix, size, potrf)
+    if done:
+        _solve_factored(matrix, rhs, size)
+    return done
 
 
 @compiled()
-def _gather(dense, data, indices, indptr, z, cost, rows, start, stop, out):
-    """Dense rows ``sqrt(c_i) (x_i - z)`` for ``rows[start:stop]``."""
+def _gather(dense, z, root, rows, start, stop, out):
+    """Dense rows ``root[p] (x_i - z)`` for ``i = rows[p]``, p from start to stop."""
     for p in range(start, stop):
         i = rows[p]
-        scale = np.sqrt(cost[i])
+        scale = root[p]
         row = out[p - start]
-        if dense.shape[0] > 0:
-            for j in range(z.shape[0]):
-                row[j] = scale * (dense[i, j] - z[j])
-        else:
-            for j in range(z.shape[0]):
-                row[j] = -scale * z[j]
-            for t in range(indptr[i], indptr[i + 1]):
-                row[indices[t]] += scale * data[t]
+        for j in range(z.shape[0]):
+            row[j] = scale * (dense[i, j] - z[j])
 
 
 @compiled()
 def _add_outer(
-    dense, data, indices, indptr, z, cost, rows, n_added, n_rows, block, signed, hessian
-):
-    """Add ``c_i d_i d_i'`` over the first ``n_added`` rows and subtract it over the others.
+    dense, data, indices, indptr, origin, cost, rows, n_added, n_rows, root, block, signed, outer,
+    row,
+):  # fmt: skip
+    """Add ``c_i x_i x_i'`` and ``c_i x_i`` over the first ``n_added`` rows, subtract the others'.
 
-    GATHER rows at a time; the upper triangle only.
+    Of the outer products the upper triangle only; ``origin`` is 0. Dense rows are taken GATHER at
+    a time, sparse ones by their stored entries. Returns the sum of ``c_i``, signed alike.
     """
+    total = 0.0
+    for p in range(n_rows):
+        i = rows[p]
+        factor = cost[i] if p < n_added else -cost[i]
+        total += factor
+        root[p] = np.sqrt(cost[i])
+        if dense.shape[0] > 0:
+            for j in range(row.shape[0]):
+                row[j] += factor * dense[i, j]
+        else:
+            for s in range(indptr[i], indptr[i + 1]):
+                scaled = factor * data[s]
+                row[indices[s]] += scaled
+                into = outer[indices[s]]
+                for t in range(indptr[i], indptr[i + 1]):
+                    if indices[t] >= indices[s]:
+                        into[indices[t]] += scaled * data[t]
+    if dense.shape[0] == 0:
+        return total
     for start in range(0, n_rows, GATHER):
         stop = min(start + GATHER, n_rows)
-        _gather(dense, data, indices, indptr, z, cost, rows, start, stop, block)
+        _gather(dense, origin, root, rows, start, stop, block)
         left = block[: stop - start]
         right = left
         if stop > n_added:
             right = signed[: stop - start]
             for p in range(stop - start):
                 sign = 1.0 if start + p < n_added else -1.0
-                for j in range(z.shape[0]):
+                for j in range(origin.shape[0]):
                     right[p, j] = sign * left[p, j]
         product = np.dot(left.T, right)
-        for p in range(hessian.shape[0]):
-            for q in range(p, hessian.shape[0]):
-                hessian[p, q] += product[p, q]
+        for p in range(outer.shape[0]):
+            for q in range(p, outer.shape[0]):
+                outer[p, q] += product[p, q]
+    return total
 
 
 @compiled()
@@ -332,12 +347,12 @@ def _list_differences(free, n_free, inside, rows, left):
 
 
 @compiled()
-def _gram(dense, data, indices, indptr, z, cost, free, n_free):
-    """``sqrt(c_p c_q) d_p.d_q`` over the free rows, up to signs that cancel in the direction."""
+def _gram(dense, data, indices, indptr, z, free, n_free, root):
+    """``root_p root_q d_p.d_q`` over the free rows, up to signs that cancel in the direction."""
     d = z.shape[0]
     if dense.shape[0] > 0:
         rows = np.empty((n_free, d))
-        _gather(dense, data, indices, indptr, z, cost, free, 0, n_free, rows)
+        _gather(dense, z, root, free, 0, n_free, rows)
         return np.dot(rows, rows.T)
     gram = np.empty((n_free, n_free))
     scattered = np.empty(d)
@@ -349,30 +364,42 @@ def _gram(dense, data, indices, indptr, z, cost, free, n_free):
         shift = np.dot(scattered, z)
         _dot_rows(dense, data, indices, indptr, free, p, n_free, scattered, gram[p])
         for q in range(p, n_free):
-            gram[p, q] = np.sqrt(cost[free[p]] * cost[free[q]]) * (gram[p, q] - shift)
+            gram[p, q] = root[p] * root[q] * (gram[p, q] - shift)
     return gram
 
 
 @compiled()
-def _look_up(products, cost, free, n_free, k, out):
-    """Fill in the same as :func:`_gram` from the inner products of all rows; k is the pivot."""
-    square = products[k, k]
+def _look_up(products, numbers, with_pivot, square, free, n_free, root, of_free, out):
+    """Fill in the same as :func:`_gram` from the inner products of all rows.
+
+    ``numbers`` are the places of the rows in this table, ``with_pivot`` their inner products with
+    the pivot, ``square`` that of the pivot with itself.
+    """
+    places = np.empty(n_free, np.int64)
+    for q in range(n_free):
+        places[q] = numbers[free[q]]
+        of_free[q] = with_pivot[free[q]]
     for p in range(n_free):
-        i = free[p]
-        row = products[i]
-        shift = square - row[k]
-        scale = np.sqrt(cost[i])
+        row = products[places[p]]
+        shift = square - of_free[p]
         for q in range(p, n_free):
-            j = free[q]
-            out[p, q] = scale * np.sqrt(cost[j]) * (row[j] + (shift - products[k, j]))
+            out[p, q] = root[p] * root[q] * (row[places[q]] + (shift - of_free[q]))
 
 
 @compiled()
-def _factor_first(all_outer, all_sum, all_cost, centre, factor):
+def _sum_margins(dense, columns, data, indices, indptr, y, z, w, u):
+    """Write ``u = 1 - w.d_i``."""
+    _margins(dense, columns, data, indices, indptr, y, z, w, u)
+    for i in range(u.shape[0]):
+        u[i] += 1.0
+
+
+@compiled()
+def _factor_first(all_outer, all_sum, all_cost, centre, factor, potrf):
     """Factorise the matrix of the first step, which all pivots share; write the centre.
 
     There all rows are free and the penalty is one: its matrices differ by the pivot only, a term
-    of rank one about the centre of the rows.
+    of rank one about the centre of the rows. Returns whether it succeeded.
     """
     d = centre.shape[0]
     for p in range(d):
@@ -380,31 +407,7 @@ def _factor_first(all_outer, all_sum, all_cost, centre, factor):
         for q in range(p, d):
             factor[p, q] = SIGMA_START * (all_outer[p, q] - all_sum[p] * all_sum[q] / all_cost)
         factor[p, p] += 1.0
-    _factor(factor, d)
-
-
-@compiled()
-def _sum_margins(columns, data, indices, indptr, y, z, w, u):
-    """Write ``u = 1 - w.d_i``."""
-    _margins(columns, data, indices, indptr, y, z, w, u)
-    for i in range(u.shape[0]):
-        u[i] += 1.0
-
-
-@compiled()
-def _start_warm(dense, data, indices, indptr, y, cost, z, every, b, counted, by_row, v):
-    """Count multipliers that are there in v; return sum c_i b_i."""
-    linear = 0.0
-    shift = 0.0
-    for i in range(b.shape[0]):
-        counted[i] = b[i]
-        linear += cost[i] * b[i]
-        by_row[i] = y[i] * cost[i] * b[i]
-        shift += by_row[i]
-    _add_rows(dense, data, indices, indptr, every, 0, b.shape[0], by_row, v)
-    for j in range(z.shape[0]):
-        v[j] -= shift * z[j]
-    return linear
+    return _factor(factor, d, potrf)
 
 
 @compiled()
@@ -432,22 +435,21 @@ def _find_first_direction(centre, all_cost, factor, z, gradient, moved, solved, 
 
 @compiled()
 def _find_direction_by_rows(
-    dense, data, indices, indptr, cost, z, sigma, free, n_free, system, gradient, rhs, direction
-):
+    dense, data, indices, indptr, z, free, n_free, root, system, gradient, rhs, direction, potrf
+):  # fmt: skip
     """Newton direction from the inner products of the free rows, where these are few."""
+    for j in range(z.shape[0]):
+        direction[j] = -gradient[j]
     base = np.dot(z, gradient)
     _dot_rows(dense, data, indices, indptr, free, 0, n_free, gradient, rhs)
     for p in range(n_free):
-        for q in range(p, n_free):
-            system[p, q] *= sigma
         system[p, p] += 1.0
-        rhs[p] = np.sqrt(sigma * cost[free[p]]) * (rhs[p] - base)
-    _solve_cholesky(system, rhs, n_free)
+        rhs[p] = root[p] * (rhs[p] - base)
+    if not _solve_cholesky(system, rhs, n_free, potrf):
+        return
     shift = 0.0
-    for j in range(z.shape[0]):
-        direction[j] = -gradient[j]
     for p in range(n_free):
-        rhs[p] *= np.sqrt(sigma * cost[free[p]])
+        rhs[p] *= root[p]
         shift += rhs[p]
     _add_rows(dense, data, indices, indptr, free, 0, n_free, rhs, direction)
     for j in range(z.shape[0]):
@@ -455,17 +457,20 @@ def _find_direction_by_rows(
 
 
 @compiled()
-def _move_sum(outer, row, total, z, hessian):
-    """The sum of ``c_i d_i d_i'`` over all rows, from their sums and the pivot."""
+def _scale_about(outer, row, total, z, sigma, hessian):
+    """``I + sigma`` times the sum of ``c_i (x_i - z)(x_i - z)'``, from sums about 0."""
     for p in range(z.shape[0]):
         for q in range(p, z.shape[0]):
-            hessian[p, q] = outer[p, q] - row[p] * z[q] - z[p] * row[q] + total * z[p] * z[q]
+            moved = outer[p, q] - row[p] * z[q] - z[p] * row[q] + total * z[p] * z[q]
+            hessian[p, q] = sigma * moved
+        hessian[p, p] += 1.0
 
 
 @compiled(
     "void(float64[:, ::1], float64[:, ::1], float64[::1], int32[::1], int32[::1],"
-    " float64[:, ::1], float64[::1], float64[::1], int64[::1], float64, int64,"
-    " float64[:, ::1], float64[::1], float64[::1], int64[::1])"
+    " float64[:, ::1], int64[::1], float64[::1], float64[::1], float64[:, ::1],"
+    " float64[:, ::1], float64[::1], boolean, float64, int64, intp,"
+    " float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64[::1], int64[::1])"
 )
 def solve_pivots(
     dense,
@@ -474,25 +479,33 @@ def solve_pivots(
     indices,
     indptr,
     products,
+    numbers,
     y,
     cost,
     pivots,
+    parked,
+    parked_cost,
+    cold,
     tol,
     max_iter,
+    potrf,
     coef,
+    multipliers,
+    penalty,
     objective,
     lower_bound,
     n_iter,
 ):
-    """Solve the problem of each pivot row; write solution, values and Newton steps.
+    """Solve the problem of each pivot; write solution, values and Newton steps.
 
-    Dense data come as rows and as columns with empty CSR arrays; CSR data with empty dense ones.
-    ``products`` are the inner products of all rows, or empty.
+    Dense data come as rows, and as columns or without, with empty CSR arrays; CSR data with empty
+    dense ones. ``products`` are inner products of rows, among which those given have ``numbers``,
+    or empty. ``pivots`` are points. ``parked`` are the sums of ``c_i d_i`` over the rows held at
+    1, ``parked_cost`` those of ``c_i``. ``coef``, ``multipliers`` and ``penalty`` are where to
+    start, if not ``cold``, and where it ended.
     """
     n = y.shape[0]
     d = coef.shape[1]
-    z = np.empty(d)
-    w = np.empty(d)
     v = np.empty(d)
     gradient = np.empty(d)
     direction = np.empty(d)
@@ -500,7 +513,6 @@ def solve_pivots(
     solved = np.empty(d)
     best_w = np.empty(d)
     u = np.empty(n)
-    b = np.empty(n)
     trial = np.empty(n)
     counted = np.empty(n)
     best_trial = np.empty(n)
@@ -512,56 +524,61 @@ def solve_pivots(
     left = np.empty(n + 1, np.int64)
     inside = np.zeros(n, np.int64)
     rhs = np.empty(max(min(n, d), 1))
+    root = np.empty(n)
     # The d x d form is only ever used with at least d free rows.
-    hessian = np.zeros((d, d)) if d <= n else np.zeros((0, 0))
-    scaled = np.empty(hessian.shape)
+    outer_sum = np.empty((d, d)) if d <= n else np.empty((0, 0))
+    row_sum = np.zeros(d)
+    total = 0.0
+    hessian = np.empty(outer_sum.shape)
     block = np.empty((min(GATHER, n), d)) if d <= n else np.empty((0, d))
     signed = np.empty(block.shape)
-    looked_up = np.empty((n, n)) if products.shape[0] > 0 else np.empty((0, 0))
+    looked_up = np.empty(0)
+    with_pivot = np.empty(n) if products.shape[0] > 0 else np.empty(0)
+    origin = np.zeros(d)
     every = np.arange(n)
-    all_cost = np.sum(cost)
+    all_outer = np.zeros(outer_sum.shape) if cold else np.zeros((0, 0))
     all_sum = np.zeros(d)
-    _add_rows(dense, data, indices, indptr, every, 0, n, cost, all_sum)
-    all_outer = np.zeros(hessian.shape)
-    if d <= n:
-        _fill(z, 0.0)
-        _add_outer(dense, data, indices, indptr, z, cost, every, n, n, block, signed, all_outer)
-    shares_first = MIN_SHARED <= d <= n
+    all_cost = 0.0
+    if cold and d <= n:
+        all_cost = _add_outer(
+            dense, data, indices, indptr, origin, cost, every, n, n, root, block, signed,
+            all_outer, all_sum,
+        )  # fmt: skip
+    shares_first = cold and MIN_SHARED <= d <= n
     centre = np.empty(d)
     first = np.empty((d, d)) if shares_first else np.empty((0, 0))
     if shares_first:
-        _factor_first(all_outer, all_sum, all_cost, centre, first)
-    one = np.ones(pivots.shape[0])
-    n_free = n
+        shares_first = _factor_first(all_outer, all_sum, all_cost, centre, first, potrf)
 
     for index in range(pivots.shape[0]):
-        _fill(z, 0.0)
-        _add_rows(dense, data, indices, indptr, pivots, index, index + 1, one, z)
-        _fill(v, 0.0)
-        _fill(inside, 0)
-        # Where most rows stayed free, the multipliers of another pivot say little.
-        warm = products.shape[0] > 0 and index > 0 and 2 * n_free <= n
-        if warm:
-            _copy(trial, b)
-            linear = _start_warm(
-                dense, data, indices, indptr, y, cost, z, every, b, counted, by_row, v
-            )
-            _copy(v, w)
-            _sum_margins(columns, data, indices, indptr, y, z, w, u)
-        else:
-            linear = 0.0
+        z = pivots[index]
+        w = coef[index]
+        b = multipliers[index]
+        beside = parked[index]
+        if products.shape[0] > 0:
+            np.dot(dense, z, with_pivot)
+        square = np.dot(z, z)
+        _copy(beside, v)
+        linear = parked_cost[index]
+        _fill(counted, 0.0)
+        if cold:
             _fill(w, 0.0)
             _fill(u, 1.0)
             _fill(b, 0.0)
-            _fill(counted, 0.0)
-        sigma = SIGMA_START
+            sigma = SIGMA_START
+            _clip(b, u, sigma, trial)
+        else:
+            _sum_margins(dense, columns, data, indices, indptr, y, z, w, u)
+            sigma = penalty[index]
+            _copy(b, trial)
+        _fill(inside, 0)
         steps = 0
         inner = 0
         updates = MAX_UPDATES
         checked = False
-        stalled = False
+        # A warm start goes on where the multipliers were renewed.
+        renew = not cold
         best_gap = np.inf
-        _clip(b, u, sigma, trial)
         while True:
             n_changed, n_free = _compare(trial, counted, changed, free)
             shift = 0.0
@@ -581,6 +598,7 @@ def solve_pivots(
             for i in range(n):
                 by_row[i] = max(u[i], 0.0)
             upper = 0.5 * np.dot(w, w) + np.dot(cost, by_row)
+            upper += parked_cost[index] - np.dot(beside, w)
             squared_v = np.dot(v, v)
             lower = linear - 0.5 * squared_v
             if squared_v > linear:
@@ -599,23 +617,23 @@ def solve_pivots(
                     _copy(best_trial, trial)
                 # u and v were updated step by step: certify from sums made anew.
                 checked = True
-                _sum_margins(columns, data, indices, indptr, y, z, w, u)
-                _fill(v, 0.0)
+                _sum_margins(dense, columns, data, indices, indptr, y, z, w, u)
+                _copy(beside, v)
                 _fill(counted, 0.0)
-                linear = 0.0
+                linear = parked_cost[index]
                 continue
             checked = False
 
             for i in range(n):
                 by_row[i] = (trial[i] - b[i]) ** 2
             progress = np.dot(cost, by_row) / sigma
-            outer = stalled or (inner > 0 and squared_gradient <= INNER_RATIO * progress)
+            outer = renew or (inner > 0 and squared_gradient <= INNER_RATIO * progress)
             if outer:
                 _copy(trial, b)
                 settled = squared_gradient <= SETTLED * np.dot(w, w)
                 sigma *= SETTLED_GROWTH if settled else SIGMA_GROWTH
                 inner = 0
-                stalled = False
+                renew = False
                 # The first Newton step keeps the free rows, where the gradient of their linear
                 # pieces is the guide: at the new multipliers and penalty many of them would be
                 # clipped for one step only.
@@ -628,24 +646,33 @@ def solve_pivots(
                 for j in range(d):
                     gradient[j] -= shift * z[j]
 
-            if shares_first and steps == 0 and not warm:
+            if shares_first and steps == 0:
                 _find_first_direction(
-                    centre, all_cost, first, z, gradient, moved, solved,
-                    direction,
-                )  # fmt: skip
+                    centre, all_cost, first, z, gradient, moved, solved, direction
+                )
             elif n_free < d:
+                for p in range(n_free):
+                    root[p] = np.sqrt(sigma * cost[free[p]])
                 if products.shape[0] > 0:
-                    system = looked_up
-                    _look_up(products, cost, free, n_free, pivots[index], system)
+                    if looked_up.shape[0] < n_free * n_free:
+                        looked_up = np.empty(n_free * n_free)
+                    system = looked_up[: n_free * n_free].reshape((n_free, n_free))
+                    _look_up(
+                        products, numbers, with_pivot, square, free, n_free, root, rhs, system
+                    )
                 else:
-                    system = _gram(dense, data, indices, indptr, z, cost, free, n_free)
+                    system = _gram(dense, data, indices, indptr, z, free, n_free, root)
                 _find_direction_by_rows(
-                    dense, data, indices, indptr, cost, z, sigma, free, n_free, system, gradient,
-                    rhs, direction,
+                    dense, data, indices, indptr, z, free, n_free, root, system, gradient, rhs,
+                    direction, potrf,
                 )  # fmt: skip
             else:
-                if n_free == n:  # as at each start
-                    _move_sum(all_outer, all_sum, all_cost, z, hessian)
+                if cold and n_free == n:  # as at each start
+                    for j in range(d):
+                        row_sum[j] = all_sum[j]
+                        for q in range(j, d):
+                            outer_sum[j, q] = all_outer[j, q]
+                    total = all_cost
                     _fill(inside, 1)
                     updates = 0
                 else:
@@ -655,36 +682,36 @@ def solve_pivots(
                         n_enter, n_both = _list_differences(free, n_free, inside, changed, left)
                         updates += 1
                     if n_both >= n_free or updates > MAX_UPDATES:
-                        _fill_matrix(hessian, 0.0)
-                        _add_outer(
-                            dense, data, indices, indptr, z, cost, free, n_free, n_free,
-                            block, signed, hessian,
+                        _fill_matrix(outer_sum, 0.0)
+                        _fill(row_sum, 0.0)
+                        total = _add_outer(
+                            dense, data, indices, indptr, origin, cost, free, n_free, n_free,
+                            root, block, signed, outer_sum, row_sum,
                         )  # fmt: skip
                         updates = 0
                     else:
-                        _add_outer(
-                            dense, data, indices, indptr, z, cost, changed, n_enter, n_both,
-                            block, signed, hessian,
+                        total += _add_outer(
+                            dense, data, indices, indptr, origin, cost, changed, n_enter, n_both,
+                            root, block, signed, outer_sum, row_sum,
                         )  # fmt: skip
+                _scale_about(outer_sum, row_sum, total, z, sigma, hessian)
                 for j in range(d):
-                    for q in range(j, d):
-                        scaled[j, q] = sigma * hessian[j, q]
-                    scaled[j, j] += 1.0
                     direction[j] = -gradient[j]
-                _solve_cholesky(scaled, direction, d)
+                # Should rounding break the matrix, the line search goes down the gradient.
+                _solve_cholesky(hessian, direction, d, potrf)
 
-            _margins(columns, data, indices, indptr, y, z, direction, along)
+            _margins(dense, columns, data, indices, indptr, y, z, direction, along)
             steps += 1
             for i in range(n):
                 cost_along[i] = cost[i] * along[i]
-            slope_w = np.dot(w, direction)
+            slope_w = np.dot(w, direction) - np.dot(beside, direction)
             slope_d = np.dot(direction, direction)
             low = 0.0
             _clip(b, u, sigma, trial)
             slope_low = slope_w + np.dot(trial, cost_along)
             if slope_low >= 0.0:
                 # No descent: the prediction was off, else rounding has the last word.
-                stalled = not outer
+                renew = not outer
                 continue
             high = -1.0
             slope_high = 0.0
@@ -714,7 +741,8 @@ def solve_pivots(
                 u[i] += step * along[i]
             inner += 1
 
-        _copy(w, coef[index])
+        _copy(trial, b)
+        penalty[index] = sigma
         objective[index] = upper
         lower_bound[index] = lower
         n_iter[index] = steps

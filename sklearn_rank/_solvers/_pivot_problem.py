@@ -11,6 +11,8 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ._design import DenseDesign, InMemoryDesign, as_design
+from ._free_threshold import FreeThreshold
+from ._hinge_rows import HingeRows
 from ._result import relative_gap
 
 __all__ = ["PivotProblem", "PivotSolutions", "most_blocks"]
@@ -185,6 +187,16 @@ class PivotProblem:
         if few or not self.rows.is_dense or len(self.y) > MOST_ROWS_FOR_PRODUCTS:
             return np.empty((0, 0))
         return np.ascontiguousarray(self.rows.scores(self.rows.to_array().T))
+
+    @cached_property
+    def hinge_rows(self) -> HingeRows:
+        """The rows as the compiled kernel takes them."""
+        return HingeRows(self.rows, self.y, self.cost, self.products, np.arange(len(self.y)))
+
+    @cached_property
+    def free_threshold(self) -> FreeThreshold:
+        """The problem without a pivot, from which those of all pivots start."""
+        return FreeThreshold.of_rows(self.rows, self.y, self.cost)
 
     def blocks(self, pivots: IntArray | None = None) -> list[IntArray]:
         """Split pivots into tasks.

@@ -408,7 +408,6 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
             selection=self.selection,
             solver=self._pivot_solver(),
             n_jobs=self.n_jobs,
-            verbose=self.verbose,
             on_block=progress.step,
         )
         self._store_function(learned_scores(kernel, solution.coef, X), X, rows, mass, top)

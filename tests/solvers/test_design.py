@@ -109,7 +109,8 @@ def test_no_rows_and_no_features(form, shape):
 
 def test_arrays_for_compiled_kernels():
     X, _ = rows()
-    dense = as_design(np.asfortranarray(X)).compiled_arrays()
+    assert as_design(X).compiled_arrays().columns.size == 0
+    dense = as_design(np.asfortranarray(X)).compiled_arrays(by_columns=True)
     assert dense.dense.flags.c_contiguous
     assert dense.columns.flags.c_contiguous
     np.testing.assert_array_equal(dense.dense, X)

@@ -1,9 +1,11 @@
 """The compiled pieces against numpy, one by one."""
 
+import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from sklearn_rank._jit import address_of_potrf
 from sklearn_rank._solvers import _pivot_kernels as kernels
 
 NO_ROWS = np.empty((0, 0))
@@ -41,13 +43,16 @@ def test_products_with_listed_rows(sparse):
 
 
 @both
-def test_margins(sparse):
+@pytest.mark.parametrize("by_columns", [False, True])
+def test_margins(sparse, by_columns):
     design, X, rng = data(9, 5, sparse)
     y = np.where(rng.random(9) < 0.5, 1.0, -1.0)
     z, w, out = X[3].copy(), rng.normal(size=5), np.empty(9)
-    dense_t = np.ascontiguousarray(design[0].T)
-    kernels._margins(dense_t, *design[1:], y, z, w, out)
+    columns = np.ascontiguousarray(design[0].T) if by_columns else NO_ROWS
+    kernels._margins(design[0], columns, *design[1:], y, z, w, out)
     np.testing.assert_allclose(out, -y * ((X - z) @ w), rtol=1e-12, atol=1e-14)
+    kernels._sum_margins(design[0], columns, *design[1:], y, z, w, out)
+    np.testing.assert_allclose(out, 1 - y * ((X - z) @ w), rtol=1e-12, atol=1e-14)
 
 
 def test_compare_lists_changed_and_free_rows():
@@ -59,7 +64,16 @@ def test_compare_lists_changed_and_free_rows():
     assert list(free[:n_free]) == [1, 3]
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 17, 33])
+@numba.njit
+def factor_and_solve(matrix, rhs, address):
+    return kernels._solve_cholesky(matrix, rhs, rhs.shape[0], address)
+
+
+def solve_cholesky(matrix, rhs):
+    return factor_and_solve(matrix, rhs, address_of_potrf())
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 17, 33, 63, 64, 65, 130])
 def test_cholesky_solves(size):
     rng = np.random.default_rng(size)
     root = rng.normal(size=(size, size))
@@ -67,20 +81,26 @@ def test_cholesky_solves(size):
     rhs = rng.normal(size=size)
     expected = np.linalg.solve(matrix, rhs)
     upper = np.triu(matrix) + np.tril(np.full((size, size), np.nan), -1)  # only this is read
-    kernels._solve_cholesky(upper, rhs, size)
-    np.testing.assert_allclose(rhs, expected, rtol=1e-8, atol=1e-10)
+    assert solve_cholesky(upper, rhs)
+    np.testing.assert_allclose(rhs, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_a_large_matrix_that_is_not_positive_definite_is_left():
+    matrix, rhs = -np.eye(70), np.arange(70.0)
+    assert not solve_cholesky(matrix, rhs)
+    np.testing.assert_array_equal(rhs, np.arange(70.0))
 
 
 @pytest.mark.parametrize("scale", [1e4, 1e8, 1e12])
 def test_cholesky_of_an_ill_conditioned_matrix_descends(scale):
     # What the iteration meets at a large penalty: identity plus a large matrix of low rank.
     rng = np.random.default_rng(0)
-    for size in (3, 6, 12):
+    for size in (3, 6, 12, 100):
         root = rng.normal(size=(size, 2))
         matrix = np.eye(size) + scale * root @ root.T
         for gradient in (rng.normal(size=size), matrix @ rng.normal(size=size)):
             direction = -gradient
-            kernels._solve_cholesky(matrix.copy(), direction, size)
+            assert solve_cholesky(matrix.copy(), direction)
             assert np.all(np.isfinite(direction))
             assert direction @ gradient < 0
 
@@ -92,17 +112,20 @@ def test_outer_products_are_added_and_subtracted(sparse, n_added, n_rows, n_left
     n_rows += n_left
     design, X, rng = data(400, 5, sparse)
     rows = rng.permutation(400)
-    cost, z = rng.random(400) + 0.1, rng.normal(size=5)
-    hessian = np.ones((5, 5))
+    cost = rng.random(400) + 0.1
+    outer, total = np.ones((5, 5)), np.ones(5)
     block = np.empty((kernels.GATHER, 5))
-    kernels._add_outer(
-        *design, z, cost, rows, n_added, n_rows, block, np.empty_like(block), hessian
-    )
-    sign = np.where(np.arange(n_rows) < n_added, 1, -1)
-    shifted = X[rows[:n_rows]] - z
-    expected = 1 + shifted.T @ ((sign * cost[rows[:n_rows]])[:, None] * shifted)
+    of_costs = kernels._add_outer(
+        *design, np.zeros(5), cost, rows, n_added, n_rows, np.empty(400), block,
+        np.empty_like(block), outer, total,
+    )  # fmt: skip
+    taken = X[rows[:n_rows]]
+    signed = np.where(np.arange(n_rows) < n_added, 1, -1) * cost[rows[:n_rows]]
+    expected = 1 + taken.T @ (signed[:, None] * taken)
     upper = np.triu_indices(5)
-    np.testing.assert_allclose(hessian[upper], expected[upper], rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(outer[upper], expected[upper], rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(total, 1 + signed @ taken, rtol=1e-11, atol=1e-11)
+    assert of_costs == pytest.approx(signed.sum(), abs=1e-11)
 
 
 def test_differences_of_the_free_rows_are_listed():
@@ -126,32 +149,25 @@ def test_differences_of_the_free_rows_are_listed():
 @pytest.mark.parametrize("n_free", [0, 1, 6])
 def test_gram_of_the_free_rows(sparse, n_free):
     design, X, rng = data(9, 12, sparse)
-    cost, z = rng.random(9) + 0.1, X[4].copy()
+    root, z = rng.random(n_free) + 0.1, X[4].copy()
     free = np.sort(rng.permutation(9)[:n_free])
-    gram = kernels._gram(*design, z, cost, free, n_free)
-    scaled = np.sqrt(cost[free])[:, None] * (X[free] - z)
+    gram = kernels._gram(*design, z, free, n_free, root)
+    scaled = root[:, None] * (X[free] - z)
     upper = np.triu_indices(n_free)
     np.testing.assert_allclose(gram[upper], (scaled @ scaled.T)[upper], rtol=1e-12, atol=1e-12)
-
-
-def moved(X, y, z):
-    return y[:, None] * (X - z)
-
-
-@both
-def test_multipliers_of_another_pivot_are_counted(sparse):
-    design, X, rng = data(9, 4, sparse)
-    y = np.where(rng.random(9) < 0.5, 1.0, -1.0)
-    cost, b, z = rng.random(9) + 0.1, rng.random(9), X[2].copy()
-    counted, by_row, v = np.empty(9), np.empty(9), np.zeros(4)
-    linear = kernels._start_warm(*design, y, cost, z, np.arange(9), b, counted, by_row, v)
-    assert linear == pytest.approx(cost @ b)
-    np.testing.assert_array_equal(counted, b)
-    np.testing.assert_allclose(v, (cost * b) @ moved(X, y, z), rtol=1e-12, atol=1e-14)
-    u = np.empty(9)
-    columns = np.ascontiguousarray(design[0].T)
-    kernels._sum_margins(columns, *design[1:], y, z, v, u)
-    np.testing.assert_allclose(u, 1 - moved(X, y, z) @ v, rtol=1e-12, atol=1e-14)
+    # The same from a table of the inner products of all rows, for rows 2 to 8.
+    looked_up = np.empty((n_free, n_free))
+    numbers, inside = np.arange(2, 9), free[free >= 2] - 2
+    m = len(inside)
+    with_pivot = X[2:] @ z
+    kernels._look_up(
+        X @ X.T, numbers, with_pivot, z @ z, inside, m, root[n_free - m :], np.empty(9), looked_up
+    )
+    scaled = scaled[n_free - m :]
+    upper = np.triu_indices(m)
+    np.testing.assert_allclose(
+        looked_up[:m, :m][upper], (scaled @ scaled.T)[upper], rtol=1e-12, atol=1e-12
+    )
 
 
 @both
@@ -161,29 +177,39 @@ def test_both_forms_of_the_newton_direction_solve_the_newton_system(sparse):
     gradient = rng.normal(size=7)
     d = X[free] - z
     expected = np.linalg.solve(np.eye(7) + sigma * d.T @ (cost[free, None] * d), -gradient)
-    gram = kernels._gram(*design, z, cost, free, 4)
+    root = np.sqrt(sigma * cost[free])
+    gram = kernels._gram(*design, z, free, 4, root)
     direction = np.empty(7)
-    kernels._find_direction_by_rows(
-        *design, cost, z, sigma, free, 4, gram, gradient, np.empty(7), direction
-    )
+    arguments = (*design, z, free, 4, root, gram, gradient, np.empty(7), direction)
+    find_by_rows(arguments, address_of_potrf())
     np.testing.assert_allclose(direction, expected, rtol=1e-10, atol=1e-12)
 
 
-def test_the_first_direction_of_all_pivots_comes_from_one_factor():
-    _, X, rng = data(20, 5, False)
-    cost, z, gradient = rng.random(20) + 0.1, X[3].copy(), rng.normal(size=5)
+@numba.njit
+def find_by_rows(arguments, address):
+    kernels._find_direction_by_rows(*arguments, address)
+
+
+@numba.njit
+def factor_first(outer, row, total, centre, factor, address):
+    return kernels._factor_first(outer, row, total, centre, factor, address)
+
+
+@pytest.mark.parametrize("d", [5, 70])
+def test_the_first_direction_of_all_pivots_comes_from_one_factor(d):
+    _, X, rng = data(90, d, False)
+    cost, z, gradient = rng.random(90) + 0.1, X[3].copy(), rng.normal(size=d)
     everything = X.T @ (cost[:, None] * X)
-    total, centre, factor = cost @ X, np.empty(5), np.empty((5, 5))
-    kernels._factor_first(everything, total, cost.sum(), centre, factor)
+    total, centre, factor = cost @ X, np.empty(d), np.empty((d, d))
+    assert factor_first(everything, total, cost.sum(), centre, factor, address_of_potrf())
     np.testing.assert_allclose(centre, total / cost.sum())
-    direction = np.empty(5)
+    direction = np.empty(d)
     kernels._find_first_direction(
-        centre, cost.sum(), factor, z, gradient, np.empty(5), np.empty(5), direction
+        centre, cost.sum(), factor, z, gradient, np.empty(d), np.empty(d), direction
     )
-    hessian = np.eye(5) + kernels.SIGMA_START * (X - z).T @ (cost[:, None] * (X - z))
-    np.testing.assert_allclose(direction, np.linalg.solve(hessian, -gradient), rtol=1e-10)
-    moved_sum = np.empty((5, 5))
-    kernels._move_sum(everything, total, cost.sum(), z, moved_sum)
-    upper = np.triu_indices(5)
-    expected = (X - z).T @ (cost[:, None] * (X - z))
-    np.testing.assert_allclose(moved_sum[upper], expected[upper], rtol=1e-11, atol=1e-11)
+    expected = np.eye(d) + kernels.SIGMA_START * (X - z).T @ (cost[:, None] * (X - z))
+    np.testing.assert_allclose(direction, np.linalg.solve(expected, -gradient), rtol=1e-7)
+    hessian = np.empty((d, d))
+    kernels._scale_about(everything, total, cost.sum(), z, kernels.SIGMA_START, hessian)
+    upper = np.triu_indices(d)
+    np.testing.assert_allclose(hessian[upper], expected[upper], rtol=1e-11, atol=1e-11)
