@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.callback import FitCallback, ProgressBar
 
-from sklearn_rank import AccuracyAtTopRanker
+from sklearn_rank import AccuracyAtTopRanker, AccuracyAtTopRankerCV
 from sklearn_rank._sklearn_compat import check_sample_weight
 
 N_BLOCKS = 3  # of 32 rows
@@ -67,6 +67,17 @@ def test_a_callback_sees_each_block(n_jobs, solver):
     assert recorder.contexts[1].max_subtasks == N_BLOCKS
     plain = AccuracyAtTopRanker(tau=0.2, solver=solver, tol=1e-4).fit(X, y)
     np.testing.assert_array_equal(plain.coef_, ranker.coef_)
+
+
+def test_a_search_reports_the_blocks_of_all_folds():
+    X, y = data()
+    recorder = Recorder()
+    search = AccuracyAtTopRankerCV(tau=0.2, Cs=[0.01, 0.1, 1.0], cv=2, selections=["average"])
+    search.set_callbacks(recorder).fit(X, y)
+    blocks = [call for call in recorder.calls if call[:2] == ("begin", "block")]
+    of_half = -(-len(y) // 2 // 32)
+    assert len(blocks) == 2 * 3 * of_half + N_BLOCKS
+    assert recorder.contexts[1].max_subtasks == len(blocks)
 
 
 def test_the_fitted_estimator_that_a_callback_gets_at_the_end_is_fitted():

@@ -158,7 +158,8 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
 
     See Also
     --------
-    sklearn_rank.metrics.precision_at_top_score : What to select ``C`` by.
+    AccuracyAtTopRankerCV : Chooses ``C``, selection, quantile and share by cross-validation.
+    sklearn_rank.metrics.smoothed_precision_at_top_score : What to select ``C`` by.
     sklearn.calibration.CalibratedClassifierCV : Makes probabilities of the scores, for soft voting
         too.
     sklearn.linear_model.LogisticRegression : The better choice where the top is large.

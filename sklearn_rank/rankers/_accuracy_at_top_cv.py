@@ -160,7 +160,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         positive, the quantile that cuts off the ``tau`` lowest.
     threshold_ : float
         Midway from the quantile to the next distinct score towards the other rows: the top
-        ``tau`` of the rows lie beyond it, whichever share the ranker was trained for.
+        ``tau`` of the rows (of the members of pairs, if ``quantile_of_`` is "pairs") lie beyond
+        it, whichever share the ranker was trained for.
     pivot_index_, quantile_distance_, objective_, objective_top_, lower_bound_ : object
         As of :class:`AccuracyAtTopRanker` with ``best_params_``, and so at ``tau_``.
     optimality_gap_, dual_gap_, converged_, n_iter_, average_ : object
@@ -483,7 +484,6 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             selection=self.selection_,
             solver=self._pivot_solver(),
             n_jobs=self.n_jobs,
-            verbose=self.verbose,
             on_block=on_block,
         )
         top, _ = top_mass(mass, self.tau)

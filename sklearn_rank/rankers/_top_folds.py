@@ -149,7 +149,6 @@ class _TrainingPart:
             scales="refine" in self.grid.selection,
             solver=self.search._pivot_solver(),
             n_jobs=self.search.n_jobs,
-            verbose=self.search.verbose,
             on_block=on_block,
         )
 
