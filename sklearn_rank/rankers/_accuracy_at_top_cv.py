@@ -115,7 +115,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         Number of threads; None is 1 unless in a :obj:`joblib.parallel_config` context, -1 all
         cores. The result does not depend on it.
     verbose : int, default=0
-        Verbosity of joblib over blocks of 32 candidates; 0 is silent.
+        1 writes how long the fit will still take to the standard error, after 2, 4, 8 ... blocks
+        of 32 candidates; 0 is silent.
 
     Attributes
     ----------

@@ -94,7 +94,8 @@ class FitProgress:
         Which certificate :meth:`iteration` is told.
     instead : str, default=""
         What else to do where the fit takes long. If given, steps take about the same time, and
-        there is a LongFitWarning if the rest of them will take more than ten minutes.
+        there is a LongFitWarning if the rest of them will take more than ten minutes; where
+        ``verbose`` asks for it, steps 2, 4, 8 ... say on the standard error how long that is.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class FitProgress:
     ) -> None:
         self._n_steps, self._n_done = n_steps, 0
         self._instead = instead
-        self._first_done = 0.0
+        self._first_done, self._judged = 0.0, False
         self._blocks = BlockProgress(estimator, n_steps, X, y)
         self._verbose = bool(estimator.verbose)
         self._criterion = CRITERIA[criterion]
@@ -136,24 +137,26 @@ class FitProgress:
 
     def _forecast(self) -> None:
         """Warn, once, where the rest will take long; the first step may hold preparations."""
-        now = perf_counter()
-        if self._n_done == 1:
+        now, n_done = perf_counter(), self._n_done
+        if n_done == 1:
             self._first_done = now
-        elapsed = now - self._first_done
-        if elapsed < OBSERVED:
             return
-        left = elapsed / (self._n_done - 1) * (self._n_steps - self._n_done)
-        if left > LONG:
-            warn(f"This fit will take {_duration(left)} more: {self._instead}", LongFitWarning)
-        self._instead = ""
+        elapsed = now - self._first_done
+        left = elapsed / (n_done - 1) * (self._n_steps - n_done)
+        if self._verbose and n_done & (n_done - 1) == 0:
+            sys.stderr.write(f"block {n_done} of {self._n_steps}: {_duration(left)} left\n")
+        if elapsed >= OBSERVED and not self._judged:
+            self._judged = True
+            if left > LONG:
+                warn(f"This fit will take {_duration(left)} more: {self._instead}", LongFitWarning)
 
 
 def _duration(seconds: float) -> str:
-    """A time of some minutes or more in words."""
-    for unit, size in (("days", 86400.0), ("hours", 3600.0)):
+    """A time in words."""
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * size:
             return f"some {seconds / size:.0f} {unit}"
-    return f"some {seconds / 60.0:.0f} minutes"
+    return f"some {seconds:.0f} seconds"
 
 
 def warn_not_converged(

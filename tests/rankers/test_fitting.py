@@ -115,6 +115,17 @@ def test_the_forecast_waits_for_seconds_of_steps(monkeypatch):
     AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(128))
 
 
+def test_verbose_says_what_is_left(monkeypatch, capsys):
+    monkeypatch.setattr(_fitting, "perf_counter", count(step=50).__next__)
+    AccuracyAtTopRanker(tau=0.1, C=0.1, verbose=1).fit(*rows(160))
+    assert capsys.readouterr().err.splitlines() == [
+        "block 2 of 5: some 2 minutes left",
+        "block 4 of 5: some 50 seconds left",
+    ]
+    AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(160))
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_a_forecast_that_is_an_error_leaves_the_ranker_as_it_was(monkeypatch, n_jobs):
     X, y = rows(400)
