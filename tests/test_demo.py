@@ -17,8 +17,9 @@ PICTURE = "sklearn_rank_top_of_the_list.png"
 
 @pytest.fixture
 def small(monkeypatch, tmp_path):
-    """The demo with one tau and two values of C, in a directory of its own."""
-    monkeypatch.setattr(demo, "TAUS", (0.19,))
+    """The demo with one tau, two splits and two values of C, in a directory of its own."""
+    monkeypatch.setattr(demo, "TAUS", (0.1,))
+    monkeypatch.setattr(demo, "N_SPLITS", 2)
     monkeypatch.setattr(demo, "GRID", np.array([0.001, 0.01]))
     monkeypatch.chdir(tmp_path)
     return tmp_path
