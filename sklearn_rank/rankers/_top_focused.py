@@ -9,7 +9,12 @@ import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import (
+    assert_all_finite,
+    check_consistent_length,
+    column_or_1d,
+    get_tags,
+)
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -251,6 +256,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             self._check_rows(X, y)
             check_consistent_length(X, y)
             labels = column_or_1d(y, warn=True)
+            assert_all_finite(labels, input_name="y")
             weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
             rows = self._two_classes(labels, weight, own_pos_label(base))
             self.classes_, self.pos_label_ = rows.classes, rows.pos_label
