@@ -1,6 +1,6 @@
 """What becomes of accuracy at the top with a few candidates only, which many rows would need.
 
-On each split of the rows into training and test parts (60 and 40 %, at most 50,000 to train on)
+On each split of the rows into training and test parts (60 and 40 %, at most 30,000 to train on)
 two thirds of the training part are fitted to at three total costs, one third chooses among them
 by the smoothed precision at the top 1 %, and the test part gives the precision at the top. The
 24 candidates are those nearest to the top 1 % quantile of logistic regression, on all rows, and
@@ -35,7 +35,7 @@ from benchmark_utils.few_candidates import COSTS, FewCandidates, simulate
 
 TAU = 0.01
 TOTAL_COSTS = (30.0, 300.0, 3000.0)
-MOST_ROWS = 50_000
+MOST_ROWS = 30_000
 LETOR = {
     "ohsumed": ([f"ohsumed_S{i}" for i in range(1, 6)], 25),
     "mq2008": (["mq2008_S1", "mq2008_S4"], 46),
