@@ -42,9 +42,9 @@ TAU, TOTAL_COST, FITTED = 0.01, 300.0, 20_000
 METHODS = (
     "LogisticRegression",
     "TopFocusedRanker",
-    "AccuracyAtTopRanker",
     "24 candidates, balanced",
     "24 candidates, matched, focused",
+    "AccuracyAtTopRanker",
 )
 
 
@@ -108,8 +108,7 @@ def main():
             reports, problem = run_worker(
                 __file__, {"n": n, "name": name, "data": options.data}, OPENBLAS_NUM_THREADS="2"
             )
-            if problem:
-                print(f"{name}, {n} rows: {problem}")
+            print(problem or format_table(reports, COLUMNS), flush=True)
             rows += reports
     print(format_table(rows, COLUMNS))
     if options.output:
