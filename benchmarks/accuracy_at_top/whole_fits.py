@@ -42,6 +42,9 @@ FITS = [
     ("pima", "pima_diabetes", {}, (0.001, 0.01, 0.1, 1.0), 0.3),
     ("spambase", "spambase", {}, (0.001, 0.01, 0.1, 1.0), 6.0),
     ("simulated 10,000 x 30", (10_000, 30), {}, (0.01, 1.0), 60.0),
+    ("simulated 10,000 x 44", (10_000, 44), {}, (0.01, 1.0), None),
+    ("simulated 50,000 x 44", (50_000, 44), {}, (0.01,), 600.0),
+    ("simulated 2,000 x 500", (2_000, 500), {}, (0.01,), 8.0),
     ("rbf, simulated 1,000 x 10", (1000, 10), {"kernel": "rbf"}, (0.1, 1.0, 10.0), 10.0),
     ("rbf, pima", "pima_diabetes", {"kernel": "rbf"}, (0.1, 1.0, 10.0), None),
     ("refine, pima", "pima_diabetes", {"selection": "refine"}, (0.01, 1.0), None),
@@ -89,13 +92,14 @@ def work(request):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default=str(data_directory()), help="directory of the data sets")
+    parser.add_argument("--only", help="fits whose name has this in it")
     parser.add_argument("--quick", action="store_true", help="the small fits only")
     parser.add_argument("--output", help="CSV file of the results")
     options = parser.parse_args()
     print(describe_machine())
     rows = []
     for name, what, parameters, costs, target in FITS:
-        if options.quick and name not in QUICK:
+        if (options.quick and name not in QUICK) or (options.only or "") not in name:
             continue
         if isinstance(what, str) and not Path(options.data, f"{what}.csv.gz").exists():
             print(f"{name}: not run, {what}.csv.gz is not in {options.data}")

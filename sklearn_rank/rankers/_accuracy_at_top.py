@@ -177,9 +177,11 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     candidate once. ``sample_weight`` counts as repetition everywhere: in the cost, the class
     counts and the quantile. The features should be on one scale, as for any SVM.
 
-    n distinct rows make n convex problems of 10 to 60 Newton steps of O(n d) each, besides a
-    factorisation in min(n, d) dimensions: 3,067 rows of 57 features take 2 to 7 seconds, 1,000
-    rows with a kernel 4 to 15 on two cores. Peak memory is a few copies of the data, and sparse
+    n distinct rows make n convex problems of 10 to 60 Newton steps, each with a factorisation in
+    at most min(n, d) dimensions and a product with all rows, O(n d); problems of about 150,000
+    entries or 100 features take about three such products altogether, and steps on fewer rows:
+    3,067 rows of 57 features take 2 to 7 seconds, 1,000 rows with a kernel 4 to 15 on two cores
+    at most. Peak memory is a few copies of the data, and sparse
     data stay sparse, but sums of ``d x d`` are formed where d <= n. With 100 dense features or
     more, at least an eighth of the rows, as kernels have (one for each support row), and up to
     4,096 rows, it is one array of n x n, and another for each thread. The solutions of dense data
