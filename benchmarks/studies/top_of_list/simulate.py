@@ -2,6 +2,7 @@
 
 import csv
 import time
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -17,8 +18,8 @@ DRAWS = {"plain": {}, "noisy_bulk": {"noise": 0.3}, "heavy_tails": {"heavy": Tru
 ANGLES = (0, 45, 90)
 # Base, and the number of repetitions by training rows.
 BASES = {
-    "logistic": (logistic, {250: 24, 1000: 16, 4000: 12, 16000: 6}),
-    "lightgbm": (lightgbm, {250: 10, 1000: 6, 4000: 4, 16000: 3}),
+    "logistic": (partial(logistic, n_folds=3), {250: 12, 1000: 8, 4000: 6, 16000: 4}),
+    "lightgbm": (partial(lightgbm, n_folds=3), {250: 8, 1000: 6, 4000: 4}),
 }
 N_TEST = 20_000
 
