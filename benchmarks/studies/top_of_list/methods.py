@@ -399,4 +399,11 @@ FAMILIES = {
     "top, refine": (refined, 20, 4, 0),
 }
 # The same for whole sets: one fold chooses C, two folds give ranks out of fold.
-FULL_FAMILIES = {"logistic": partial(logistic, used=1), "lightgbm": partial(lightgbm, n_folds=2)}
+FULL_LOOKS = DEFAULT | {
+    " (focus .25)": Look(focus=0.25),
+    " (focus .25, one round)": Look(focus=0.25, n_rounds=1),
+}
+FULL_FAMILIES = {
+    "logistic": partial(logistic, used=1, looks=FULL_LOOKS),
+    "lightgbm": partial(lightgbm, n_folds=2),
+}
