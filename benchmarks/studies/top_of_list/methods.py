@@ -26,6 +26,7 @@ from sklearn_rank.rankers._second_look import focus_weights
 
 LOGISTIC_GRID = np.logspace(-3, 2, 6)
 TOP_GRID = np.logspace(-4, 1, 6)
+MANY_ROWS = 20_000  # one inner fold will do
 MANY_FEATURES = 100  # accuracy at the top takes minutes for large C where there are more
 
 
@@ -119,7 +120,7 @@ class Look:
     Parameters
     ----------
     focus : float or None
-        Share of the list in focus; None follows tau and the number of rows.
+        Share of the list in focus; None follows tau.
     floor : float
         Least weight.
     n_rounds : int
@@ -130,16 +131,15 @@ class Look:
     floor: float = 0.02
     n_rounds: int = 2
 
-    def width(self, tau, n):
+    def width(self, tau):
         """The focus for a tau."""
-        return max(4.0 * tau, min(0.25, 500.0 / n)) if self.focus is None else self.focus
+        return max(4.0 * tau, 0.25) if self.focus is None else self.focus
 
 
 DEFAULT = {"": Look()}
 # Other constants, for the development sets.
 ALTERNATIVES = {
     " (focus .1)": Look(focus=0.1),
-    " (focus .25)": Look(focus=0.25),
     " (focus .5)": Look(focus=0.5),
     " (floor .1)": Look(floor=0.1),
     " (one round)": Look(n_rounds=1),
@@ -199,7 +199,7 @@ class LogisticLooks:
         self.pilot, fits = pilot, {}
         found = {"logistic": [X_new @ pilot] * len(self.taus)}
         for (name, look), tau in product(self.looks.items(), self.taus):
-            key = look.width(tau, len(y)), look.floor, look.n_rounds
+            key = look.width(tau), look.floor, look.n_rounds
             if key not in fits:
                 fits[key] = self.last_round(X, sign, C, pilot, *key)
             last = fits[key]
@@ -240,6 +240,11 @@ def logistic(split, taus, n_folds=5, used=None, looks=DEFAULT):
         forms = ("logistic", f"logistic, last{name}", f"logistic, sum{name}")
         results[f"logistic, choose{name}"] = best_of(results, forms)
     return results
+
+
+def whole_logistic(split, taus):
+    """The same for whole sets, where one fold chooses C if rows are many."""
+    return logistic(split, taus, used=1 if len(split.y) > MANY_ROWS else None)
 
 
 # --------------------------------------------------------------------------- accuracy at the top
@@ -347,7 +352,7 @@ def _focused_boosting(name, model, split, taus, n_folds):
     """A boosted base and its focused forms, with ranks out of fold."""
     folds, rankers, scores = inner_folds(split, n_folds), {}, {}
     for tau in taus:
-        width = Look().width(tau, len(split.y))
+        width = Look().width(tau)
         if width not in rankers:
             ranker = TopFocusedRanker(model, tau=tau, cv=folds).fit(split.X, split.y)
             rankers[width] = _forms(name, ranker, split.X_test)
@@ -398,12 +403,5 @@ FAMILIES = {
     "hist boosting": (hist_boosting, None, 3, 0),
     "top, refine": (refined, 20, 4, 0),
 }
-# The same for whole sets: one fold chooses C, two folds give ranks out of fold.
-FULL_LOOKS = DEFAULT | {
-    " (focus .25)": Look(focus=0.25),
-    " (focus .25, one round)": Look(focus=0.25, n_rounds=1),
-}
-FULL_FAMILIES = {
-    "logistic": partial(logistic, used=1, looks=FULL_LOOKS),
-    "lightgbm": partial(lightgbm, n_folds=2),
-}
+# The same for whole sets: two folds give ranks out of fold.
+FULL_FAMILIES = {"logistic": whole_logistic, "lightgbm": partial(lightgbm, n_folds=2)}
