@@ -81,8 +81,5 @@ def draw(form):
 draw("sum")
 
 # %%
-# And ``combine="last"``, the last round alone. The default focus narrows as the rows become more
-# than 2,000. Where it is narrow, the last round forgets the direction of the bulk, and ranks rows
-# from far down the list on top: at 90 degrees and 16,000 rows, and with heavy tails, that costs
-# more than is gained. ``focus=0.25`` or ``combine="choose"`` avoids it:
+# And ``combine="last"``, the last round alone, which gains more and loses more:
 draw("last")
