@@ -271,7 +271,14 @@ LIMITS = (
 @pytest.mark.filterwarnings("ignore:All sample_weight")
 @pytest.mark.parametrize(
     "case",
-    [case for case in WEIGHABLE if case.weights != "whole" and case.function not in LIMITS],
+    [
+        case
+        for case in WEIGHABLE
+        if case.weights != "whole"
+        and case.function not in LIMITS
+        # The worst and the best value may jump on the other side than the value does.
+        and (case.parameters.get("ties"), case.parameters.get("normalize")) != ("max", "minmax")
+    ],
     ids=str,
 )
 def test_real_weights_close_to_whole_ones(case):
@@ -288,7 +295,8 @@ def test_real_weights_close_to_whole_ones(case):
     if share is not None:
         top = share * np.unique(qid, return_counts=True)[1]
         rounded = ~np.isclose(top, np.round(top))
-        assert not rounded.all()
+        if rounded.all():
+            pytest.skip("no list so short has a top of whole items")
         same |= rounded
     assert same.all()
 

@@ -8,6 +8,7 @@ from scipy.stats import binom
 
 from sklearn_rank.inference import linear_rank_interval
 from sklearn_rank.metrics import (
+    Cauchy,
     Exponential,
     LocalAUC,
     Power,
@@ -23,7 +24,14 @@ from sklearn_rank.metrics._shared import (
 )
 from tests.oracles import rank_inference as oracle
 
-SMOOTH = [Wilcoxon(), Power(3), Exponential(5.0), Exponential(20.0), VanDerWaerden()]
+SMOOTH = [
+    Wilcoxon(),
+    Power(3),
+    Exponential(5.0),
+    Exponential(20.0),
+    Cauchy(0.25),
+    VanDerWaerden(),
+]
 
 
 def late(u):
