@@ -1,6 +1,7 @@
 """Large problems: predicted from a free threshold, solved on bands of rows, certified by all."""
 
 import _thread
+import signal
 
 import cvxpy as cp
 import numpy as np
@@ -186,7 +187,16 @@ def test_who_asks_to_give_up_is_heard(banded):
     assert len(asked) == 5
 
 
+@pytest.fixture
+def interruptible():
+    """A process that was started in the background ignores interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_all_threads_and_keeps_the_old_fit(n_jobs, banded, monkeypatch):
     X, y = rows(11, 700, 5)
     ranker = AccuracyAtTopRanker(tau=0.2, n_jobs=n_jobs).fit(X[:30], y[:30])
