@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -36,9 +36,10 @@ from ..metrics import (
 from ._accuracy_at_top import MANY_ROWS
 from ._accuracy_at_top_base import AccuracyAtTopBase, pivot_problem
 from ._fitting import FitProgress, restored_on_error
+from ._folds import Fold, of_taken_rows
 from ._kernel_map import KernelMap
 from ._score_function import learned_scores
-from ._top_folds import CrossValidation, Fold
+from ._top_folds import CrossValidation
 from ._top_grid import TopGrid
 from ._top_of_rows import mass_of_top
 from ._two_classes import TwoClasses
@@ -433,15 +434,9 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                 "Folds need rows of both classes to train on and to hold out, and one class has"
                 " one row: add rows, or use AccuracyAtTopRanker with parameters of your choice."
             )
-        cv = check_cv(min(FOLDS, rarest) if self.cv is None else self.cv, data.y, classifier=True)
-        if isinstance(self.cv, Iterable) and not hasattr(self.cv, "split"):
-            # Its numbers are those of the rows that were passed.
-            number = np.full(n_samples, -1)
-            number[rows.taken] = np.arange(len(rows.taken))
-            numbered = [(number[train], number[test]) for train, test in cv.split()]
-            folds = [(train[train >= 0], test[test >= 0]) for train, test in numbered]
-        else:
-            folds = list(cv.split(data.X, data.y, **params))
+        cv = min(FOLDS, rarest) if self.cv is None else self.cv
+        cv = check_cv(of_taken_rows(cv, rows.taken, n_samples), data.y, classifier=True)
+        folds = list(cv.split(data.X, data.y, **params))
         if not folds:
             raise ValueError(f"cv={self.cv!r} gave no folds: pass a number, a splitter or a list.")
         for i, fold in enumerate(folds):

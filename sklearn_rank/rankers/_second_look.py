@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 from .._sklearn_compat import rows_at
 from .._typing import AnyArray, FloatArray, IntArray
 from ..metrics import ScoreGeneratingFunction
+from ._folds import Fold
 from ._weighted_base import fit_with_weights, log_odds
 
 __all__ = ["COMBINATIONS", "Combination", "Rounds", "SecondLook", "focus_weights"]
@@ -21,8 +22,6 @@ COMBINATIONS: tuple[Combination, ...] = ("pilot", "last", "sum")
 
 # Scores of equal rows differ by rounding; at this share of their range they count as tied.
 TIED = 1e-10
-
-Folds = Sequence[tuple[IntArray, IntArray]]
 
 
 def focus_weights(
@@ -145,7 +144,7 @@ class SecondLook:
     phi: ScoreGeneratingFunction
     floor: float
     n_rounds: int
-    folds: Callable[[Any, Any, AnyArray, Any], Folds | None]
+    folds: Callable[[Any, Any, AnyArray, Any], Sequence[Fold] | None]
     n_jobs: int | None
 
     def fit(
@@ -198,7 +197,7 @@ class SecondLook:
         return Rounds(models, positive, (spreads[0], spreads[1]))
 
     def _held_out_scores(
-        self, X: Any, y: AnyArray, weight: FloatArray, positive: Any, folds: Folds
+        self, X: Any, y: AnyArray, weight: FloatArray, positive: Any, folds: Sequence[Fold]
     ) -> FloatArray:
         """Score each row by a fit to the other folds."""
         parts = Parallel(n_jobs=self.n_jobs)(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -35,7 +36,8 @@ from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import own_pos_label
 from ._base import BipartiteRanker
 from ._fitting import forget, restored_on_error
-from ._second_look import COMBINATIONS, Folds, Rounds, SecondLook
+from ._folds import Fold, of_taken_rows
+from ._second_look import COMBINATIONS, Rounds, SecondLook
 from ._top_of_rows import mass_of_top
 from ._two_classes import TwoClasses
 from ._weighted_base import log_odds, log_odds_of_probabilities, weight_argument
@@ -264,7 +266,8 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             if groups is not None:
                 groups = rows_at(ravelled(groups, "groups"), taken)
             X = X if len(taken) == len(weight) else rows_at(X, taken)
-            self._fit(X, labels[taken], rows, groups)
+            cv = of_taken_rows(self.cv, taken, len(weight))
+            self._fit(X, labels[taken], rows, groups, cv)
         return self
 
     def _check_rows(self, X: Any, y: Any = "no_validation", *, reset: bool = True) -> None:
@@ -276,14 +279,14 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             )
         validate_data(self, X, y, reset=reset, skip_check_array=True)
 
-    def _fit(self, X: Any, y: AnyArray, rows: TwoClasses, groups: Any) -> None:
+    def _fit(self, X: Any, y: AnyArray, rows: TwoClasses, groups: Any, cv: Any) -> None:
         top = mass_of_top(rows.weight, self.tau)
         progress = BlockProgress(self, self.n_rounds + 1, X, y)
-        look = self._second_look()
+        look = self._second_look(cv)
         self.combine_ = self.combine
         forget(self, "scores_")
         if self.combine == "choose":
-            self.scores_ = self._cross_validated(look, X, y, rows, groups)
+            self.scores_ = self._cross_validated(look, cv, X, y, rows, groups)
             self.combine_ = max(COMBINATIONS, key=lambda name: self.scores_[name].mean())
         rounds = look.fit(
             X,
@@ -299,7 +302,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         self.top_threshold_ = rows.direction * threshold
         progress.fit_done()
 
-    def _second_look(self) -> SecondLook:
+    def _second_look(self, cv: Any) -> SecondLook:
         phi = self.focus
         if phi is None:
             phi = Cauchy(max(4.0 * self.tau, LEAST_FOCUS))
@@ -312,19 +315,34 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
                 " list, or a function such as Exponential(20.0)."
             )
         return SecondLook(
-            self._base(), phi, self.floor, self.n_rounds, self._pilot_folds, self.n_jobs
+            self._base(),
+            phi,
+            self.floor,
+            self.n_rounds,
+            partial(self._pilot_folds, cv),
+            self.n_jobs,
         )
 
-    def _pilot_folds(self, pilot: Any, X: Any, y: AnyArray, groups: Any) -> Folds | None:
+    def _pilot_folds(
+        self, cv: Any, pilot: Any, X: Any, y: AnyArray, groups: Any
+    ) -> list[Fold] | None:
         """Folds by whose fits the rows are ranked; None where the fit to all of them does."""
         ranks = self.pilot_ranks
         if ranks == "auto":
             ranks = "training" if _is_linear(pilot) else "out_of_fold"
-        return None if ranks == "training" else self._folds(X, y, groups)
+        return None if ranks == "training" else self._folds(cv, X, y, groups)
 
-    def _folds(self, X: Any, y: AnyArray, groups: Any) -> Folds:
+    def _folds(self, cv: Any, X: Any, y: AnyArray, groups: Any) -> list[Fold]:
         """Folds of which each row is in one test part, and both classes in each training part."""
-        folds = list(check_cv(self.cv, y, classifier=True).split(X, y, groups))
+        folds = list(check_cv(cv, y, classifier=True).split(X, y, groups))
+        if not folds:
+            raise ValueError(f"cv={self.cv!r} gave no folds: pass a number or a splitter.")
+        if max(int(test.max(initial=0)) for _, test in folds) >= len(y):
+            raise ValueError(
+                "cv is a list of parts of all rows, but combine='choose' divides its training"
+                " parts once more to rank their rows: pass a splitter, such as"
+                " StratifiedKFold(5), or pilot_ranks='training'."
+            )
         times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(y))
         if np.any(times != 1):
             row = int(np.flatnonzero(times != 1)[0])
@@ -342,12 +360,12 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         return folds
 
     def _cross_validated(
-        self, look: SecondLook, X: Any, y: AnyArray, rows: TwoClasses, groups: Any
+        self, look: SecondLook, cv: Any, X: Any, y: AnyArray, rows: TwoClasses, groups: Any
     ) -> dict[str, FloatArray]:
         """Criterion of each candidate on each fold."""
         measure = get_measure(f"smoothed_precision@top{self.tau!r}")
         values: dict[str, list[float]] = {name: [] for name in COMBINATIONS}
-        for train, test in self._folds(X, y, groups):
+        for train, test in self._folds(cv, X, y, groups):
             rounds = look.fit(
                 rows_at(X, train),
                 y[train],

@@ -23,15 +23,14 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ._accuracy_at_top import AccuracyAtTopRanker
 from ._accuracy_at_top_base import AccuracyAtTopBase, pivot_problem
 from ._fitting import WarnedOnce, warn_not_converged
+from ._folds import Fold
 from ._kernel_map import KernelMap
 from ._score_function import learned_scores
 from ._top_grid import TopGrid
 from ._top_of_rows import mass_of_top
 from ._two_classes import TwoClasses
 
-__all__ = ["CrossValidation", "Fold"]
-
-Fold = tuple[IntArray, IntArray]
+__all__ = ["CrossValidation"]
 
 # Parameters by which a fitted ranker scores rows, and is judged.
 OF_SCORES = ("tau", "kernel", "gamma", "degree", "coef0", "kernel_params")

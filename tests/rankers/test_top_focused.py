@@ -302,6 +302,25 @@ def test_folds_that_are_no_partition_are_refused():
         ranker.set_params(cv=halves).fit(X, y)
 
 
+def test_lists_of_parts_are_of_the_rows_that_were_passed():
+    X, y = data()
+    parts = list(StratifiedKFold(4).split(X, y))
+    weight = np.ones(80)
+    weight[::7] = 0
+    ranker = TopFocusedRanker(BASE, pilot_ranks="out_of_fold", cv=parts)
+    fitted = clone(ranker).fit(X, y, weight)
+    number = np.cumsum(weight > 0) - 1
+    of_rows = [[number[part[weight[part] > 0]] for part in fold] for fold in parts]
+    other = clone(ranker).set_params(cv=of_rows).fit(X[weight > 0], y[weight > 0])
+    np.testing.assert_allclose(fitted.decision_function(X), other.decision_function(X))
+    with pytest.raises(ValueError, match="cv is a list of parts of all rows"):
+        clone(ranker).set_params(combine="choose").fit(X, y)
+    chosen = clone(ranker).set_params(combine="choose", pilot_ranks="training").fit(X, y, weight)
+    assert len(chosen.scores_["sum"]) == 4
+    with pytest.raises(ValueError, match="gave no folds"):
+        clone(ranker).set_params(cv=[]).fit(X, y)
+
+
 def test_frames_with_words_go_through_a_pipeline():
     X, y = data()
     frame = pd.DataFrame({"number": X[:, 0], "word": np.where(X[:, 1] > 0, "high", "low")})
