@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 import sklearn.metrics
 from sklearn.model_selection import check_cv
-from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,13 +19,11 @@ from .._sklearn_compat import (
     Interval,
     StrOptions,
     fit_context,
-    rows_at,
     with_callbacks,
 )
 from .._solvers import most_blocks, solve_accuracy_at_top
 from .._top import top_mass
 from .._typing import FloatArray, IntArray
-from .._validation import ravelled
 from ..metrics import (
     Measure,
     ScoreGeneratingFunction,
@@ -36,7 +34,7 @@ from ..metrics import (
 from ._accuracy_at_top import MANY_ROWS
 from ._accuracy_at_top_base import AccuracyAtTopBase, pivot_problem
 from ._fitting import FitProgress, restored_on_error
-from ._folds import Fold, of_taken_rows
+from ._folds import Fold, of_taken_rows, values_of_taken_rows
 from ._kernel_map import KernelMap
 from ._score_function import learned_scores
 from ._top_folds import CrossValidation
@@ -331,7 +329,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         with restored_on_error(self):
             grid = self._grid()
             X, y, rows = self._check_rows(X, y, sample_weight)
-            for_splitter, for_scorer = self._routed(sample_weight, params, rows.taken)
+            for_splitter, for_scorer = self._routed(sample_weight, params, rows.taken, len(y))
             scorer = self._scorer(rows.pos_label)
             data = CrossValidation(
                 self, self._rows_at(X, rows.taken), y[rows.taken], rows, scorer, for_scorer
@@ -371,7 +369,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         if scoring is None:
             scoring = get_measure(smoothed_precision_at_top_score, tau=self.tau)
         if not isinstance(scoring, str | Measure | ScoreGeneratingFunction):
-            return scoring
+            return _not_a_measure(scoring)
         if isinstance(scoring, str) and scoring in sklearn.metrics.get_scorer_names():
             scorer = get_scorer(scoring)
         else:
@@ -401,7 +399,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         )
 
     def _routed(
-        self, sample_weight: Any, params: dict[str, Any], taken: IntArray
+        self, sample_weight: Any, params: dict[str, Any], taken: IntArray, n_samples: int
     ) -> list[dict[str, Any]]:
         """What the splitter gets of what was passed to ``fit``, and the scorer."""
         if _routing_enabled():
@@ -418,7 +416,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             parts = [params, {"sample_weight": sample_weight} if weighted else {}]
         return [
             {
-                name: rows_at(*indexable(ravelled(value, name)), taken)
+                name: values_of_taken_rows(name, value, taken, n_samples)
                 for name, value in part.items()
                 if value is not None
             }
@@ -512,6 +510,17 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         elif sample_weight is not None:
             params = {**params, "sample_weight": sample_weight}
         return float(self.scorer_(self, X, y, **params))
+
+
+def _not_a_measure(scorer: Any) -> Any:
+    """Refuse a function of labels and scores, which is no scorer."""
+    if list(signature(scorer).parameters)[:2] == ["y_true", "y_score"]:
+        name = getattr(scorer, "__name__", repr(scorer))
+        raise TypeError(
+            f"scoring={name} takes labels and scores, and a scorer takes an estimator, rows and"
+            f" labels: pass get_scorer({name}) of sklearn_rank.metrics, with its parameters."
+        )
+    return scorer
 
 
 def _routing_enabled() -> bool:

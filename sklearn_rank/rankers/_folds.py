@@ -1,4 +1,4 @@
-"""Training and test parts, as numbers of the rows that count."""
+"""Training and test parts, and what splitters are told, of the rows that count."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from sklearn.utils import indexable
 
+from .._sklearn_compat import rows_at
 from .._typing import IntArray
+from .._validation import ravelled
 
-__all__ = ["Fold", "of_taken_rows"]
+__all__ = ["Fold", "of_taken_rows", "values_of_taken_rows"]
 
 Fold = tuple[IntArray, IntArray]
 
@@ -37,3 +40,28 @@ def of_taken_rows(cv: Any, taken: IntArray, n_samples: int) -> Any:
     number[taken] = np.arange(len(taken))
     parts = [(number[train], number[test]) for train, test in cv]
     return [(train[train >= 0], test[test >= 0]) for train, test in parts]
+
+
+def values_of_taken_rows(name: str, values: Any, taken: IntArray, n_samples: int) -> Any:
+    """Take the values of some rows, such as their groups.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    values : array-like of shape (n_samples,)
+        One value for each row that was passed.
+    taken : ndarray of shape (n,)
+        The rows that count.
+    n_samples : int
+        Number of rows that were passed.
+
+    Returns
+    -------
+    array-like of shape (n,)
+        Their values.
+    """
+    (values,) = indexable(ravelled(values, name))
+    if len(values) != n_samples:
+        raise ValueError(f"{name} has {len(values)} values for {n_samples} rows: pass one a row.")
+    return rows_at(values, taken)

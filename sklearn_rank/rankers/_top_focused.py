@@ -36,7 +36,7 @@ from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import own_pos_label
 from ._base import BipartiteRanker
 from ._fitting import forget, restored_on_error
-from ._folds import Fold, of_taken_rows
+from ._folds import Fold, of_taken_rows, values_of_taken_rows
 from ._second_look import COMBINATIONS, Rounds, SecondLook
 from ._top_of_rows import mass_of_top
 from ._two_classes import TwoClasses
@@ -264,7 +264,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             self.classes_, self.pos_label_ = rows.classes, rows.pos_label
             taken = rows.taken
             if groups is not None:
-                groups = rows_at(ravelled(groups, "groups"), taken)
+                groups = values_of_taken_rows("groups", groups, taken, len(weight))
             X = X if len(taken) == len(weight) else rows_at(X, taken)
             cv = of_taken_rows(self.cv, taken, len(weight))
             self._fit(X, labels[taken], rows, groups, cv)

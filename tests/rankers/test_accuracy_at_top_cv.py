@@ -391,6 +391,16 @@ def test_a_failed_fit_changes_nothing():
 # --------------------------------------------------------------------------- errors, warnings
 
 
+def test_measures_are_no_scorers_and_groups_are_one_a_row():
+    X, y = data(seed=16)
+    for measure in (precision_at_top_score, sklearn.metrics.average_precision_score):
+        with pytest.raises(TypeError, match=f"pass get_scorer\\({measure.__name__}\\)"):
+            search(scoring=measure).fit(X, y)
+    for wrong in (len(y) - 1, len(y) + 1):
+        with pytest.raises(ValueError, match=f"groups has {wrong} values for {len(y)} rows"):
+            search(cv=GroupKFold(3)).fit(X, y, groups=np.arange(wrong))
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

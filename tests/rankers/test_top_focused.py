@@ -290,6 +290,9 @@ def test_groups_reach_the_folds():
     np.testing.assert_array_equal(fitted.decision_function(X), other.decision_function(X))
     with pytest.raises(ValueError, match="groups"):
         ranker.fit(X, y)
+    for wrong in (40, 160):
+        with pytest.raises(ValueError, match=f"groups has {wrong} values for 80 rows"):
+            ranker.fit(X, y, groups=np.arange(wrong))
 
 
 def test_folds_that_are_no_partition_are_refused():
