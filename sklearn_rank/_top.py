@@ -14,6 +14,7 @@ from ._typing import BoolArray, FloatArray
 
 __all__ = [
     "MASS_SLACK",
+    "merge_rounded",
     "quantile_at_mass",
     "quantiles_at_masses",
     "top_mass",
@@ -176,7 +177,7 @@ def top_threshold(
     """
     margin = 0.0
     if error is not None:
-        y_score = _merge_rounded(y_score, error)
+        y_score = merge_rounded(y_score, error)
         margin = float(error.max())
     quantile = float(quantile_at_mass(y_score, weight, mass))
     lower = y_score[y_score < quantile]
@@ -188,8 +189,21 @@ def top_threshold(
     return quantile, middle if below <= middle < quantile else below
 
 
-def _merge_rounded(y_score: FloatArray, error: FloatArray) -> FloatArray:
-    """Give every run of neighbours that differ by no more than their errors its lowest value."""
+def merge_rounded(y_score: FloatArray, error: FloatArray) -> FloatArray:
+    """Give every run of neighbours that differ by no more than their errors its lowest value.
+
+    Parameters
+    ----------
+    y_score : ndarray of shape (n,)
+        Finite scores.
+    error : ndarray of shape (n,)
+        Bounds of their rounding errors.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The lowest score of each one's run.
+    """
     order = np.argsort(y_score, kind="stable")
     ordered, error = y_score[order], error[order]
     new = np.ones(len(order), dtype=bool)

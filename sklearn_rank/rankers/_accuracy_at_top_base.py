@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._sklearn_compat import CallbackSupportMixin, Interval, StrOptions, check_sample_weight
+from .._sklearn_compat import Interval, StrOptions
 from .._solvers import AccuracyAtTopSolution, PivotProblem, PivotSolver
-from .._validation import ravelled
 from .._warn import warn
 from ..bounds import Bound, accuracy_at_top_margin_bound
 from ..exceptions import QuantileDistanceWarning
-from ._base import BipartiteRanker
 from ._fitting import forget, warn_not_converged
+from ._kernel_base import KernelRanker
 from ._kernel_map import KernelMap
 from ._score_function import ScoreFunction, fitted_scores, store_scores
 from ._top_of_rows import store_threshold
@@ -42,55 +41,25 @@ def pivot_problem(
     )
 
 
-class AccuracyAtTopBase(CallbackSupportMixin, BipartiteRanker):
+class AccuracyAtTopBase(KernelRanker):
     """What is learned by accuracy at the top, and what it says of rows.
 
     A subclass has the parameters of the constraints.
     """
 
     _parameter_constraints = {
+        **KernelRanker._parameter_constraints,
         "tau": [Interval(Real, 0, 1, closed="neither")],
-        "pos_label": [Real, str, "boolean", None],
         "class_weight": [StrOptions({"balanced", "pairs"}), dict, None],
-        "kernel": [StrOptions({"linear", "rbf", "poly", "precomputed"}), callable],
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
-        "degree": [Interval(Real, 1, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
-        "kernel_params": [dict, None],
         "solver": [StrOptions({"auto", "newton", "cvxpy"})],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
         # Only the top tau of the rows lie above the threshold.
         tags.classifier_tags.poor_score = True
         return tags
-
-    def _sparse(self) -> Any:
-        return False if self.kernel == "precomputed" else "csr"
-
-    def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
-        """Check what is fitted: the rows, their labels, and those that count."""
-        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse())
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
-                " K(X, X)."
-            )
-        weight = ravelled(sample_weight, "sample_weight")
-        return X, y, self._two_classes(y, check_sample_weight(weight, X))
-
-    def _rows_at(self, X: Any, rows: Any, others: Any = None) -> Any:
-        """Some rows; of a precomputed kernel with themselves, or with others."""
-        if self.kernel != "precomputed":
-            return X[rows]
-        return X[np.ix_(rows, rows if others is None else others)]
 
     def _pivot_solver(self) -> PivotSolver:
         return PivotSolver(
@@ -141,24 +110,6 @@ class AccuracyAtTopBase(CallbackSupportMixin, BipartiteRanker):
                 regularise="lower C",
                 problems=f"{missed} of {len(candidates.converged)} problems",
             )
-
-    def decision_function(self, X: Any) -> Any:
-        """Score of each row less the threshold between the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            ``X @ coef_[0] - threshold_``; greater for ``classes_[1]``, and so nearer to the top
-            if that is the positive class, farther from it if the first is.
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse(), reset=False)
-        return fitted_scores(self).scores(X) - self.threshold_
 
     def margin_bound(
         self, X: Any, y: Any, *, radius: float, rho: float | None = None, delta: float = 0.05

@@ -1,0 +1,185 @@
+"""Rankers of two classes whose score is linear in the rows or in their images under a kernel."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._sklearn_compat import (
+    CallbackSupportMixin,
+    Interval,
+    StrOptions,
+    check_sample_weight,
+    fit_context,
+    with_callbacks,
+)
+from .._solvers import Design, SolverResult, as_design
+from .._typing import FloatArray
+from .._validation import ravelled
+from ._base import BipartiteRanker
+from ._fitting import FitProgress, restored_on_error, warn_not_converged
+from ._kernel_map import KernelMap
+from ._score_function import fitted_scores, learned_scores, store_scores
+from ._threshold import accuracy_threshold
+from ._two_classes import TwoClasses
+
+__all__ = ["KernelRanker", "OneProblemRanker"]
+
+
+class KernelRanker(CallbackSupportMixin, BipartiteRanker):
+    """What rankers with a linear or kernel score share: checks of rows, and their scores.
+
+    A subclass has the parameters of the constraints; ``tol``, ``max_iter`` and ``verbose`` are
+    its solver's.
+    """
+
+    _parameter_constraints = {
+        "pos_label": [Real, str, "boolean", None],
+        "kernel": [StrOptions({"linear", "rbf", "poly", "precomputed"}), callable],
+        "gamma": [Interval(Real, 0, None, closed="neither"), None],
+        "degree": [Interval(Real, 1, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "kernel_params": [dict, None],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "verbose": ["verbose"],
+    }
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    def _sparse(self) -> Any:
+        return False if self.kernel == "precomputed" else "csr"
+
+    def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
+        """Check what is fitted: the rows, their labels, and those that count."""
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse())
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
+                " K(X, X)."
+            )
+        weight = ravelled(sample_weight, "sample_weight")
+        return X, y, self._two_classes(y, check_sample_weight(weight, X))
+
+    def _rows_at(self, X: Any, rows: Any, others: Any = None) -> Any:
+        """Some rows; of a precomputed kernel with themselves, or with others."""
+        if self.kernel != "precomputed":
+            return X[rows]
+        return X[np.ix_(rows, rows if others is None else others)]
+
+    def decision_function(self, X: Any) -> Any:
+        """Score of each row less the threshold between the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            ``X @ coef_[0] - threshold_``; greater for ``classes_[1]``, and so nearer to the top
+            if that is the positive class, farther from it if the first is.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse(), reset=False)
+        return fitted_scores(self).scores(X) - self.threshold_
+
+
+class OneProblemRanker(KernelRanker):
+    """Kernel ranker that is learned by one problem.
+
+    A subclass says in :meth:`_solve` which, and in :meth:`_threshold_of`, where the problem has
+    one, the threshold.
+    """
+
+    # How to ask for an easier problem.
+    _regularise = "lower C"
+
+    @abstractmethod
+    def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
+        """Solve the problem of rows; tell the progress of each iteration."""
+
+    def _threshold_of(
+        self, result: SolverResult, scores: FloatArray, rounding: FloatArray, rows: TwoClasses
+    ) -> float:
+        """Threshold between the classes, given scores of the rows by which positives are on top.
+
+        Here the one that maximises the weighted accuracy.
+        """
+        return accuracy_threshold(scores, rounding, rows.positive, rows.weight)
+
+    @with_callbacks
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the score function from rows of two classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows. Sparse matrices are converted to CSR.
+        y : array-like of shape (n_samples,)
+            Two classes of any type, of which ``pos_label`` names the positive one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights; weight 2 is the row twice, weight 0 is the row absent.
+
+        Returns
+        -------
+        object
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If ``y`` has one class or more than two, ``pos_label`` is none of them, or X, y or
+            sample_weight is not finite.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the problem misses ``tol`` within ``max_iter`` iterations.
+        PositiveClassWarning
+            If ``pos_label`` is None and the labels are not among 0 and 1 or among -1 and 1.
+        """
+        with restored_on_error(self):
+            X, y, rows = self._check_rows(X, y, sample_weight)
+            progress = FitProgress(self, self.max_iter, X, y)
+            X = X if len(rows.taken) == X.shape[0] else self._rows_at(X, rows.taken)
+            kernel = KernelMap.of(self)
+            everything = np.arange(X.shape[0])
+            design = as_design(X if kernel is None else kernel.coordinates(X, everything))
+            result = self._solve(design, rows, progress)
+            function = learned_scores(kernel, result.coef, X)
+            store_scores(self, function, rows)
+            scores, rounding = function.scores_of_fitted(X)
+            threshold = self._threshold_of(result, scores, rounding, rows)
+            self.threshold_ = rows.direction * threshold
+            self.intercept_ = np.array([-self.threshold_])
+            self._store_certificate(result)
+            progress.done()
+        return self
+
+    def _store_certificate(self, result: SolverResult) -> None:
+        """Store how good the solution is; warn where that is not good enough."""
+        certificate = result.certificate
+        self.objective_ = certificate.objective
+        self.lower_bound_ = certificate.lower_bound
+        self.dual_gap_ = certificate.relative_gap
+        self.n_iter_ = certificate.n_iter
+        self.converged_ = certificate.converged
+        if not certificate.converged:
+            warn_not_converged(
+                "relative_gap",
+                self.dual_gap_,
+                n_iter=self.n_iter_,
+                tol=self.tol,
+                regularise=self._regularise,
+            )
