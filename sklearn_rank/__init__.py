@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         AccuracyAtTopRanker,
         AccuracyAtTopRankerCV,
         OrderPreservingRanker,
+        PNormPushRanker,
         RankSVM,
         TopFocusedRanker,
     )
@@ -40,6 +41,7 @@ __all__ = [
     "AccuracyAtTopRanker",
     "AccuracyAtTopRankerCV",
     "OrderPreservingRanker",
+    "PNormPushRanker",
     "RankSVM",
     "TopFocusedRanker",
     "__version__",

@@ -17,6 +17,7 @@ from sklearn_rank import (
     AccuracyAtTopRanker,
     AccuracyAtTopRankerCV,
     OrderPreservingRanker,
+    PNormPushRanker,
     RankSVM,
     TopFocusedRanker,
     losses,
@@ -609,6 +610,8 @@ BIPARTITE_RANKERS = [
     AccuracyAtTopRanker(tau=0.2, selection="objective", class_weight=None),
     AccuracyAtTopRanker(tau=0.2, selection="refine"),
     AccuracyAtTopRanker(tau=0.2, kernel="rbf"),
+    PNormPushRanker(C=100.0),
+    PNormPushRanker(p=2.5, loss="logistic", kernel="rbf", C=100.0),
 ]
 
 # Rankers that fit others or search: what holds for them is in tests/rankers.

@@ -19,6 +19,7 @@ from ._hinge import HingeProblem, solve_linear_hinge
 from ._kernel import check_definite, factorise_kernel
 from ._linear import LinearProblem, Quadratic, quadratic_expansion, solve_linear
 from ._newton import solve_pivots_newton
+from ._p_norm_push import PNormPushProblem, solve_p_norm_push
 from ._pivot_problem import PivotProblem, most_blocks
 from ._refine import best_scales, refine_top
 from ._result import SolverResult
@@ -30,6 +31,7 @@ __all__ = [
     "Design",
     "HingeProblem",
     "LinearProblem",
+    "PNormPushProblem",
     "PivotProblem",
     "PivotSolver",
     "Quadratic",
@@ -49,5 +51,6 @@ __all__ = [
     "solve_candidates",
     "solve_linear",
     "solve_linear_hinge",
+    "solve_p_norm_push",
     "solve_pivots_newton",
 ]

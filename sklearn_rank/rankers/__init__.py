@@ -3,6 +3,7 @@
 from ._accuracy_at_top import AccuracyAtTopRanker
 from ._accuracy_at_top_cv import AccuracyAtTopRankerCV
 from ._order_preserving import OrderPreservingRanker
+from ._p_norm_push import PNormPushRanker
 from ._top_focused import TopFocusedRanker
 from ._uncalibrated import RankSVM
 
@@ -10,6 +11,7 @@ __all__ = [
     "AccuracyAtTopRanker",
     "AccuracyAtTopRankerCV",
     "OrderPreservingRanker",
+    "PNormPushRanker",
     "RankSVM",
     "TopFocusedRanker",
 ]

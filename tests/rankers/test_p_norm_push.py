@@ -1,0 +1,107 @@
+"""PNormPushRanker: what it minimises, what it refuses, and what grows with p."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
+
+from sklearn_rank import PNormPushRanker
+from tests.oracles import p_norm_push as oracle
+
+LOSSES = pytest.mark.parametrize("loss", ["exponential", "logistic"])
+
+
+def data(n=80, seed=0):
+    return make_classification(
+        n, n_features=5, n_informative=3, weights=[0.7], class_sep=0.7, random_state=seed
+    )
+
+
+@LOSSES
+@pytest.mark.parametrize("p", [1, 4, 2.5])
+def test_it_minimises_the_penalised_push(loss, p):
+    X, y = data()
+    weight = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
+    ranker = PNormPushRanker(p, loss=loss, C=3.0).fit(X, y, weight)
+    taken = weight > 0
+    told = X[taken], y[taken] == 1, weight[taken], p, 3.0, loss
+    value = oracle.objective(ranker.coef_[0], *told)
+    assert ranker.objective_ == pytest.approx(value, rel=1e-10)
+    assert ranker.converged_
+    assert ranker.dual_gap_ <= ranker.tol
+    _, least = oracle.by_cvxpy(*told)
+    assert ranker.lower_bound_ <= least + 1e-7 * abs(least)
+    assert ranker.objective_ <= least + 2e-6 * abs(least)
+    np.testing.assert_allclose(
+        ranker.decision_function(X), X @ ranker.coef_[0] - ranker.threshold_
+    )
+
+
+@LOSSES
+def test_more_p_is_better_at_its_own_norm(loss):
+    X, y = data(400)
+    positive, weight = y == 1, np.ones(len(y))
+    scores = {
+        p: PNormPushRanker(p, loss=loss, C=10.0, tol=1e-9).fit(X, y) for p in (1.0, 4.0, 30.0)
+    }
+    for p in scores:
+        values = {
+            q: oracle.objective(ranker.coef_[0], X, positive, weight, p, 10.0, loss)
+            for q, ranker in scores.items()
+        }
+        assert min(values, key=values.get) == p
+
+
+@LOSSES
+def test_a_linear_kernel_by_values_and_sparse_rows_are_the_same_fit(loss):
+    X, y = data()
+    X[np.abs(X) < 0.5] = 0.0
+    linear = PNormPushRanker(loss=loss, tol=1e-10).fit(X, y)
+    by_values = PNormPushRanker(loss=loss, kernel="precomputed", tol=1e-10).fit(X @ X.T, y)
+    np.testing.assert_allclose(
+        by_values.decision_function(X @ X.T), linear.decision_function(X), atol=1e-6
+    )
+    assert by_values.objective_ == pytest.approx(linear.objective_)
+    sparse = PNormPushRanker(loss=loss, tol=1e-10).fit(sp.csc_array(X), y)
+    np.testing.assert_allclose(sparse.coef_, linear.coef_, atol=1e-8)
+
+
+def test_read_only_rows_and_labels_that_are_strings():
+    X, y = data()
+    expected = PNormPushRanker().fit(X, y)
+    X.setflags(write=False)
+    named = np.where(y == 1, "ill", "well")
+    ranker = PNormPushRanker(pos_label="ill").fit(X, named)
+    # The first class is positive, whose decision values are the smaller ones.
+    np.testing.assert_array_equal(ranker.coef_, -expected.coef_)
+    np.testing.assert_array_equal(ranker.predict(X) == "ill", expected.predict(X) == 1)
+
+
+def test_an_infinite_p_is_refused_with_the_ranker_that_has_it():
+    with pytest.raises(ValueError, match=r"p=inf .* its limit is TopPushRanker\(top=1\)"):
+        PNormPushRanker(np.inf).fit(*data())
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"p": 0.5}, {"p": "4"}, {"p": np.nan}, {"loss": "hinge"}, {"C": 0.0}]
+)
+def test_wrong_parameters_are_refused(wrong):
+    with pytest.raises(ValueError, match=f"'{next(iter(wrong))}'|p=nan"):
+        PNormPushRanker(**wrong).fit(*data())
+
+
+@LOSSES
+def test_too_few_steps_warn(loss):
+    X, y = data()
+    with pytest.warns(ConvergenceWarning, match="relative duality gap is .* after 1 iterations"):
+        ranker = PNormPushRanker(loss=loss, C=1e3, max_iter=1).fit(X, y)
+    assert not ranker.converged_
+    assert ranker.lower_bound_ < ranker.objective_
+
+
+def test_steps_are_told(capsys):
+    ranker = PNormPushRanker(verbose=1).fit(*data())
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == ranker.n_iter_
+    assert lines[-1].startswith(f"iteration {ranker.n_iter_}: objective {ranker.objective_:.10g}")
