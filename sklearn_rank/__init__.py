@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         AccuracyAtTopRankerCV,
         OrderPreservingRanker,
         PNormPushRanker,
+        RankBoostRanker,
         RankSVM,
         TopFocusedRanker,
     )
@@ -42,6 +43,7 @@ __all__ = [
     "AccuracyAtTopRankerCV",
     "OrderPreservingRanker",
     "PNormPushRanker",
+    "RankBoostRanker",
     "RankSVM",
     "TopFocusedRanker",
     "__version__",

@@ -12,7 +12,7 @@ from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.metrics._scorer import _cached_call as cached_call
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing as rows_at
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_array, check_non_negative
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "BaseSearchCV",
     "BlockProgress",
     "CallbackSupportMixin",
+    "HasMethods",
     "Interval",
     "StrOptions",
     "cached_call",

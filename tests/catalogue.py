@@ -12,12 +12,14 @@ from math import inf, log2
 from typing import Any
 
 import numpy as np
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_rank import (
     AccuracyAtTopRanker,
     AccuracyAtTopRankerCV,
     OrderPreservingRanker,
     PNormPushRanker,
+    RankBoostRanker,
     RankSVM,
     TopFocusedRanker,
     losses,
@@ -612,6 +614,11 @@ BIPARTITE_RANKERS = [
     AccuracyAtTopRanker(tau=0.2, kernel="rbf"),
     PNormPushRanker(C=100.0),
     PNormPushRanker(p=2.5, loss="logistic", kernel="rbf", C=100.0),
+    RankBoostRanker(10),
+    RankBoostRanker(10, step="line_search", n_jobs=2),
+    RankBoostRanker(20, weak_ranker="linear"),
+    RankBoostRanker(20, weak_ranker="linear", step="line_search", learning_rate=0.5),
+    RankBoostRanker(5, weak_ranker=DecisionTreeClassifier(max_depth=2), random_state=0),
 ]
 
 # Rankers that fit others or search: what holds for them is in tests/rankers.

@@ -13,6 +13,7 @@ from ._candidates import (
     Top,
     solve_candidates,
 )
+from ._columns import by_columns
 from ._contracts import choose_method
 from ._design import Design, as_design
 from ._hinge import HingeProblem, solve_linear_hinge
@@ -21,31 +22,44 @@ from ._linear import LinearProblem, Quadratic, quadratic_expansion, solve_linear
 from ._newton import solve_pivots_newton
 from ._p_norm_push import PNormPushProblem, solve_p_norm_push
 from ._pivot_problem import PivotProblem, most_blocks
+from ._rank_boost import Boosting, PairWeights, RankBoostResult, rank_boost
 from ._refine import best_scales, refine_top
 from ._result import SolverResult
+from ._weak_rankings import FeatureRanking, Features, Found, Stump, Stumps, score_by_tables
 
 __all__ = [
     "AccuracyAtTopSolution",
+    "Boosting",
     "CandidateSolutions",
     "CandidateValues",
     "Design",
+    "FeatureRanking",
+    "Features",
+    "Found",
     "HingeProblem",
     "LinearProblem",
     "PNormPushProblem",
+    "PairWeights",
     "PivotProblem",
     "PivotSolver",
     "Quadratic",
+    "RankBoostResult",
     "Selection",
     "SolverResult",
+    "Stump",
+    "Stumps",
     "Top",
     "as_design",
     "best_scales",
+    "by_columns",
     "check_definite",
     "choose_method",
     "factorise_kernel",
     "most_blocks",
     "quadratic_expansion",
+    "rank_boost",
     "refine_top",
+    "score_by_tables",
     "select_solution",
     "solve_accuracy_at_top",
     "solve_candidates",

@@ -4,6 +4,7 @@ from ._accuracy_at_top import AccuracyAtTopRanker
 from ._accuracy_at_top_cv import AccuracyAtTopRankerCV
 from ._order_preserving import OrderPreservingRanker
 from ._p_norm_push import PNormPushRanker
+from ._rank_boost import RankBoostRanker
 from ._top_focused import TopFocusedRanker
 from ._uncalibrated import RankSVM
 
@@ -12,6 +13,7 @@ __all__ = [
     "AccuracyAtTopRankerCV",
     "OrderPreservingRanker",
     "PNormPushRanker",
+    "RankBoostRanker",
     "RankSVM",
     "TopFocusedRanker",
 ]

@@ -117,8 +117,12 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
             The positive class where the row scores above the threshold, else the other.
         """
         check_is_fitted(self)
+        return self._labels(self.decision_function(X))
+
+    def _labels(self, decision: Any) -> Any:
+        """Classes by the sign of decision values."""
         # A row at the threshold is not above it, whichever class is above.
-        above = self._towards_positive(self.decision_function(X)) > 0
+        above = self._towards_positive(decision) > 0
         second = above == (self.pos_label_ == self.classes_[1])
         return self.classes_[second.astype(int)]
 

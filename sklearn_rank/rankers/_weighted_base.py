@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 from sklearn import config_context
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 
 from .._sklearn_compat import BaseSearchCV
 from .._typing import FloatArray
@@ -20,13 +20,15 @@ __all__ = ["fit_with_weights", "log_odds", "log_odds_of_probabilities", "weight_
 LEAST_PROBABILITY = 1e-12
 
 
-def weight_argument(estimator: Any) -> str:
+def weight_argument(estimator: Any, *, regressors: bool = False) -> str:
     """Find the argument of ``fit`` by which an estimator takes weights of rows.
 
     Parameters
     ----------
     estimator : estimator
         Classifier; of a pipeline the last step takes them, of a search what it fits.
+    regressors : bool, default=False
+        Whether a regressor will do.
 
     Returns
     -------
@@ -38,13 +40,15 @@ def weight_argument(estimator: Any) -> str:
     TypeError
         If it takes none, or is no classifier.
     """
-    if not (hasattr(estimator, "fit") and is_classifier(estimator)):
-        raise TypeError(f"{estimator!r} is no classifier: pass one, such as LogisticRegression().")
+    is_learner = hasattr(estimator, "fit") and not isinstance(estimator, type)
+    if not (is_learner and (is_classifier(estimator) or (regressors and is_regressor(estimator)))):
+        kind = "neither a classifier nor a regressor" if regressors else "no classifier"
+        raise TypeError(f"{estimator!r} is {kind}: pass one, such as LogisticRegression().")
     if getattr(estimator, "steps", None):
         name, last = estimator.steps[-1]
-        return f"{name}__{weight_argument(last)}"
+        return f"{name}__{weight_argument(last, regressors=regressors)}"
     if isinstance(estimator, BaseSearchCV):
-        return weight_argument(estimator.estimator)
+        return weight_argument(estimator.estimator, regressors=regressors)
     parameters = signature(estimator.fit).parameters
     # Ensembles hand on whatever they get.
     if "sample_weight" not in parameters and not any(
@@ -79,7 +83,7 @@ def fit_with_weights(estimator: Any, X: Any, y: Any, weight: FloatArray) -> Any:
     """
     # The weights are made here and for this estimator: nothing else may ask for them.
     with config_context(enable_metadata_routing=False):
-        return clone(estimator).fit(X, y, **{weight_argument(estimator): weight})
+        return clone(estimator).fit(X, y, **{weight_argument(estimator, regressors=True): weight})
 
 
 def log_odds(estimator: Any, X: Any, positive: Any) -> FloatArray:
