@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         PNormPushRanker,
         RankBoostRanker,
         RankSVM,
+        StructuralRanker,
         TopFocusedRanker,
     )
 
@@ -45,6 +46,7 @@ __all__ = [
     "PNormPushRanker",
     "RankBoostRanker",
     "RankSVM",
+    "StructuralRanker",
     "TopFocusedRanker",
     "__version__",
     "bounds",

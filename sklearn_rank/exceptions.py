@@ -12,6 +12,7 @@ __all__ = [
     "SingleListWarning",
     "SmallTopWarning",
     "VersionWarning",
+    "ZeroSolutionWarning",
 ]
 
 
@@ -150,4 +151,15 @@ class VersionWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import VersionWarning
     >>> warnings.simplefilter("error", VersionWarning)
+    """
+
+
+class ZeroSolutionWarning(UserWarning):
+    """A ranker learned weights of 0, by which all rows tie.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import ZeroSolutionWarning
+    >>> warnings.simplefilter("error", ZeroSolutionWarning)  # end such fits instead
     """

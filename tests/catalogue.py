@@ -21,6 +21,7 @@ from sklearn_rank import (
     PNormPushRanker,
     RankBoostRanker,
     RankSVM,
+    StructuralRanker,
     TopFocusedRanker,
     losses,
     metrics,
@@ -619,6 +620,12 @@ BIPARTITE_RANKERS = [
     RankBoostRanker(20, weak_ranker="linear"),
     RankBoostRanker(20, weak_ranker="linear", step="line_search", learning_rate=0.5),
     RankBoostRanker(5, weak_ranker=DecisionTreeClassifier(max_depth=2), random_state=0),
+    StructuralRanker(C=10.0),
+    StructuralRanker("precision@top0.2"),
+    StructuralRanker("recall@8"),
+    StructuralRanker("r_precision", kernel="rbf", C=10.0),
+    StructuralRanker("ap", C=10.0, warm_start=True),
+    StructuralRanker("f1", C=10.0),
 ]
 
 # Rankers that fit others or search: what holds for them is in tests/rankers.

@@ -15,6 +15,7 @@ from ._candidates import (
 )
 from ._columns import by_columns
 from ._contracts import choose_method
+from ._cutting_planes import CuttingPlaneResult, Planes, solve_cutting_planes
 from ._design import Design, as_design
 from ._hinge import HingeProblem, solve_linear_hinge
 from ._kernel import check_definite, factorise_kernel
@@ -32,6 +33,7 @@ __all__ = [
     "Boosting",
     "CandidateSolutions",
     "CandidateValues",
+    "CuttingPlaneResult",
     "Design",
     "FeatureRanking",
     "Features",
@@ -42,6 +44,7 @@ __all__ = [
     "PairWeights",
     "PivotProblem",
     "PivotSolver",
+    "Planes",
     "Quadratic",
     "RankBoostResult",
     "Selection",
@@ -63,6 +66,7 @@ __all__ = [
     "select_solution",
     "solve_accuracy_at_top",
     "solve_candidates",
+    "solve_cutting_planes",
     "solve_linear",
     "solve_linear_hinge",
     "solve_p_norm_push",

@@ -1,6 +1,16 @@
 """What other rooms may import of this one, beside what is public."""
 
+from ._labellings import Labelling, PairLabellings, TopLabellings
+from ._labellings_counted import AveragePrecisionLabellings, F1Labellings
 from ._names import check_loss
 from ._threads import ThreadedLoss
 
-__all__ = ["ThreadedLoss", "check_loss"]
+__all__ = [
+    "AveragePrecisionLabellings",
+    "F1Labellings",
+    "Labelling",
+    "PairLabellings",
+    "ThreadedLoss",
+    "TopLabellings",
+    "check_loss",
+]

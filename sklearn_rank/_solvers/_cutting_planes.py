@@ -1,0 +1,329 @@
+"""Cutting planes: a convex function of the scores, known by its tangents, and a ridge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .._typing import FloatArray
+from ._plane_weights import best_shares
+from ._result import Certificate, SolverResult, relative_gap
+
+__all__ = ["CuttingPlaneResult", "Planes", "RowsOfPlanes", "Tangent", "solve_cutting_planes"]
+
+# The tangent that is added touches between the best point and the model's, this share of the way.
+STEP_FOR_TANGENT = 0.1
+
+# Most values along one line, and the share of the gap to which its minimum is found.
+MOST_ON_LINE = 12
+ACCURACY_ON_LINE = 0.1
+
+# The share of the gap to which the model is minimised.
+ACCURACY_OF_MODEL = 1e-3
+
+# Iterations for which a plane stays that does not carry the solution of the model.
+PATIENCE = 30
+
+# Beside the tolerance, which share of the gain over weights of 0 may be missed; and the share of
+# the tolerance from which on there is no gain.
+SHARE_OF_GAIN = 0.01
+AS_GOOD_AS_ZERO = 1e-4
+TINY = float(np.finfo(np.float64).tiny)
+
+# By how little, relative to the objective, rounding alone can move it.
+ROUNDING = 1e-15
+
+
+class RowsOfPlanes(Protocol):
+    """What cutting planes ask of the rows; every design has it."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of features."""
+
+    def scores(self, coef: FloatArray) -> FloatArray:
+        """Score the rows, ``X @ coef``."""
+
+    def pull_back(self, by_row: FloatArray) -> FloatArray:
+        """Sum the rows with factors, ``X.T @ by_row``."""
+
+
+class Tangent(Protocol):
+    """A linear function of the scores that is nowhere above a convex one, ``offset + factors.s``.
+
+    At the scores for which it was made the two are equal.
+    """
+
+    @property
+    def offset(self) -> float:
+        """Value at scores of 0."""
+
+    @property
+    def factors(self) -> FloatArray:
+        """Slope, one number for each row."""
+
+
+class Planes:
+    """Linear functions of the weights that are nowhere above a risk, and the model they make.
+
+    They belong to the risk alone: they serve every C.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of weights.
+    """
+
+    def __init__(self, n_features: int) -> None:
+        self.slopes = np.empty((0, n_features))
+        self.offsets = np.empty(0)
+        self.gram = np.empty((0, 0))
+        self.shares = np.empty(0)
+        self._idle = np.empty(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def copy(self) -> Planes:
+        """Copy them, to add to and to drop from.
+
+        Returns
+        -------
+        Planes
+            The same, none of which has been idle.
+        """
+        twin = Planes(self.slopes.shape[1])
+        twin.slopes, twin.offsets, twin.gram = self.slopes, self.offsets, self.gram
+        twin.shares, twin._idle = self.shares, np.zeros_like(self._idle)
+        return twin
+
+    def add(self, offset: float, slope: FloatArray) -> None:
+        """Add a plane.
+
+        Parameters
+        ----------
+        offset : float
+            Its value at weights of 0.
+        slope : ndarray of shape (n_features,)
+            Its slope.
+        """
+        products = self.slopes @ slope
+        m = len(self)
+        gram = np.empty((m + 1, m + 1))
+        gram[:m, :m] = self.gram
+        gram[m, :m] = gram[:m, m] = products
+        gram[m, m] = slope @ slope
+        self.gram = gram
+        self.slopes = np.vstack([self.slopes, slope])
+        self.offsets = np.append(self.offsets, offset)
+        self.shares = np.append(self.shares, 1.0 if m == 0 else 0.0)
+        self._idle = np.append(self._idle, 0)
+
+    def minimise(self, C: float, accuracy: float) -> tuple[FloatArray, float]:
+        """Minimise ``|w|^2 / 2 + C max_j (offset_j + slope_j.w)`` by its dual problem.
+
+        Parameters
+        ----------
+        C : float
+            Factor of the model.
+        accuracy : float
+            By how much the value of the dual problem may miss its maximum.
+
+        Returns
+        -------
+        coef : ndarray of shape (n_features,)
+            The weights.
+        lower_bound : float
+            Value of the dual problem, which no weights can bring the risk's problem below.
+        """
+        self.shares = best_shares(C * self.gram, self.offsets, self.shares, accuracy / C)
+        self._idle = np.where(self.shares > 0, 0, self._idle + 1)
+        coef = -C * (self.shares @ self.slopes)
+        return coef, float(C * (self.shares @ self.offsets) - coef @ coef / 2)
+
+    def drop_idle(self) -> None:
+        """Drop planes that carried no solution for long."""
+        kept = self._idle <= PATIENCE
+        if not kept.all():
+            self.slopes, self.offsets = self.slopes[kept], self.offsets[kept]
+            self.shares, self._idle = self.shares[kept], self._idle[kept]
+            self.gram = self.gram[np.ix_(kept, kept)]
+
+
+@dataclass(frozen=True, eq=False)
+class CuttingPlaneResult(SolverResult):
+    """A solution with the planes that led there.
+
+    Parameters
+    ----------
+    planes : Planes
+        They serve the problem with another C.
+    """
+
+    planes: Planes
+
+
+@dataclass(eq=False)
+class _Point:
+    """A weight vector with its scores and the tangent of the risk there."""
+
+    coef: FloatArray
+    scores: FloatArray
+    tangent: Tangent
+    risk: float
+
+    def objective(self, C: float) -> float:
+        return float(self.coef @ self.coef / 2 + C * self.risk)
+
+
+class _Risk:
+    """The risk at points of the space of weights."""
+
+    def __init__(self, rows: RowsOfPlanes, tangent_at: Callable[[FloatArray], Tangent]) -> None:
+        self._rows, self._tangent_at = rows, tangent_at
+
+    def at(self, coef: FloatArray, scores: FloatArray | None = None) -> _Point:
+        """Evaluate it."""
+        s = self._rows.scores(coef) if scores is None else scores
+        tangent = self._tangent_at(s)
+        return _Point(coef, s, tangent, float(tangent.offset + tangent.factors @ s))
+
+    def between(self, start: _Point, end: _Point, step: float) -> _Point:
+        """Evaluate it on a line, which takes no product with the rows."""
+        return self.at(
+            start.coef + step * (end.coef - start.coef),
+            start.scores + step * (end.scores - start.scores),
+        )
+
+    def add_plane(self, planes: Planes, point: _Point) -> None:
+        """Add the tangent at a point to planes."""
+        planes.add(point.tangent.offset, self._rows.pull_back(point.tangent.factors))
+
+
+def _best_on_line(risk: _Risk, start: _Point, end: _Point, C: float, accuracy: float) -> _Point:
+    """Find the best point between two, to an accuracy; the line's own cutting planes find it."""
+    direction = end.coef - start.coef
+    along = end.scores - start.scores
+    squared = float(direction @ direction)
+
+    def slope(point: _Point) -> float:
+        return C * float(point.tangent.factors @ along)
+
+    def value(point: _Point) -> float:
+        return C * point.risk
+
+    inner = float(start.coef @ direction)
+    base = start.coef @ start.coef / 2
+    best = min(start, end, key=lambda point: point.objective(C))
+    low, at_low, high, at_high = 0.0, start, 1.0, end
+    if inner + squared + slope(end) <= 0:
+        return best
+    for _ in range(MOST_ON_LINE):
+        slope_low, slope_high = slope(at_low), slope(at_high)
+        # Where the tangents at both ends meet, or where one of them and the ridge have a minimum.
+        gain = slope_high - slope_low
+        meet = low
+        if gain > 0:
+            meet = (value(at_low) - slope_low * low - value(at_high) + slope_high * high) / gain
+        step = min(max(meet, -(inner + slope_high) / squared), -(inner + slope_low) / squared)
+        if not low < step < high:
+            return best
+        ridge = base + step * inner + step * step * squared / 2
+        bound = ridge + max(
+            value(at_low) + slope_low * (step - low), value(at_high) + slope_high * (step - high)
+        )
+        if best.objective(C) - bound <= accuracy:
+            return best
+        point = risk.between(start, end, step)
+        if point.objective(C) < best.objective(C):
+            best = point
+        if inner + step * squared + slope(point) > 0:
+            high, at_high = step, point
+        else:
+            low, at_low = step, point
+    return best
+
+
+def solve_cutting_planes(
+    rows: RowsOfPlanes,
+    tangent_at: Callable[[FloatArray], Tangent],
+    *,
+    C: float,
+    tol: float,
+    max_iter: int,
+    planes: Planes | None = None,
+    on_iteration: Callable[[int, float, float], None] = lambda *_: None,
+) -> CuttingPlaneResult:
+    """Minimise ``|w|^2 / 2 + C R(X w)`` for a convex R, known by one tangent at each point.
+
+    Each iteration minimises the model, the largest of the planes found so far; goes to the best
+    point on the line from the best one so far to the model's; and adds the planes that touch R at
+    the model's point and between the two.
+
+    Parameters
+    ----------
+    rows : Design
+        The rows X.
+    tangent_at : callable
+        Tangent of R at given scores.
+    C : float
+        Factor of the risk, positive.
+    tol : float
+        Relative gap between objective and lower bound at which to stop, once the gap is a
+        hundredth of the gain over weights of 0, too, or next to nothing.
+    max_iter : int
+        Most iterations.
+    planes : Planes or None, default=None
+        Planes of the same rows and the same R, to start from, which stay as they are.
+    on_iteration : callable, default does nothing
+        Called with the number of the iteration, the objective and the relative gap.
+
+    Returns
+    -------
+    CuttingPlaneResult
+        The best weights found.
+
+    References
+    ----------
+    .. [1] Joachims, T. (2006). Training linear SVMs in linear time. KDD.
+    .. [2] Franc, V. and Sonnenburg, S. (2009). Optimized cutting plane algorithm for large-scale
+       risk minimization. JMLR 10, Algorithm 3.
+    """
+    risk = _Risk(rows, tangent_at)
+    planes = Planes(rows.shape[1]) if planes is None else planes.copy()
+    best = risk.at(np.zeros(rows.shape[1]))
+    if len(planes) == 0:
+        risk.add_plane(planes, best)
+    lower_bound, n_iter, at_zero = -np.inf, 0, best.objective(C)
+    while n_iter < max_iter:
+        n_iter += 1
+        objective = best.objective(C)
+        left = min(objective - lower_bound, abs(objective))
+        coef, bound = planes.minimise(C, max(ROUNDING * abs(objective), ACCURACY_OF_MODEL * left))
+        lower_bound = max(lower_bound, bound)
+        end = risk.at(coef)
+        before = best
+        accuracy = ACCURACY_ON_LINE * max(objective - lower_bound, 0.0)
+        best = _best_on_line(risk, before, end, C, accuracy)
+        gap = float(relative_gap(best.objective(C), lower_bound))
+        on_iteration(n_iter, best.objective(C), gap)
+        # Where C is small the objective is nearly that at 0, whatever the weights.
+        short = (best.objective(C) - lower_bound) / max(at_zero - lower_bound, TINY)
+        if gap <= tol and (short <= SHARE_OF_GAIN or gap <= AS_GOOD_AS_ZERO * tol):
+            break
+        risk.add_plane(planes, end)
+        if best is not end:
+            risk.add_plane(planes, risk.between(best, end, STEP_FOR_TANGENT))
+        planes.drop_idle()
+    exact = risk.at(best.coef)
+    objective = exact.objective(C)
+    certificate = Certificate(
+        objective,
+        lower_bound=min(lower_bound, objective),  # rounding may turn them around
+        n_iter=n_iter,
+        converged=bool(relative_gap(objective, lower_bound) <= tol),
+    )
+    return CuttingPlaneResult(best.coef, certificate, planes)

@@ -1,0 +1,186 @@
+"""The labelling that violates the margin most: of pairs, and of a number of rows on top.
+
+A labelling says of each row, or of each pair of rows, whether it is positive. The structural
+hinge of a measure is the largest, over all labellings, of the loss of the labelling plus what the
+scores give it beyond the true one. It is convex in the scores; its tangent is the labelling.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from .._order import descending
+from .._top import quantile_at_mass
+from .._typing import BoolArray, FloatArray, IntArray
+
+__all__ = ["Labelling", "PairLabellings", "TopLabellings", "mean_of_tied"]
+
+
+class Labelling(NamedTuple):
+    """A labelling as a tangent of the structural hinge, ``offset + factors.scores``.
+
+    Parameters
+    ----------
+    offset : float
+        Loss of the labelling.
+    factors : ndarray of shape (n,)
+        What the labelling takes of each row, less what the true one takes of it.
+    """
+
+    offset: float
+    factors: FloatArray
+
+
+class PairLabellings:
+    """Structural hinge of the AUC: the mean of ``max(0, 1 - (s_i - s_j))`` over all pairs.
+
+    Parameters
+    ----------
+    positive : ndarray of bool of shape (n,)
+        Whether each row is positive.
+    weight : ndarray of shape (n,)
+        Positive weights.
+    """
+
+    def __init__(self, positive: BoolArray, weight: FloatArray) -> None:
+        self._positives, self._negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
+        self._weight = weight
+        self._n_pairs = weight[positive].sum() * weight[~positive].sum()
+
+    def __call__(self, scores: FloatArray) -> Labelling:
+        """Find the most violated labelling.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n,)
+            Scores.
+
+        Returns
+        -------
+        Labelling
+            Pairs are swapped that differ by less than the margin.
+        """
+        above, below = self._sorted(self._positives, scores), self._sorted(self._negatives, scores)
+        # One comparison for both classes: with two, rounding would swap halves of pairs.
+        short, low = 1.0 - above.scores, -below.scores
+        mass = below.running[np.searchsorted(low, short, side="left")]
+        of_others = above.running[-1] - above.running[np.searchsorted(short, low, side="right")]
+        swapped = float(above.weight @ mass)
+        factors = np.empty(len(scores))
+        factors[above.order] = -above.weight * mass / self._n_pairs
+        factors[below.order] = below.weight * of_others / self._n_pairs
+        return Labelling(swapped / self._n_pairs, factors)
+
+    def _sorted(self, rows: IntArray, scores: FloatArray) -> _Sorted:
+        order, ordered = descending(scores[rows])
+        rows = rows[order]
+        weight = self._weight[rows]
+        running = np.zeros(len(rows) + 1)
+        np.cumsum(weight, out=running[1:])
+        return _Sorted(rows, ordered, weight, running)
+
+
+class _Sorted(NamedTuple):
+    """Rows of one class from the highest score on, and the weight of the first 0, 1, 2 ..."""
+
+    order: IntArray
+    scores: FloatArray
+    weight: FloatArray
+    running: FloatArray
+
+
+class TopLabellings:
+    """Structural hinge of the positives among the first k rows.
+
+    The most violated labelling has on top the k rows with the largest ``s_i + [i is negative]``,
+    since its loss, too, is a sum over the rows. Against it stand either the labels themselves,
+    which have all positives on top whatever k is, or the mean of the labellings of k rows that
+    have as many positives as there can be: for k up to the number of positives, k times their
+    mean. The loss is what is missing to 1, or to what can be reached. The two agree where k is the
+    number of positives.
+
+    Parameters
+    ----------
+    positive : ndarray of bool of shape (n,)
+        Whether each row is positive.
+    weight : ndarray of shape (n,)
+        Positive weights, which are repetitions.
+    mass : float
+        Weight k of the top, less than the weight of all rows.
+    unit : float
+        Weight of positives that count 1: k for precision, that of all positives for recall.
+    reference : {"labels", "best"}
+        What the labelling is compared with: the labels, or the mean of the best labellings.
+    """
+
+    def __init__(
+        self,
+        positive: BoolArray,
+        weight: FloatArray,
+        *,
+        mass: float,
+        unit: float,
+        reference: Literal["labels", "best"],
+    ) -> None:
+        self._weight, self._mass, self._unit = weight, mass, unit
+        self._margin = np.where(positive, 0.0, 1.0)
+        self._rows_alike = bool(np.all(weight == 1.0)) and mass == np.floor(mass)
+        n_pos, n_neg = weight[positive].sum(), weight[~positive].sum()
+        if reference == "best":
+            self._goal = min(mass, n_pos)
+            share = self._goal / n_pos, (mass - self._goal) / n_neg
+        else:
+            self._goal, share = unit, (1.0, 0.0)
+        self._true = weight * np.where(positive, *share)
+
+    def __call__(self, scores: FloatArray) -> Labelling:
+        """Find the most violated labelling, the true one where none is violated.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n,)
+            Scores.
+
+        Returns
+        -------
+        Labelling
+            Rows tied at the end of the top share what is left of it.
+        """
+        value = scores + self._margin
+        if self._rows_alike:
+            place = len(value) - int(self._mass)
+            last = np.partition(value, place)[place]
+        else:
+            last = quantile_at_mass(value, self._weight, self._mass)
+        taken = np.where(value > last, self._weight, 0.0)
+        tied = np.where(value == last, self._weight, 0.0)
+        taken += tied * ((self._mass - taken.sum()) / tied.sum())
+        lost = (self._goal - self._mass + float(taken @ self._margin)) / self._unit
+        factors = (taken - self._true) / self._unit
+        if lost + factors @ scores < 0:
+            return Labelling(0.0, np.zeros_like(scores))
+        return Labelling(lost, factors)
+
+
+def mean_of_tied(values: FloatArray, ordered: FloatArray) -> FloatArray:
+    """Give tied items the mean of their values: the mean over all orders of them.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        One value for each item.
+    ordered : ndarray of shape (n,)
+        Their sorted scores.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The means.
+    """
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    if len(first) == len(values):
+        return values
+    length = np.diff(first, append=len(values))
+    return np.repeat(np.add.reduceat(values, first) / length, length)
