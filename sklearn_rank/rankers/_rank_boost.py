@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -94,7 +93,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
     early_stopping : bool, default=False
         Whether the AUC of held-out rows ends the boosting.
     validation_fraction : float, default=0.1
-        Share of the rows of each class that are held out for that, in (0, 1).
+        Share of the rows of each class that are held out for that, in (0, 1); at least one row.
     n_iter_no_change : int, default=10
         Rounds without a better AUC of these rows after which the boosting ends.
     tol : float, default=1e-7
@@ -180,7 +179,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
 
     Without early stopping, weight 2 is the row twice; with it, rows are held out one by one
     whatever their weights. Rows with equal features score the same. Of equally good stumps the
-    first feature counts, and of it the lowest threshold.
+    first feature counts, and of it the lowest threshold. An estimator gets the rows as an array.
 
     *Cost.* One sort of each column, then O(n_samples * n_features) a round, of sparse rows
     O(nonzeros); 4 bytes for each entry on top of the data. ``decision_function`` with stumps looks
@@ -287,7 +286,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             If ``weak_ranker`` is an estimator that takes no weights, or does not predict.
         ValueError
             If ``y`` has one class or more than two, ``pos_label`` is none of them, X, y or
-            sample_weight is not finite, or ``early_stopping`` leaves a part without a class.
+            sample_weight is not finite, or with ``early_stopping`` a class has one row.
 
         Warns
         -----
@@ -306,36 +305,25 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             trained, held_out = self._parts(rows, random)
             self._boost(X, rows, trained, held_out, progress.block_done, random)
             self.classes_, self.pos_label_ = rows.classes, rows.pos_label
-            scores = self._scores(X)
-            size = np.abs(self.alphas_).sum()
-            rounding = np.full(len(scores), size * np.finfo(np.float64).eps * len(self.alphas_))
-            if hasattr(self, "coef_"):
-                scores, rounding = LinearScores(rows.direction * self.coef_[0]).scores_of_fitted(X)
-            threshold = accuracy_threshold(scores, rounding, rows.positive, rows.weight)
-            self.threshold_ = rows.direction * threshold
-            self.staged_thresholds_[-1:] = self.threshold_
-            if hasattr(self, "coef_"):
-                self.intercept_ = np.array([-self.threshold_])
+            self._store_threshold(X, rows)
             progress.fit_done()
         return self
 
     def _parts(self, rows: TwoClasses, random: Any) -> tuple[IntArray, IntArray]:
         """Rows to learn from, and rows held out."""
-        everything = np.arange(len(rows.weight))
-        if not self.early_stopping:
-            return everything, everything[:0]
-        counts = [np.count_nonzero(rows.positive == kind) for kind in (False, True)]
-        n_held_out = int(np.ceil(self.validation_fraction * len(everything)))
-        if min(counts) < 2 or not 2 <= n_held_out <= len(everything) - 2:
-            raise ValueError(
-                f"early_stopping=True holds {n_held_out} of {len(everything)} rows out, and each"
-                f" part needs rows of each class, of which there are {counts[0]} and {counts[1]}:"
-                " change validation_fraction, or pass early_stopping=False."
-            )
-        trained, held_out = train_test_split(
-            everything, test_size=n_held_out, stratify=rows.positive, random_state=random
-        )
-        return np.sort(trained), np.sort(held_out)
+        held_out = np.zeros(len(rows.weight), dtype=bool)
+        for kind in (False, True) if self.early_stopping else ():
+            members = np.flatnonzero(rows.positive == kind)
+            if len(members) < 2:
+                raise ValueError(
+                    "early_stopping=True holds out rows of each class, and the"
+                    f" {'positive' if kind else 'negative'} class has one row only: pass"
+                    " early_stopping=False."
+                )
+            share = round(self.validation_fraction * len(members))
+            count = min(max(share, 1), len(members) - 1)
+            held_out[random.permutation(members)[:count]] = True
+        return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
     def _boost(
         self,
@@ -404,6 +392,20 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             self.feature_ranges_ = np.array([ranking.range for ranking in chosen])
             by_unit = result.alphas / self.feature_ranges_
             self.coef_ = direction * np.bincount(self.features_, by_unit, n_features)[np.newaxis]
+
+    def _store_threshold(self, X: Any, rows: TwoClasses) -> None:
+        """Learn the threshold from the scores of the rows, held out or not."""
+        if hasattr(self, "coef_"):
+            scores, rounding = LinearScores(rows.direction * self.coef_[0]).scores_of_fitted(X)
+        else:
+            scores = self._scores(X)
+            size = len(self.alphas_) * np.abs(self.alphas_).sum()
+            rounding = np.full(len(scores), size * np.finfo(np.float64).eps)
+        threshold = accuracy_threshold(scores, rounding, rows.positive, rows.weight)
+        self.threshold_ = rows.direction * threshold
+        self.staged_thresholds_[-1:] = self.threshold_
+        if hasattr(self, "coef_"):
+            self.intercept_ = np.array([-self.threshold_])
 
     def _rankings(self) -> list[Any]:
         """The weak rankings that were learned."""

@@ -8,8 +8,8 @@ from math import ceil, comb, e, exp, log, sqrt
 import numpy as np
 import pytest
 from scipy.stats import binom, norm, spearmanr
-from sklearn.linear_model import LogisticRegression
 
+from sklearn_rank import RankBoostRanker
 from sklearn_rank.bounds import (
     FunctionClass,
     auc_bound,
@@ -345,8 +345,11 @@ TABLE_3 = [
 ]
 
 
-def figure_4(seed, n_features=20):
-    """Training AUC, test AUC, and the two lower bounds, one row for each training sequence."""
+def figure_4(seed, step, n_features=20):
+    """Training AUC, test AUC, and the two lower bounds, one row for each training sequence.
+
+    A linear function is learned by RankBoost; the paper does not say from which weak rankings.
+    """
     rng = np.random.default_rng(seed)
     laws = [rng.random((2, 2, n_features)) for _ in range(2)]
 
@@ -363,7 +366,7 @@ def figure_4(seed, n_features=20):
     rows = []
     for m, n in TABLE_3:
         X, y = sample(m, n)
-        fitted = LogisticRegression(max_iter=1000).fit(X, y)
+        fitted = RankBoostRanker(100, weak_ranker="linear", step=step).fit(X, y)
         training = roc_auc_score(y, fitted.decision_function(X))
         test = roc_auc_score(y_test, fitted.decision_function(X_test))
         widths = [uniform(m, n, 0.01, 20, method).value for method in ("paper", "averaging")]
@@ -382,16 +385,17 @@ def test_table_3_bounds_say_nothing():
 
 
 @pytest.mark.slow
-def test_figure_4():
+@pytest.mark.parametrize(("step", "least"), [("closed_form", 0.6), ("line_search", 0.75)])
+def test_figure_4(step, least):
     """The lower bounds follow the test AUC from size to size, which the training AUC does not."""
     shapes = []
     for seed in range(10):
-        training, test, paper, ours = figure_4(seed)
+        training, test, paper, ours = figure_4(seed, step)
         assert np.all(paper < ours)
         assert np.all(ours < test)
         assert np.mean(training > test) > 0.9
         shapes.append([spearmanr(test, other)[0] for other in (training, paper, ours)])
     of_training, of_paper, of_ours = np.mean(shapes, axis=0)
     assert of_training < 0
-    assert of_paper > 0.75
-    assert of_ours > 0.7
+    assert of_paper > least
+    assert of_ours > least

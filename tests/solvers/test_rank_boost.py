@@ -175,6 +175,11 @@ def test_equally_good_stumps_go_to_the_first_feature_and_the_lowest_threshold():
         found = Stumps(rows).best(signed)
         assert found.ranking == Stump(0, -1.5)
         assert found.r == 0.25
+    X, signed = X + 1.0, np.array([0.0, -0.5, 0.5, -0.5, 0.5, 0.0])
+    for rows in (X, by_columns(sp.csr_array(X))):
+        found = Stumps(rows).best(signed)
+        assert found.ranking == Stump(0, 0.5)
+        assert found.r == 0.5
 
 
 def test_constant_features_make_no_weak_ranking():
