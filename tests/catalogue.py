@@ -20,6 +20,7 @@ from sklearn_rank import (
     OrderPreservingRanker,
     PNormPushRanker,
     RankBoostRanker,
+    RankStatisticRanker,
     RankSVM,
     StructuralRanker,
     TopFocusedRanker,
@@ -626,6 +627,8 @@ BIPARTITE_RANKERS = [
     StructuralRanker("r_precision", kernel="rbf", C=10.0),
     StructuralRanker("ap", C=10.0, warm_start=True),
     StructuralRanker("f1", C=10.0),
+    RankStatisticRanker(n_init=2, random_state=0),
+    RankStatisticRanker("bedroc@20", kernel="rbf"),
 ]
 
 # Rankers that fit others or search: what holds for them is in tests/rankers.

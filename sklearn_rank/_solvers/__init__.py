@@ -24,6 +24,13 @@ from ._newton import solve_pivots_newton
 from ._p_norm_push import PNormPushProblem, solve_p_norm_push
 from ._pivot_problem import PivotProblem, most_blocks
 from ._rank_boost import Boosting, PairWeights, RankBoostResult, rank_boost
+from ._rank_statistic import (
+    CumulatedPhi,
+    RankStatisticProblem,
+    RankStatisticSolution,
+    Search,
+    maximise_rank_statistic,
+)
 from ._refine import best_scales, refine_top
 from ._result import SolverResult
 from ._weak_rankings import FeatureRanking, Features, Found, Stump, Stumps, score_by_tables
@@ -33,6 +40,7 @@ __all__ = [
     "Boosting",
     "CandidateSolutions",
     "CandidateValues",
+    "CumulatedPhi",
     "CuttingPlaneResult",
     "Design",
     "FeatureRanking",
@@ -47,6 +55,9 @@ __all__ = [
     "Planes",
     "Quadratic",
     "RankBoostResult",
+    "RankStatisticProblem",
+    "RankStatisticSolution",
+    "Search",
     "Selection",
     "SolverResult",
     "Stump",
@@ -58,6 +69,7 @@ __all__ = [
     "check_definite",
     "choose_method",
     "factorise_kernel",
+    "maximise_rank_statistic",
     "most_blocks",
     "quadratic_expansion",
     "rank_boost",

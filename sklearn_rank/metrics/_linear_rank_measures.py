@@ -38,6 +38,7 @@ __all__ = [
     "PNormPushMeasure",
     "RIEMeasure",
     "Ties",
+    "phi_of",
     "statistic_of",
 ]
 
@@ -358,6 +359,26 @@ def _auc_utilities(lists: Lists) -> FloatArray:
     positive = lists.positive.astype(np.float64)
     n_pos = lists.weighted_totals(positive)
     return share_of_total(lists, n_pos * lists.weighted_totals(1.0 - positive))
+
+
+def phi_of(measure: Measure) -> ScoreGeneratingFunction | None:
+    """Find the function of the ranks of which a measure is the statistic, or an affine map of it.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+
+    Returns
+    -------
+    ScoreGeneratingFunction or None
+        None for a measure that is no linear rank statistic.
+    """
+    if isinstance(measure, _RankStatistic):
+        return measure._phi
+    if isinstance(measure, _EarlyRecognition):
+        return Screening(measure.alpha)
+    return Wilcoxon() if isinstance(measure, AUCMeasure) else None
 
 
 def statistic_of(

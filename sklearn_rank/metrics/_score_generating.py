@@ -27,6 +27,7 @@ __all__ = [
     "VanDerWaerden",
     "Wilcoxon",
     "as_score_generating",
+    "cumulated",
 ]
 
 # Ranks that are laid out at a time where a tied block shares the mean over its ranks, and from
@@ -634,3 +635,22 @@ def as_score_generating(phi: Phi) -> ScoreGeneratingFunction:
         f"phi={phi!r} must be a score-generating function such as LocalAUC(0.8), a function on"
         f" (0, 1), or one of the names {sorted(_NAMED)}."
     )
+
+
+def cumulated(phi: ScoreGeneratingFunction, rank: FloatArray) -> FloatArray:
+    """Sum a score-generating function over the lowest ranks of a list.
+
+    Parameters
+    ----------
+    phi : ScoreGeneratingFunction
+        The function.
+    rank : ndarray of shape (m,)
+        Ascending numbers from 0 to the length of the list; parts of a rank count by their share.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The sums over the ranks up to these.
+    """
+    sums = phi._sums(rank[:-1], rank[1:], np.asarray(rank[-1]))
+    return np.append(0.0, np.cumsum(sums))

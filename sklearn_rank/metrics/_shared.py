@@ -10,15 +10,22 @@ from ._influence import (
     rank_range,
     share_at,
 )
+from ._linear_rank_measures import LinearRankMeasure, phi_of
 from ._positional_form import PositionalForm
 from ._positive_class import own_pos_label, positive_class, ranking_scores, response_method
 from ._rank_bias import rank_bias
-from ._score_generating import Phi, ScoreGeneratingFunction, as_score_generating
+from ._score_generating import (
+    Phi,
+    ScoreGeneratingFunction,
+    as_score_generating,
+    cumulated,
+)
 from ._scorer import RankingScorer, check_fixed_scale, refuse_level
 
 __all__ = [
     "PSEUDO_WEIGHT",
     "ClassInfluence",
+    "LinearRankMeasure",
     "MeasureLike",
     "Normalize",
     "Phi",
@@ -27,8 +34,10 @@ __all__ = [
     "ScoreGeneratingFunction",
     "as_score_generating",
     "check_fixed_scale",
+    "cumulated",
     "linear_rank_influence_of",
     "own_pos_label",
+    "phi_of",
     "partial_auc_influence_of",
     "positive_class",
     "rank_bias",

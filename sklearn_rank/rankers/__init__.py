@@ -5,6 +5,7 @@ from ._accuracy_at_top_cv import AccuracyAtTopRankerCV
 from ._order_preserving import OrderPreservingRanker
 from ._p_norm_push import PNormPushRanker
 from ._rank_boost import RankBoostRanker
+from ._rank_statistic import RankStatisticRanker
 from ._structural import StructuralRanker
 from ._top_focused import TopFocusedRanker
 from ._uncalibrated import RankSVM
@@ -16,6 +17,7 @@ __all__ = [
     "PNormPushRanker",
     "RankBoostRanker",
     "RankSVM",
+    "RankStatisticRanker",
     "StructuralRanker",
     "TopFocusedRanker",
 ]

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -18,6 +18,7 @@ from ..exceptions import LongFitWarning
 
 __all__ = [
     "CRITERIA",
+    "Criterion",
     "FitProgress",
     "WarnedOnce",
     "forget",
@@ -25,10 +26,13 @@ __all__ = [
     "warn_not_converged",
 ]
 
-# The certificates that are held against ``tol``, as messages call them.
+Criterion: TypeAlias = Literal["relative_gap", "gradient_norm", "statistic"]
+
+# What tells how good a solution is, as messages call it.
 CRITERIA = {
     "relative_gap": "relative duality gap",
     "gradient_norm": "gradient norm relative to that at 0",
+    "statistic": "best statistic",
 }
 
 # Seconds of steps from which the rest of a fit is forecast, and the rest that is announced.
@@ -90,8 +94,8 @@ class FitProgress:
         Largest number of steps.
     X, y : object
         Training data, handed to the callbacks.
-    criterion : {"relative_gap", "gradient_norm"}, default="relative_gap"
-        Which certificate :meth:`iteration` is told.
+    criterion : {"relative_gap", "gradient_norm", "statistic"}, default="relative_gap"
+        Which of these :meth:`iteration` is told.
     instead : str, default=""
         What else to do where the fit takes long. If given, steps take about the same time, and
         there is a LongFitWarning if the rest of them will take more than ten minutes; where
@@ -105,7 +109,7 @@ class FitProgress:
         X: Any,
         y: Any,
         *,
-        criterion: Literal["relative_gap", "gradient_norm"] = "relative_gap",
+        criterion: Criterion = "relative_gap",
         instead: str = "",
     ) -> None:
         self._n_steps, self._n_done = n_steps, 0

@@ -21,7 +21,7 @@ from .._solvers import Design, SolverResult, as_design
 from .._typing import FloatArray
 from .._validation import ravelled
 from ._base import BipartiteRanker
-from ._fitting import FitProgress, restored_on_error, warn_not_converged
+from ._fitting import Criterion, FitProgress, restored_on_error, warn_not_converged
 from ._kernel_map import KernelMap
 from ._score_function import fitted_scores, learned_scores, store_scores
 from ._threshold import accuracy_threshold
@@ -101,8 +101,9 @@ class OneProblemRanker(KernelRanker):
     one, the threshold.
     """
 
-    # How to ask for an easier problem.
+    # How to ask for an easier problem, and by which criterion the solver goes.
     _regularise = "lower C"
+    _criterion: Criterion = "relative_gap"
 
     @abstractmethod
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
@@ -151,7 +152,7 @@ class OneProblemRanker(KernelRanker):
         """
         with restored_on_error(self):
             X, y, rows = self._check_rows(X, y, sample_weight)
-            progress = FitProgress(self, self.max_iter, X, y)
+            progress = FitProgress(self, self.max_iter, X, y, criterion=self._criterion)
             X = X if len(rows.taken) == X.shape[0] else self._rows_at(X, rows.taken)
             kernel = KernelMap.of(self)
             everything = np.arange(X.shape[0])

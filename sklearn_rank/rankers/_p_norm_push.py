@@ -153,7 +153,7 @@ class PNormPushRanker(OneProblemRanker):
     >>> X = StandardScaler().fit_transform(X)
     >>> ranker = PNormPushRanker(p=8, C=10.0).fit(X[::2], y[::2])
     >>> ranker.score(X[1::2], y[1::2]).__round__(2)
-    0.91
+    0.89
     >>> bool(ranker.dual_gap_ <= ranker.tol)
     True
     """

@@ -1,0 +1,372 @@
+"""Linear scores that maximise a smoothed linear rank statistic, from a start that is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+
+from .._typing import BoolArray, FloatArray
+from ._design import Design
+from ._result import Certificate, SolverResult
+from ._smoothed_ranks import KernelWindows
+
+__all__ = [
+    "CumulatedPhi",
+    "RankStatisticProblem",
+    "RankStatisticSolution",
+    "Search",
+    "maximise_rank_statistic",
+]
+
+# Features up to which steps are taken in coordinates in which the rows have no correlation.
+LARGEST_WHITENED = 1000
+
+# Variance of the rows, relative to the largest, below which a direction is none.
+LEAST_VARIANCE = 1e-10
+
+# Standard deviation of scores, relative to the largest, that is not yet rounding.
+LEAST_SPREAD = 1e-12
+
+# Relative increase of the smoothed statistic at which a run is at rest.
+FLAT = 1e-10
+
+# An exact value is better than another if it is by more than rounding.
+ROUNDING = 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class CumulatedPhi:
+    """Sums of phi over the lowest ranks of a list, linear in between.
+
+    Parameters
+    ----------
+    rank : ndarray of shape (n_cells + 1,)
+        Ranks from 0 to the length of the list, equally spaced.
+    total : ndarray of shape (n_cells + 1,)
+        Sums of phi over the ranks up to these.
+    """
+
+    rank: FloatArray
+    total: FloatArray
+
+    def smoothed(self, place: FloatArray, width: float) -> tuple[FloatArray, FloatArray]:
+        """Means of phi about places, with a triangle of a half width, and their derivatives.
+
+        Parameters
+        ----------
+        place : ndarray of shape (n,)
+            Places from 0 to the length of the list; rank r is at r - 1/2.
+        width : float
+            Half width of the triangle, in ranks.
+
+        Returns
+        -------
+        mean, derivative : ndarray of shape (n,)
+            Beyond the ends, phi is constant.
+        """
+        sums = [self._integrals(place + shift) for shift in (-width, 0.0, width)]
+        once, twice = (below - 2.0 * at + above for below, at, above in zip(*sums, strict=True))
+        return twice / width**2, once / width**2
+
+    def _integrals(self, place: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Integrals of phi, and of these."""
+        cell = self.rank[1]
+        index = np.clip((place / cell).astype(np.int64), 0, len(self.rank) - 2)
+        further, total = place - self.rank[index], self.total[index]
+        rise = (self.total[index + 1] - total) / cell * further
+        return total + rise, self._twice[index] + further * (total + 0.5 * rise)
+
+    @cached_property
+    def _twice(self) -> FloatArray:
+        means = (self.total[1:] + self.total[:-1]) / 2.0
+        return np.append(0.0, np.cumsum(means * self.rank[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class RankStatisticProblem:
+    """Maximise the sum over positives of phi at their ranks, between its worst and best value.
+
+    Parameters
+    ----------
+    design : Design
+        The rows.
+    positive : ndarray of bool of shape (n,)
+        Which are positive.
+    weight : ndarray of shape (n,)
+        How many times each counts, positive.
+    phi : CumulatedPhi
+        The function of the ranks.
+    exact : callable
+        The statistic itself, of weights of the features.
+    """
+
+    design: Design
+    positive: BoolArray
+    weight: FloatArray
+    phi: CumulatedPhi
+    exact: Callable[[FloatArray], float]
+
+    def spread(self, coef: FloatArray) -> float:
+        """Standard deviation of the scores of weights of the features; 0 if it is rounding.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (n_features,)
+            The weights.
+
+        Returns
+        -------
+        float
+            The standard deviation.
+        """
+        scores, share = self.design.scores(coef), self.weight / self.weight.sum()
+        spread = float(np.sqrt(share @ (scores - share @ scores) ** 2))
+        return spread if spread > LEAST_SPREAD * float(np.abs(scores).max()) else 0.0
+
+    def smoothed(self, scores: FloatArray, bandwidth: float) -> tuple[float, FloatArray]:
+        """Smoothed statistic of scores, and its derivatives by them.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n,)
+            The scores; only their order and relative distances count.
+        bandwidth : float
+            Half width of the kernel in standard deviations of the scores.
+
+        Returns
+        -------
+        value : float
+            The statistic, ranks being sums of the kernel's integral.
+        slopes : ndarray of shape (n,)
+            Its derivatives.
+        """
+        weight, total = self.weight, float(self.weight.sum())
+        centred = scores - weight @ scores / total
+        scale = bandwidth * np.sqrt(weight @ centred**2 / total)
+        z = centred / scale
+        windows = KernelWindows(z)
+        place = windows.below(weight)[self.positive]
+        # Phi's jumps are smoothed over as many ranks as are near by the bandwidth.
+        mean, slope = self.phi.smoothed(place, max(1.0, bandwidth * total / 4.0))
+        worst, best = self._range()
+        share = weight[self.positive] / (best - worst)
+        force = np.zeros_like(scores)
+        force[self.positive] = share * slope
+        by_z = force * windows.near(weight) - weight * windows.near(force)
+        variance = float(weight @ z**2)
+        slopes = (by_z - weight * z * (float(by_z @ z) / variance)) / scale
+        return float(share @ mean) - worst / (best - worst), slopes
+
+    def _range(self) -> tuple[float, float]:
+        """Sum of phi over the lowest and over the highest ranks, as many as positives."""
+        mass = float(self.weight[self.positive].sum())
+        length = self.phi.rank[-1]
+        lowest, rest = np.interp([mass, length - mass], self.phi.rank, self.phi.total)
+        return float(lowest), float(self.phi.total[-1] - rest)
+
+
+@dataclass(frozen=True, eq=False)
+class RankStatisticSolution(SolverResult):
+    """The best weights that were met by the statistic itself, ``certificate.objective``.
+
+    Parameters
+    ----------
+    start_value : float
+        Statistic of the start.
+    """
+
+    start_value: float
+
+
+@dataclass(frozen=True)
+class Search:
+    """How to look for a maximum.
+
+    Parameters
+    ----------
+    bandwidth : float
+        Half width of the kernel in standard deviations of the scores, positive; the search begins
+        with twice as much.
+    anchor : float
+        What the correlation of the scores with those of the start counts, beside the statistic.
+    n_init : int
+        Number of runs; those after the first begin beside the start.
+    tol : float
+        Largest entry of the gradient at which a run is at rest.
+    max_iter : int
+        Largest number of iterations of all runs together.
+    random : RandomState
+        Where the other runs begin.
+    """
+
+    bandwidth: float
+    anchor: float
+    n_init: int
+    tol: float
+    max_iter: int
+    random: np.random.RandomState
+
+
+def maximise_rank_statistic(
+    problem: RankStatisticProblem,
+    start: FloatArray,
+    search: Search,
+    on_iteration: Callable[[int, float, float], None] | None = None,
+) -> RankStatisticSolution:
+    """Maximise the smoothed statistic, and keep the best by the statistic itself.
+
+    Runs of L-BFGS, each with twice the bandwidth first. The scale of weights is that at which the
+    scores of the rows have variance 1.
+
+    Parameters
+    ----------
+    problem : RankStatisticProblem
+        The problem.
+    start : ndarray of shape (n_features,)
+        Where to start.
+    search : Search
+        How to go on.
+    on_iteration : callable or None, default=None
+        Called after each iteration with its number from 1, the smoothed objective and the largest
+        value of the statistic so far.
+
+    Returns
+    -------
+    RankStatisticSolution
+        Weights of no smaller statistic than the start's.
+    """
+    spread = problem.spread(start)
+    if not spread > 0.0:
+        value = problem.exact(start)
+        return RankStatisticSolution(start, Certificate(value), start_value=value)
+    climb = _Climb(problem, start / spread, search, on_iteration)
+    for run in range(search.n_init):
+        climb.run(run)
+    best = climb.best
+    certificate = Certificate(
+        best.value,
+        gradient_norm=climb.steepness[max(best.run, 0)],
+        n_iter=climb.n_iter,
+        converged=climb.at_rest,
+    )
+    coef = best.coef / problem.spread(best.coef)
+    return RankStatisticSolution(coef, certificate, start_value=climb.start_value)
+
+
+class _Best:
+    """The best of what was looked at by the exact statistic."""
+
+    def __init__(self, exact: Callable[[FloatArray], float], start: FloatArray) -> None:
+        self._exact = exact
+        self.coef, self.value, self.run = start, exact(start), -1
+
+    def look_at(self, coef: FloatArray, run: int) -> None:
+        value = self._exact(coef)
+        if value > self.value + ROUNDING:
+            self.coef, self.value, self.run = coef, value, run
+
+
+class _Climb:
+    """Runs of L-BFGS, in coordinates in which the rows have no correlation."""
+
+    def __init__(
+        self,
+        problem: RankStatisticProblem,
+        start: FloatArray,
+        search: Search,
+        on_iteration: Callable[[int, float, float], None] | None,
+    ) -> None:
+        self._problem, self._search, self._told = problem, search, on_iteration
+        self._basis = _whitening(problem.design, problem.weight)
+        self._origin = start
+        if self._basis is not None:
+            self._origin = scipy.linalg.lstsq(self._basis, start)[0]
+        scores = problem.design.scores(start)
+        self._anchor = scores - problem.weight @ scores / problem.weight.sum()
+        self.best = _Best(problem.exact, start)
+        self.start_value = self.best.value
+        self.n_iter, self.at_rest = 0, True
+        self.steepness: list[float] = []
+
+    def _coef(self, place: FloatArray) -> FloatArray:
+        return place if self._basis is None else np.asarray(self._basis @ place)
+
+    def run(self, number: int) -> None:
+        """Climb from the start, or from a place beside it at an angle of 45 degrees."""
+        place = self._origin
+        if number:
+            aside = self._search.random.standard_normal(self._problem.design.shape[1])
+            if self._basis is not None:
+                # Turned back into features, these do not depend on the signs of the basis.
+                aside = aside @ (self._basis / np.linalg.norm(self._basis, axis=0))
+            place = place + aside * (np.linalg.norm(place) / np.linalg.norm(aside))
+        for factor in (2.0, 1.0):
+            place = place / np.linalg.norm(place) * np.linalg.norm(self._origin)
+            place, steepness = self._stage(place, factor * self._search.bandwidth, number)
+        self.steepness.append(steepness)
+
+    def _stage(self, place: FloatArray, bandwidth: float, run: int) -> tuple[FloatArray, float]:
+        left = self._search.max_iter - self.n_iter
+
+        def loss(place: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = self._value_and_gradient(place, bandwidth)
+            return -value, -gradient
+
+        def told(intermediate_result: scipy.optimize.OptimizeResult) -> None:
+            self.best.look_at(self._coef(intermediate_result.x), run)
+            self.n_iter += 1
+            if self._told is not None:
+                self._told(self.n_iter, -float(intermediate_result.fun), self.best.value)
+
+        if left == 0:
+            self.at_rest = False
+            return place, float(np.abs(loss(place)[1]).max())
+        found = scipy.optimize.minimize(
+            loss,
+            place,
+            jac=True,
+            method="L-BFGS-B",
+            callback=told,
+            options={
+                "maxiter": left,
+                "maxfun": 100 * left,
+                "gtol": self._search.tol,
+                "ftol": FLAT,
+            },
+        )
+        self.at_rest &= self.n_iter < self._search.max_iter
+        return found.x, float(np.abs(found.jac).max())
+
+    def _value_and_gradient(self, place: FloatArray, bandwidth: float) -> tuple[float, FloatArray]:
+        """Smoothed statistic and what the anchor adds, and their gradient."""
+        problem, design = self._problem, self._problem.design
+        scores = design.scores(self._coef(place))
+        value, slopes = problem.smoothed(scores, bandwidth)
+        share = problem.weight / problem.weight.sum()
+        centred = scores - share @ scores
+        spread = np.sqrt(share @ centred**2)
+        alike = float(share @ (centred * self._anchor)) / spread
+        slopes += self._search.anchor * share * (self._anchor - alike * centred / spread) / spread
+        gradient = design.pull_back(slopes)
+        if self._basis is not None:
+            gradient = self._basis.T @ gradient
+        return value + self._search.anchor * alike, gradient
+
+
+def _whitening(design: Design, weight: FloatArray) -> FloatArray | None:
+    """Columns by which coordinates become weights whose scores have variance 1, uncorrelated.
+
+    None for so many features that weights are their own coordinates.
+    """
+    if design.shape[1] > LARGEST_WHITENED:
+        return None
+    share = weight / weight.sum()
+    mean = design.pull_back(share)
+    variance, basis = scipy.linalg.eigh(design.gram(share) - np.outer(mean, mean))
+    kept = variance > LEAST_VARIANCE * variance[-1]
+    return np.asarray(basis[:, kept] / np.sqrt(variance[kept]))

@@ -1,0 +1,344 @@
+"""Direct maximisation of a linear rank statistic (Clémençon & Vayatis 2009)."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import check_random_state
+
+from .._sklearn_compat import Interval
+from .._solvers import (
+    CumulatedPhi,
+    Design,
+    RankStatisticProblem,
+    RankStatisticSolution,
+    Search,
+    SolverResult,
+    maximise_rank_statistic,
+)
+from .._top import merge_rounded
+from .._typing import FloatArray
+from .._warn import warn
+from ..metrics import Measure, ScoreGeneratingFunction, get_measure
+from ..metrics._shared import LinearRankMeasure, as_score_generating, cumulated, phi_of
+from ._fitting import FitProgress
+from ._kernel_base import KernelRanker, OneProblemRanker
+from ._score_function import LinearScores
+from ._two_classes import TwoClasses
+from ._weighted_base import fit_with_weights, weight_argument
+
+__all__ = ["RankStatisticRanker"]
+
+# Cells of ranks in which phi is summed up; shorter lists have a cell for each rank.
+MOST_CELLS = 2**16
+
+
+# Where functions are measures, and not functions of the ranks.
+METRICS = "sklearn_rank.metrics"
+
+
+class RankStatisticRanker(OneProblemRanker):
+    r"""Linear ranker that raises a linear rank statistic of the training rows itself.
+
+    The statistic of scores :math:`s = w \cdot x` is
+
+    .. math:: W_\varphi = \sum_{i \text{ positive}} \varphi\Bigl(\frac{R_i}{n + 1}\Bigr),
+
+    R the rank among all n rows. It is neither continuous nor concave in w. The ranker starts from
+    the fit of another linear classifier, and climbs on ranks that are smoothed by a kernel; it
+    keeps the best weights that it meets by the statistic itself, so that on the training rows it
+    is never below its start. It does not know how far it is from the maximum.
+
+    Parameters
+    ----------
+    phi : str, Measure, ScoreGeneratingFunction or callable, default="local_auc@0.8"
+        The function of the ranks: one of :mod:`sklearn_rank.metrics`; a measure that is a linear
+        rank statistic or its name, such as "auc", "local_auc@0.8", "pnorm@4" or "bedroc@20";
+        "wilcoxon", "van_der_waerden", or a nondecreasing function on (0, 1).
+    pos_label : int, float, bool, str or None, default=None
+        The positive class, which belongs on top. None is 1 for labels among 0 and 1 or among -1
+        and 1; for all others it is the greater label, with a warning.
+    bandwidth : float, default=1.0
+        Half width of the kernel that smooths the ranks, in standard deviations of the scores,
+        positive. Less follows the training rows closer; each run begins with twice as much.
+    anchor : float, default=0.5
+        What the correlation of the scores with those of the start counts beside the statistic
+        between 0 and 1, at least 0; more stays nearer to the start. With 0 the statistic is all
+        there is.
+    n_init : int, default=1
+        Number of runs. The first begins at the start, others in random directions at 45 degrees
+        to it.
+    start : classifier or None, default=None
+        A linear classifier with ``coef_`` whose ``fit`` takes ``sample_weight``; with a kernel it
+        is fitted to the rows' coordinates. None is
+        ``LogisticRegression(C=C, max_iter=1000)``.
+    C : float, default=1.0
+        Inverse strength of the penalty of the default start, positive; of no effect with
+        another ``start``.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        Inner product of rows. With "precomputed" ``fit`` takes the square matrix of the training
+        rows and ``decision_function`` that of new rows with all training rows; a callable takes
+        two rows and returns a number. It has to be positive semidefinite.
+    gamma : float or None, default=None
+        Rate of ``exp(-gamma |x - z|^2)`` and of ``(gamma x.z + coef0)^degree``; None is
+        ``1 / n_features``.
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=1
+        Constant of "poly".
+    kernel_params : dict or None, default=None
+        Keyword arguments of a callable.
+    tol : float, default=1e-4
+        Largest entry of the smoothed statistic's gradient at which a run is at rest, in
+        coordinates in which the rows are uncorrelated; positive.
+    max_iter : int, default=1000
+        Most iterations of all runs together.
+    random_state : int, RandomState or None, default=None
+        Where runs after the first begin; of no effect for ``n_init=1``.
+    verbose : int, default=0
+        1 writes a line on each iteration to the standard error; 0 is silent.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The classes, ascending.
+    pos_label_ : object
+        The positive one of them.
+    coef_ : ndarray of shape (1, n_features)
+        Weights of the features, at which the scores of the training rows have variance 1: the
+        statistic has no scale. Only for ``kernel="linear"``.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Weights of the kernel's values with the support rows. Only for other kernels.
+    support_ : ndarray of shape (n_support,)
+        Support rows: those whose images span all others, to rounding. Only for other kernels.
+    X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
+        The support rows. Only for other kernels that are not precomputed.
+    intercept_ : ndarray of shape (1,)
+        ``-threshold_``.
+    threshold_ : float
+        Threshold between the classes: of the largest weighted accuracy on the training rows.
+    value_ : float
+        The statistic of the training rows, unsmoothed, between its worst, 0, and best value, 1.
+    start_value_ : float
+        The same of the start; ``value_`` is at least this.
+    gradient_norm_ : float
+        Largest entry of the smoothed gradient where the run ended that met the solution.
+    converged_ : bool
+        Whether all runs came to rest within ``max_iter``.
+    n_iter_ : int
+        Number of iterations of all runs.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where ``X`` has names that are all strings.
+
+    See Also
+    --------
+    TopFocusedRanker : Weighs rows by phi's derivative and fits a classifier again.
+    PNormPushRanker : A convex problem for the top, with a certificate.
+    sklearn_rank.metrics.linear_rank_score : The statistic.
+
+    Notes
+    -----
+    **When it pays.** Where the start's model is wrong at the top and there are many rows for each
+    feature. On 10,000 simulated rows of 10 features, the top of which follows another feature
+    than the bulk, BEDROC(20) of held-out rows rises from .60 (logistic regression) to .69, and
+    with ``anchor=0`` to .76; where one row in a hundred is an outlier, from .80 to .81 with
+    ``bandwidth=0.25``, and not with 1.
+
+    **When it overfits.** A higher statistic of the training rows is often none of held-out rows.
+    Differences from logistic regression on standardised features in the mean of 20 halvings (5
+    of a9a), with standard errors:
+
+    ========================  ==============  ==============  ==============
+    statistic, set, n / 2     default         b=.25           b=.25, a=0
+    ========================  ==============  ==============  ==============
+    BEDROC, pima, 384         -.001 +- .002   -.014 +- .004   -.025 +- .008
+    BEDROC, spambase, 2,105   +.001 +- .001   +.005 +- .001   +.002 +- .002
+    BEDROC, a9a, 16,280       +.002 +- .001   -.000 +- .001   -.005 +- .002
+    local AUC, pima           -.005 +- .004   -.007 +- .005   -.024 +- .009
+    local AUC, spambase       .000 +- .000    +.000 +- .001   -.006 +- .002
+    local AUC, a9a            +.001 +- .002   -.005 +- .002   -.009 +- .001
+    ========================  ==============  ==============  ==============
+
+    Here b is ``bandwidth`` and a ``anchor``; the training rows gain .00 to .05 each time, most in
+    the last column. More runs (``n_init=5``) did not change the picture. Where the
+    start has the value 1, as on separable rows, it is returned. So compare with the start by
+    cross-validation, with ``bandwidth`` in 1 and .25 and ``anchor`` in 0 and .5; a kernel with as
+    many coordinates as rows overfits the more.
+
+    **Smoothing.** With scores of variance 1 the rank of a row is the sum over the rows of the
+    integral of Epanechnikov's kernel at the difference of the scores, over the bandwidth. Phi is
+    averaged over a triangle of half ``bandwidth / 4`` of the list, which takes its jumps away.
+    The solution that is returned is chosen by the statistic without any of this, tied rows
+    sharing the mean of phi over their ranks.
+
+    Sorted scores and sums of their powers give value and gradient in O(n log n), without pairs;
+    an iteration takes some two products with the rows beside, and one exact statistic. Some 10 to
+    100 iterations: 16,000 rows of 123 features take 1 to 4 seconds. Steps are taken in
+    coordinates in which the rows are uncorrelated, up to 1,000 features. Memory is a copy or two
+    of the data, a few vectors of n and a matrix of d x d. ``random_state`` matters for
+    ``n_init > 1`` alone; with a kernel the random directions depend on the order of the rows.
+
+    Weight 2 is a row twice. Weights are counts: phi is of ranks out of their sum.
+
+    References
+    ----------
+    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn_rank import RankStatisticRanker
+    >>> from sklearn_rank.datasets import load_ionosphere
+    >>> X, y = load_ionosphere(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> ranker = RankStatisticRanker("auc").fit(X[::2], y[::2])
+    >>> bool(ranker.value_ > ranker.start_value_)
+    True
+    """
+
+    _criterion = "statistic"
+    _parameter_constraints: dict[str, Any] = {
+        **KernelRanker._parameter_constraints,
+        "phi": [str, Measure, ScoreGeneratingFunction, callable],
+        "bandwidth": [Interval(Real, 0, None, closed="neither")],
+        "anchor": [Interval(Real, 0, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "start": "no_validation",
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        phi="local_auc@0.8",
+        *,
+        pos_label=None,
+        bandwidth=1.0,
+        anchor=0.5,
+        n_init=1,
+        start=None,
+        C=1.0,
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        kernel_params=None,
+        tol=1e-4,
+        max_iter=1000,
+        random_state=None,
+        verbose=0,
+    ):
+        self.phi = phi
+        self.pos_label = pos_label
+        self.bandwidth = bandwidth
+        self.anchor = anchor
+        self.n_init = n_init
+        self.start = start
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
+        # What is wrong with these is said before a kernel is computed.
+        _phi(self.phi)
+        if self.start is not None:
+            weight_argument(self.start)
+        return super()._check_rows(X, y, sample_weight)
+
+    def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
+        phi = _phi(self.phi)
+        measure = LinearRankMeasure(phi=phi)
+
+        def exact(coef: FloatArray) -> float:
+            scores, rounding = LinearScores(coef).scores_of_fitted(design)
+            merged = merge_rounded(scores, rounding)
+            return float(measure(rows.positive, merged, sample_weight=rows.weight))
+
+        length = float(rows.weight.sum())
+        rank = np.linspace(0.0, length, 1 + int(min(np.ceil(length), MOST_CELLS)))
+        sums = CumulatedPhi(rank, cumulated(phi, rank))
+        if not phi._rises(np.asarray(length)):
+            raise ValueError(
+                f"phi={phi!r} has one value at all {length:g} ranks, so that no order is better:"
+                " pass one that counts more of the list; sample_weight counts how many times a"
+                " row is there."
+            )
+        problem = RankStatisticProblem(design, rows.positive, rows.weight, sums, exact)
+        search = Search(
+            float(self.bandwidth),
+            float(self.anchor),
+            self.n_init,
+            self.tol,
+            self.max_iter,
+            check_random_state(self.random_state),
+        )
+        start = self._start(design.matrix, rows)  # type: ignore[attr-defined]
+        return maximise_rank_statistic(problem, start, search, progress.iteration)
+
+    def _start(self, X: Any, rows: TwoClasses) -> FloatArray:
+        """Weights of the features of the classifier that is improved."""
+        if self.start is None:
+            with warnings.catch_warnings():
+                # A start need not be a minimum.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model = LogisticRegression(C=self.C, max_iter=1000).fit(
+                    X, rows.positive, rows.weight
+                )
+        else:
+            model = fit_with_weights(self.start, X, rows.positive, rows.weight)
+        coef = np.ravel(getattr(model, "coef_", []))
+        if len(coef) != X.shape[1]:
+            raise TypeError(
+                f"start={self.start!r} has no coef_ of {X.shape[1]} weights: pass a linear"
+                " classifier, such as LogisticRegression(), and scale the features before this"
+                " ranker."
+            )
+        return coef.astype(np.float64)
+
+    def _store_certificate(self, result: SolverResult) -> None:
+        certificate = result.certificate
+        self.value_ = certificate.objective
+        if isinstance(result, RankStatisticSolution):
+            self.start_value_ = result.start_value
+        self.gradient_norm_ = certificate.gradient_norm
+        self.n_iter_ = certificate.n_iter
+        self.converged_ = certificate.converged
+        if not certificate.converged:
+            warn(
+                f"RankStatisticRanker was not at rest after max_iter={self.max_iter} iterations:"
+                " raise max_iter, tol or bandwidth, or lower n_init.",
+                ConvergenceWarning,
+            )
+
+
+def _phi(phi: Any) -> ScoreGeneratingFunction:
+    """Read the function of the ranks."""
+    if isinstance(phi, ScoreGeneratingFunction):
+        return phi
+    named = isinstance(phi, str) and phi not in ("wilcoxon", "van_der_waerden")
+    ours = str(getattr(phi, "__module__", "")).startswith(METRICS)
+    if named or ours or isinstance(phi, Measure):
+        found = phi_of(get_measure(phi))
+        if found is None:
+            raise ValueError(
+                f"phi={phi!r} is no linear rank statistic: pass one, such as 'auc',"
+                " 'local_auc@0.8', 'pnorm@4' or 'bedroc@20', or a function of the ranks, such as"
+                " sklearn_rank.metrics.TopDCG(10)."
+            )
+        return found
+    return as_score_generating(phi)

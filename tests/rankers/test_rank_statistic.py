@@ -1,0 +1,185 @@
+"""RankStatisticRanker: never below its start, by the statistic that it is for."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rank import PNormPushRanker, RankStatisticRanker
+from sklearn_rank.metrics import (
+    Cauchy,
+    LocalAUC,
+    Power,
+    TopDCG,
+    VanDerWaerden,
+    bedroc_score,
+    get_measure,
+    linear_rank_score,
+    local_auc_score,
+    ndcg_score,
+    roc_auc_score,
+)
+from sklearn_rank.rankers._score_function import LinearScores
+
+
+def data(n=120, seed=0):
+    return make_classification(
+        n, n_features=5, n_informative=3, weights=[0.7], class_sep=0.7, random_state=seed
+    )
+
+
+def cubed(u):
+    return u**3
+
+
+PHIS = [
+    ("auc", "auc"),
+    ("local_auc@0.8", "local_auc@0.8"),
+    ("pnorm@4", "pnorm@4"),
+    ("bedroc@20", "bedroc@20"),
+    ("wilcoxon", "auc"),
+    (roc_auc_score, "auc"),
+    (get_measure("local_auc@0.6"), "local_auc@0.6"),
+    (TopDCG(5), TopDCG(5)),
+    (VanDerWaerden(), VanDerWaerden()),
+    (Cauchy(0.1), Cauchy(0.1)),
+    (LocalAUC(0.9), LocalAUC(0.9)),
+    (cubed, "pnorm@3"),
+    (Power(0.5), Power(0.5)),
+]
+
+
+@pytest.mark.parametrize(("phi", "measure"), PHIS, ids=repr)
+@pytest.mark.parametrize(
+    "settings", [{}, {"bandwidth": 0.1, "anchor": 0.0, "n_init": 3}], ids=repr
+)
+def test_the_value_is_the_statistic_and_no_less_than_the_starts(phi, measure, settings):
+    X, y = data()
+    weight = np.random.default_rng(0).integers(0, 3, len(y))
+    ranker = RankStatisticRanker(phi, random_state=0, **settings).fit(X, y, weight)
+    statistic = get_measure(measure)
+    value = statistic(y, ranker.decision_function(X), sample_weight=weight)
+    assert ranker.value_ == pytest.approx(value, abs=1e-9)
+    start = LogisticRegression(max_iter=1000).fit(X, y, weight)
+    of_start = statistic(y, start.decision_function(X), sample_weight=weight)
+    assert ranker.start_value_ == pytest.approx(of_start, abs=1e-9)
+    assert ranker.value_ >= ranker.start_value_
+    assert ranker.converged_
+    scores = X[weight > 0] @ ranker.coef_[0]
+    counts = weight[weight > 0]
+    spread = np.average((scores - np.average(scores, weights=counts)) ** 2, weights=counts)
+    assert spread == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_where_the_top_has_another_direction_it_finds_it(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(2000, 4))
+    sure = X[:, 1] > 1.5
+    chance = np.where(sure, 0.95, 0.45 / (1 + np.exp(-3 * X[:, 0])))
+    y = (rng.random(2000) < chance).astype(int)
+    ranker = RankStatisticRanker("bedroc@20", anchor=0.0).fit(X[::2], y[::2])
+    start = LogisticRegression().fit(X[::2], y[::2])
+    found, before = (
+        bedroc_score(y[1::2], one.decision_function(X[1::2]), alpha=20) for one in (ranker, start)
+    )
+    assert found > before + 0.05
+
+
+def test_any_linear_classifier_is_a_start():
+    X, y = data()
+    push = PNormPushRanker(p=8, C=10.0)
+    ranker = RankStatisticRanker("bedroc@20", start=push).fit(X, y)
+    value = bedroc_score(y, push.fit(X, y).decision_function(X), alpha=20)
+    assert ranker.start_value_ == pytest.approx(value)
+    assert ranker.value_ >= value
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_a_shift_of_features_and_their_scale(scale):
+    X, y = data()
+    strong = LogisticRegression(C=1e12, max_iter=10000, tol=1e-8)
+    one = RankStatisticRanker("auc", start=strong).fit(X, y)
+    two = RankStatisticRanker("auc", start=strong).fit(scale * X, y)
+    assert two.value_ == pytest.approx(one.value_, abs=0.01)
+
+
+def test_kernels_and_sparse_rows():
+    X, y = data()
+    X[np.abs(X) < 0.5] = 0.0
+    linear = RankStatisticRanker("auc").fit(X, y)
+    np.testing.assert_allclose(
+        RankStatisticRanker("auc").fit(sp.csr_matrix(X), y).decision_function(X),
+        linear.decision_function(X),
+        atol=1e-4,
+    )
+    by_values = RankStatisticRanker("auc", kernel="precomputed").fit(X @ X.T, y)
+    assert by_values.value_ == pytest.approx(linear.value_, abs=0.01)
+    curved = RankStatisticRanker("auc", kernel="rbf", gamma=0.1).fit(X, y)
+    assert curved.value_ > linear.value_
+    assert curved.value_ == pytest.approx(
+        linear_rank_score(y, curved.decision_function(X), phi="wilcoxon")
+    )
+
+
+def test_scores_that_differ_by_rounding_are_tied(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(400, 3)) / 10
+    y = (X[:, 0] + 0.2 * rng.logistic(size=400) > 0.2).astype(int)
+    exact = LinearScores.scores_of_fitted
+    expected = RankStatisticRanker("auc").fit(X, y)
+
+    def otherwise_rounded(self, X):
+        scores, rounding = exact(self, X)
+        return scores + rounding * rng.choice([-0.4, 0.4], len(scores)), rounding
+
+    monkeypatch.setattr(LinearScores, "scores_of_fitted", otherwise_rounded)
+    ranker = RankStatisticRanker("auc").fit(X, y)
+    assert ranker.value_ == expected.value_
+    np.testing.assert_array_equal(ranker.coef_, expected.coef_)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"phi": "ndcg@10"}, ValueError, "phi='ndcg@10' is no linear rank statistic: pass one"),
+        ({"phi": ndcg_score}, ValueError, "is no linear rank statistic"),
+        ({"phi": local_auc_score}, TypeError, "u0"),
+        ({"phi": "rocauc"}, ValueError, "'rocauc' is not the name of a measure"),
+        ({"phi": LocalAUC(0.999)}, ValueError, "one value at all 120 ranks"),
+        ({"phi": lambda u: -u}, ValueError, "phi decreases"),
+        ({"start": 3}, TypeError, "3 is no classifier"),
+        (
+            {"start": make_pipeline(StandardScaler(), LogisticRegression())},
+            TypeError,
+            "has no coef_ of 5 weights: pass a linear classifier",
+        ),
+        ({"bandwidth": 0.0}, ValueError, "'bandwidth'"),
+        ({"anchor": -1.0}, ValueError, "'anchor'"),
+        ({"n_init": 0}, ValueError, "'n_init'"),
+    ],
+)
+def test_what_is_refused(wrong, error, message):
+    with pytest.raises(error, match=message):
+        RankStatisticRanker(**wrong).fit(*data())
+
+
+def test_weights_that_are_shares_are_refused():
+    X, y = data()
+    with pytest.raises(ValueError, match="sample_weight counts how many times a row is there"):
+        RankStatisticRanker().fit(X, y, np.full(len(y), 1 / len(y)))
+
+
+def test_too_few_iterations_warn(capsys):
+    X, y = data()
+    with pytest.warns(ConvergenceWarning, match="not at rest after max_iter=2 iterations"):
+        ranker = RankStatisticRanker(max_iter=2, n_init=4, random_state=0, verbose=1).fit(X, y)
+    assert ranker.n_iter_ == 2
+    assert not ranker.converged_
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["iteration 1", "iteration 2"]
+    assert lines[-1].endswith(f"best statistic {ranker.value_:.2e}")
