@@ -52,11 +52,9 @@ class _ExponentialPush(_Push):
         return self.C
 
     def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        lifted, on_positives = _log_mean_exp(-scores[self.positives.rows], self.positives.share)
-        pushed, on_negatives = _log_mean_exp(
-            self.p * scores[self.negatives.rows], self.negatives.share
-        )
-        return self.C * (lifted + pushed / self.p), self._joined(-on_positives, on_negatives)
+        lifted, on_positives = _soft_maximum(-scores[self.positives.rows], self.positives, 1.0)
+        pushed, on_negatives = _soft_maximum(scores[self.negatives.rows], self.negatives, self.p)
+        return self.C * (lifted + pushed), self._joined(-on_positives, on_negatives)
 
     def curvature(self, scores: FloatArray) -> Curvature:
         _, slopes = self.value_and_slopes(scores)
@@ -151,12 +149,12 @@ class _LogisticCurvature:
         return push._joined(on_down, on_up)
 
 
-def _log_mean_exp(exponents: FloatArray, share: FloatArray) -> tuple[float, FloatArray]:
-    """Logarithm of a weighted mean of exponentials, and the share of each term in it."""
-    highest = float(exponents.max())
-    terms = share * np.exp(exponents - highest)
+def _soft_maximum(values: FloatArray, members: _Class, p: float) -> tuple[float, FloatArray]:
+    """``log(mean exp(p values)) / p`` of a class, and its derivatives by the values."""
+    highest = float(values.max())
+    terms = members.share * np.exp(p * (values - highest))
     total = float(terms.sum())
-    return highest + np.log(total), terms / total
+    return highest + np.log(total) / p, terms / total
 
 
 @dataclass(frozen=True, eq=False)

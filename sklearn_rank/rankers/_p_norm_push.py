@@ -118,8 +118,26 @@ class PNormPushRanker(OneProblemRanker):
     which is convex, and safe for scores of any size; with p = 1 it is the logarithm of
     RankBoost's objective. With the logistic loss the logarithm would not be convex; R_p itself is,
     a monotone norm of convex functions that are not negative. As p grows, the two tend to
-    the loss against the positives of the highest negative, which is the Infinite Push; its
-    objective at p is at most ``(V / v)^(1/p)`` times smaller, v the weight of that negative.
+    the loss against the positives of the highest negative, which is the Infinite Push: R_p is
+    smaller by a factor of at most ``(V / v)^(1/p)``, v the weight of that negative.
+
+    Where the positives' mean lies among the negatives, as on many rows of few features, the limit
+    has the solution w = 0 for every C, and the coefficients go to 0 as 1 / p. Their size does not
+    matter for the order of the rows, but a large p learns from few negatives.
+
+    Means over 20 halvings of standardised data, "exponential" at the best C of 1, 10, 100, 1000
+    for each column, and logistic regression at its default; average precision, and smoothed
+    precision in the top 5 %, of held-out rows:
+
+    ==========  ===========  ===========  ===========  ===========
+    set         p = 1        p = 4        p = 16       logistic
+    ==========  ===========  ===========  ===========  ===========
+    Pima        .705, .804   .708, .805   .706, .807   .711, .814
+    Spambase    .943, .972   .938, .974   .924, .972   .944, .969
+    Ionosphere  .920, .909   .911, .908   .895, .900   .887, .813
+    ==========  ===========  ===========  ===========  ===========
+
+    The best C was 10 on Spambase (1 for p = 16) and 1 on Ionosphere.
 
     Loss and penalty have the Fenchel dual ``-1/2 |X'a|^2 - f*(a)``, f the push as a function of
     the scores. Its value at the slopes ``a`` of f at the scores is the objective less half the
@@ -130,8 +148,8 @@ class PNormPushRanker(OneProblemRanker):
     summed up in a matrix of d x d; beyond that it takes some tens of passes over the rows. The
     length of a step is found from the scores alone. No pairs are formed: sums of the logistic loss
     of all pairs take Chebyshev series on intervals of the scores, O(n) and exact to rounding. One
-    million rows of 50 features take 1 to 3 seconds with "exponential" on one core, 100,000 with
-    "logistic" .2 to .7; memory beside the data is a few vectors of n and the matrix. Kernels
+    million rows of 50 features take 2 to 4 seconds with "exponential" on one core, 100,000 with
+    "logistic" .3 to 1; memory is one copy of the data, some vectors of n and the matrix. Kernels
     other than "linear" make coordinates of n x n_support first. Nothing is random.
 
     Weight 2 is a row twice. Tied scores need no rule in the loss: it is a function of

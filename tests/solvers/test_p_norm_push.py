@@ -176,6 +176,14 @@ def test_any_scale_of_the_rows(loss, scale, shift):
     assert np.isfinite(certificate.objective)
 
 
+@pytest.mark.parametrize("p", [1e6, 1e12])
+def test_any_exponent(p):
+    X, positive, weight = data(n=200)
+    certificate = solve_p_norm_push(problem(X, positive, weight, p=p, C=10.0)).certificate
+    assert certificate.converged
+    assert -1e-3 < certificate.objective <= 0.0
+
+
 @LOSSES
 def test_separable_classes_and_much_cost(loss):
     X, positive, weight = data()
