@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,12 +15,16 @@ from ._result import Certificate, SolverResult, relative_gap
 
 __all__ = ["CuttingPlaneResult", "Planes", "RowsOfPlanes", "Tangent", "solve_cutting_planes"]
 
+# Factor from one cost to the next on the way to C, and the relative gap that is asked for there.
+RISE = 4.0
+TOL_ON_THE_WAY = 0.03
+
 # The tangent that is added touches between the best point and the model's, this share of the way.
-STEP_FOR_TANGENT = 0.1
+STEP_FOR_TANGENT = 0.05
 
 # Most values along one line, and the share of the gap to which its minimum is found.
 MOST_ON_LINE = 12
-ACCURACY_ON_LINE = 0.1
+ACCURACY_ON_LINE = 0.01
 
 # The share of the gap to which the model is minimised.
 ACCURACY_OF_MODEL = 1e-3
@@ -219,7 +224,7 @@ def _best_on_line(risk: _Risk, start: _Point, end: _Point, C: float, accuracy: f
     base = start.coef @ start.coef / 2
     best = min(start, end, key=lambda point: point.objective(C))
     low, at_low, high, at_high = 0.0, start, 1.0, end
-    if inner + squared + slope(end) <= 0:
+    if squared == 0 or inner + squared + slope(end) <= 0:
         return best
     for _ in range(MOST_ON_LINE):
         slope_low, slope_high = slope(at_low), slope(at_high)
@@ -261,7 +266,8 @@ def solve_cutting_planes(
 
     Each iteration minimises the model, the largest of the planes found so far; goes to the best
     point on the line from the best one so far to the model's; and adds the planes that touch R at
-    the model's point and between the two.
+    the model's point and between the two. Without planes to start from the cost rises to C in
+    steps, since the planes of one cost serve the next.
 
     Parameters
     ----------
@@ -279,7 +285,8 @@ def solve_cutting_planes(
     planes : Planes or None, default=None
         Planes of the same rows and the same R, to start from, which stay as they are.
     on_iteration : callable, default does nothing
-        Called with the number of the iteration, the objective and the relative gap.
+        Called with the number of the iteration, the objective and the relative gap, of the problem
+        with the cost on the way.
 
     Returns
     -------
@@ -293,33 +300,42 @@ def solve_cutting_planes(
        risk minimization. JMLR 10, Algorithm 3.
     """
     risk = _Risk(rows, tangent_at)
-    planes = Planes(rows.shape[1]) if planes is None else planes.copy()
     best = risk.at(np.zeros(rows.shape[1]))
-    if len(planes) == 0:
+    costs = [C]
+    if planes is None:
+        planes = Planes(rows.shape[1])
         risk.add_plane(planes, best)
-    lower_bound, n_iter, at_zero = -np.inf, 0, best.objective(C)
-    while n_iter < max_iter:
-        n_iter += 1
-        objective = best.objective(C)
-        left = min(objective - lower_bound, abs(objective))
-        coef, bound = planes.minimise(C, max(ROUNDING * abs(objective), ACCURACY_OF_MODEL * left))
-        lower_bound = max(lower_bound, bound)
-        end = risk.at(coef)
-        before = best
-        accuracy = ACCURACY_ON_LINE * max(objective - lower_bound, 0.0)
-        best = _best_on_line(risk, before, end, C, accuracy)
-        gap = float(relative_gap(best.objective(C), lower_bound))
-        on_iteration(n_iter, best.objective(C), gap)
-        # Where C is small the objective is nearly that at 0, whatever the weights.
-        short = (best.objective(C) - lower_bound) / max(at_zero - lower_bound, TINY)
-        if gap <= tol and (short <= SHARE_OF_GAIN or gap <= AS_GOOD_AS_ZERO * tol):
-            break
-        risk.add_plane(planes, end)
-        if best is not end:
-            risk.add_plane(planes, risk.between(best, end, STEP_FOR_TANGENT))
-        planes.drop_idle()
-    exact = risk.at(best.coef)
-    objective = exact.objective(C)
+        costs = _rising_costs(C, best.risk, float(planes.gram[0, 0]))
+    else:
+        planes = planes.copy()
+    at_zero, n_iter = best.risk, 0
+    for cost in costs:
+        goal = tol if cost == C else max(tol, TOL_ON_THE_WAY)
+        lower_bound = -np.inf
+        while n_iter < max_iter:
+            n_iter += 1
+            objective = best.objective(cost)
+            left = min(objective - lower_bound, abs(objective))
+            accuracy = max(ROUNDING * abs(objective), ACCURACY_OF_MODEL * left)
+            coef, bound = planes.minimise(cost, accuracy)
+            lower_bound = max(lower_bound, bound)
+            end = risk.at(coef)
+            left = max(objective - lower_bound, 0.0)
+            best = _best_on_line(risk, best, end, cost, ACCURACY_ON_LINE * left)
+            objective = best.objective(cost)
+            gap = float(relative_gap(objective, lower_bound))
+            on_iteration(n_iter, objective, gap)
+            # Where C is small the objective is nearly that at 0, whatever the weights.
+            short = (objective - lower_bound) / max(cost * at_zero - lower_bound, TINY)
+            if gap <= goal and (short <= SHARE_OF_GAIN or gap <= AS_GOOD_AS_ZERO * goal):
+                break
+            risk.add_plane(planes, end)
+            if best is not end:
+                risk.add_plane(planes, risk.between(best, end, STEP_FOR_TANGENT))
+            planes.drop_idle()
+    objective = risk.at(best.coef).objective(C)
+    if lower_bound == -np.inf:  # the iterations ended on the way
+        lower_bound = planes.minimise(C, ACCURACY_OF_MODEL * abs(objective))[1]
     certificate = Certificate(
         objective,
         lower_bound=min(lower_bound, objective),  # rounding may turn them around
@@ -327,3 +343,16 @@ def solve_cutting_planes(
         converged=bool(relative_gap(objective, lower_bound) <= tol),
     )
     return CuttingPlaneResult(best.coef, certificate, planes)
+
+
+def _rising_costs(C: float, risk: float, squared_slope: float) -> list[float]:
+    """Costs on the way to C, from one at which a step along the first slope is about right.
+
+    The planes that a small cost asks for serve the next, for which a model of few planes would
+    have its minimum far away.
+    """
+    if not (risk > 0 and squared_slope > 0):
+        return [C]
+    first = risk / squared_slope
+    n_steps = max(0, math.ceil(math.log(C / first, RISE)))
+    return [first * RISE**step for step in range(n_steps)] + [C]

@@ -79,7 +79,7 @@ class StructuralRanker(OneProblemRanker):
         this estimator alone since it is no measure of an order.
     C : float, default=1.0
         Cost of a unit of loss, of which the measure has at most one, positive; more fits the
-        training data closer. It means the same for any number of rows.
+        training data closer. It means the same for any number of rows; try 1 to 1000.
     reference : {"labels", "best"}, default="labels"
         What labellings of k rows are compared with, where a measure is of the top k: ``"labels"``,
         after Joachims, is all positives, whatever k is; ``"best"`` is the mean of the labellings
@@ -110,7 +110,8 @@ class StructuralRanker(OneProblemRanker):
         labels, weights, measure and kernel are the same, as along a path of ``C``. Other data
         start anew.
     verbose : int, default=0
-        1 writes a line for each iteration to the standard error; 0 is silent.
+        1 writes a line for each iteration to the standard error, first for smaller costs on the
+        way to ``C``; 0 is silent.
 
     Attributes
     ----------
@@ -181,7 +182,11 @@ class StructuralRanker(OneProblemRanker):
     the features. With ``"best"`` it is a bound, and no number added to the scores changes it, but
     ``w = 0`` is the solution for every ``C``, with a ZeroSolutionWarning, exactly if the mean of
     the positives is a mean of negatives none of which counts more than 1/k: with many rows and
-    classes that overlap it nearly always is (k at most the number of either class).
+    classes that overlap it nearly always is (k at most the number of either class). So it is for
+    "r_precision", where the two are one; "f1", too, has solutions of 0 there. On Ionosphere,
+    learned from three tenths with the best ``C``, precision at the top 5 % (1 %) of the other
+    rows is 0.85 (0.85) with ``"labels"`` and 0.91 (0.90) with ``"best"``; from standardised
+    features 0.81 (0.55) and 0.83 (0.80).
 
     ``sample_weight`` counts as repetition. For "auc" and measures of the top k it may be any
     number: a row of weight 1.5 takes one and a half places. "ap" and "f1" count rows one by one,
@@ -191,10 +196,12 @@ class StructuralRanker(OneProblemRanker):
     them (for "ap" and "f1" of those that exchange rows of one class), so that no order of rows
     has a say. Nothing is random.
 
-    An iteration costs two products with X, and between four and ten sorts, O(n log n). Iterations
-    grow with ``C``, from 5 to some hundreds. 1e6 dense rows of 50 features take some 20 iterations
-    and 25 seconds to a gap of 1e-4 for "auc". Memory beside the data is some vectors of length n,
-    and one of n_features for each plane, of which those go that carried nothing for 30 iterations.
+    An iteration costs three products with X, and between four and eight sorts, O(n log n).
+    Iterations grow with ``C``, from 5 to some hundreds; the solver comes to ``C`` from smaller
+    ones, and ``warm_start`` spares all but the last of them. 1e6 dense rows of 50 features take
+    14 iterations and 17 seconds of one core to a gap of 1e-4 for "auc" at ``C=100``, 24 and 36 at
+    ``C=1000``. Memory beside the data is some vectors of length n, and one of n_features for each
+    plane, of which those go that carried nothing for 30 iterations.
 
     References
     ----------
@@ -289,7 +296,7 @@ class StructuralRanker(OneProblemRanker):
         if measure.has_constant:
             coef, threshold = coef[:-1], -float(coef[-1])
         if result.certificate.converged and not coef.any():
-            _warn_of_zero(measure)
+            _warn_of_zero(measure, self.reference)
         return _Structural(coef, result.certificate, threshold, mass)
 
     def _key(self, design: Design, rows: TwoClasses, measure: StructuralMeasure) -> bytes:
@@ -317,13 +324,14 @@ def _csr_parts(matrix: Any) -> list[Any]:
     return [matrix.data, matrix.indices, matrix.indptr]
 
 
-def _warn_of_zero(measure: StructuralMeasure) -> None:
+def _warn_of_zero(measure: StructuralMeasure, reference: str) -> None:
     """Warn that all rows tie."""
-    instead = (
-        "pass reference='labels', a larger top, or measure='auc'"
-        if measure.kind == "top"
-        else "raise C, or pass features that tell the classes apart"
-    )
+    if measure.kind != "top":
+        instead = "raise C, pass measure='auc', or features that tell the classes apart"
+    elif reference == "best":
+        instead = "pass reference='labels', a larger top, or measure='auc'"
+    else:
+        instead = "pass measure='auc', or precision in a smaller top"
     warn(
         f"StructuralRanker learned w = 0, by which all rows tie: no weights have a smaller"
         f" structural hinge of {measure.name!r} than that by more than tol; {instead}.",

@@ -77,15 +77,19 @@ def test_an_unfinished_solve_says_so():
     assert not certificate.converged
     assert certificate.n_iter == 2
     assert certificate.relative_gap > 1e-9
+    assert np.isfinite(certificate.lower_bound)
     assert certificate.lower_bound < certificate.objective <= 1e3 * np.mean(target**2)
 
 
 def test_objective_and_bound_only_improve():
     X, target = problem(200, 20)
     told = []
+    planes = Planes(20)  # with some to start from, the cost is C from the first iteration on
+    planes.add(0.0, np.zeros(20))
     solve_cutting_planes(
         as_design(X),
         absolute(target),
+        planes=planes,
         C=100.0,
         tol=1e-9,
         max_iter=500,
