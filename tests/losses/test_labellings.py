@@ -84,6 +84,26 @@ def test_f1_against_all_sets():
         assert value(found, scores) == pytest.approx(expected, abs=1e-13)
 
 
+def test_some_of_the_tied_negatives_are_in_the_most_violated_set():
+    """Each further one costs the same and adds less to the loss."""
+    rng = np.random.default_rng(0)
+    inside = 0
+    for n_pos, n_neg in ((1, 6), (2, 6), (3, 5)):
+        positive = np.arange(n_pos + n_neg) < n_pos
+        for score in -np.arange(1, 13) / 16:
+            scores = np.where(positive, 3.0, score)
+            found = F1Labellings(positive, np.ones(len(scores)))(scores)
+            expected = oracle.f1(positive.tolist(), scores)
+            assert value(found, scores) == pytest.approx(expected, abs=1e-13)
+            of_negatives = found.factors[~positive]
+            np.testing.assert_array_equal(of_negatives, of_negatives[0])
+            inside += 0 < of_negatives[0] * 2 * n_pos < 1
+            apart = scores + np.where(positive, 0.0, 0.3 * rng.normal(size=len(scores)))
+            found = F1Labellings(positive, np.ones(len(scores)))(apart)
+            assert value(found, apart) == pytest.approx(oracle.f1(positive.tolist(), apart))
+    assert inside > 10
+
+
 def test_average_precision_of_longer_lists_against_all_places_of_each_negative():
     rng = np.random.default_rng(0)
     for n_pos, n_neg in ((1, 40), (40, 1), (17, 64), (30, 63), (50, 65)):

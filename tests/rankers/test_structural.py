@@ -105,6 +105,16 @@ def test_auc_is_the_hinge_of_pairs_of_the_ranking_svm():
 
 
 @every_measure
+def test_a_small_cost_still_learns(measure):
+    """The objective is then within tol of that at 0, whatever the weights."""
+    X, y = load_ionosphere(return_X_y=True)
+    X = X - X.mean(axis=0)
+    loose = StructuralRanker(measure, C=1e-5).fit(X, y).coef_[0]
+    exact = StructuralRanker(measure, C=1e-5, tol=1e-9).fit(X, y).coef_[0]
+    assert loose @ exact > 0.95 * np.linalg.norm(loose) * np.linalg.norm(exact)
+
+
+@every_measure
 @pytest.mark.parametrize("C", [1e-4, 1.0, 1e3])
 def test_every_fit_ends_with_its_certificate(measure, C):
     X, y = load_ionosphere(return_X_y=True)
