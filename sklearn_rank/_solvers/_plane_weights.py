@@ -34,22 +34,16 @@ def best_shares(
     ndarray of shape (m,)
         The shares, of which few are positive.
     """
-    shares = start.copy()
-    carrying = np.flatnonzero(shares > 0)
-    fresh = True
+    # Those that carry may be badly weighed, since the matrix may have had another factor.
+    shares, carrying = _settle(gram, offsets, start, np.flatnonzero(start > 0))
     for _ in range(50 * len(offsets) + 100):
-        if fresh:
-            # Those that carry may be badly weighed, since the matrix has another factor.
-            shares, carrying = _settle(gram, offsets, shares, carrying)
         slope = gram[:, carrying] @ shares[carrying] - offsets
         entering = int(np.argmin(slope))
-        if shares[carrying] @ slope[carrying] - slope[entering] <= accuracy:
-            break
-        if entering in carrying:
+        left = shares[carrying] @ slope[carrying] - slope[entering]
+        if left <= accuracy or entering in carrying:
             break
         before = shares
         shares, carrying = _settle(gram, offsets, shares, np.append(carrying, entering))
-        fresh = False
         if np.array_equal(before, shares):
             break
     return shares
