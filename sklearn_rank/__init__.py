@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         RankSVM,
         StructuralRanker,
         TopFocusedRanker,
+        TopPushRanker,
     )
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "RankStatisticRanker",
     "StructuralRanker",
     "TopFocusedRanker",
+    "TopPushRanker",
     "__version__",
     "bounds",
     "calibration",

@@ -24,6 +24,7 @@ from sklearn_rank import (
     RankSVM,
     StructuralRanker,
     TopFocusedRanker,
+    TopPushRanker,
     losses,
     metrics,
 )
@@ -627,6 +628,10 @@ BIPARTITE_RANKERS = [
     StructuralRanker("r_precision", kernel="rbf", C=10.0),
     StructuralRanker("ap", C=10.0, warm_start=True),
     StructuralRanker("f1", C=10.0),
+    TopPushRanker(0.8, C=10.0),
+    TopPushRanker(0.3, threshold="quantile", of="all", loss="logistic"),
+    TopPushRanker(1, loss="hinge", kernel="rbf", C=100.0),
+    TopPushRanker(0.1, threshold="quantile", C=10.0),
     RankStatisticRanker(n_init=2, random_state=0),
     RankStatisticRanker("bedroc@20", kernel="rbf"),
 ]

@@ -13,12 +13,14 @@ from ._candidates import (
     Top,
     solve_candidates,
 )
+from ._collapse import collapses, largest_collapsing_mass
 from ._columns import by_columns
 from ._contracts import choose_method
 from ._cutting_planes import CuttingPlaneResult, Planes, solve_cutting_planes
-from ._design import Design, as_design
+from ._design import Design, as_design, as_kernel_design
+from ._difference_losses import DifferenceLoss, Hinge, Linear, LogisticLoss, SquaredHinge
 from ._hinge import HingeProblem, solve_linear_hinge
-from ._kernel import check_definite, factorise_kernel
+from ._kernel import KernelFactor, check_definite, factorise_kernel, factorise_kernel_matrix
 from ._linear import LinearProblem, Quadratic, quadratic_expansion, solve_linear
 from ._newton import solve_pivots_newton
 from ._p_norm_push import PNormPushProblem, solve_p_norm_push
@@ -32,7 +34,10 @@ from ._rank_statistic import (
     maximise_rank_statistic,
 )
 from ._refine import best_scales, refine_top
-from ._result import SolverResult
+from ._result import Certificate, SolverResult
+from ._top_functionals import SurrogateQuantile, TopFunctional, TopMean
+from ._top_part import TopPushProblem
+from ._top_push import TopPushSolution, solve_top_push
 from ._weak_rankings import FeatureRanking, Features, Found, Stump, Stumps, score_by_tables
 
 __all__ = [
@@ -40,14 +45,20 @@ __all__ = [
     "Boosting",
     "CandidateSolutions",
     "CandidateValues",
+    "Certificate",
     "CumulatedPhi",
     "CuttingPlaneResult",
     "Design",
+    "DifferenceLoss",
     "FeatureRanking",
     "Features",
     "Found",
+    "Hinge",
     "HingeProblem",
+    "KernelFactor",
+    "Linear",
     "LinearProblem",
+    "LogisticLoss",
     "PNormPushProblem",
     "PairWeights",
     "PivotProblem",
@@ -60,16 +71,26 @@ __all__ = [
     "Search",
     "Selection",
     "SolverResult",
+    "SquaredHinge",
     "Stump",
     "Stumps",
+    "SurrogateQuantile",
     "Top",
+    "TopFunctional",
+    "TopMean",
+    "TopPushProblem",
+    "TopPushSolution",
     "as_design",
+    "as_kernel_design",
     "best_scales",
     "by_columns",
     "check_definite",
     "choose_method",
+    "collapses",
     "factorise_kernel",
+    "factorise_kernel_matrix",
     "maximise_rank_statistic",
+    "largest_collapsing_mass",
     "most_blocks",
     "quadratic_expansion",
     "rank_boost",
@@ -83,4 +104,5 @@ __all__ = [
     "solve_linear_hinge",
     "solve_p_norm_push",
     "solve_pivots_newton",
+    "solve_top_push",
 ]

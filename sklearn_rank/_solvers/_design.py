@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,8 +17,10 @@ __all__ = [
     "DenseDesign",
     "Design",
     "InMemoryDesign",
+    "KernelDesign",
     "SparseDesign",
     "as_design",
+    "as_kernel_design",
 ]
 
 
@@ -118,6 +120,21 @@ class Design(ABC):
         """
 
     @abstractmethod
+    def row_gram(self, index: IntArray) -> FloatArray:
+        """Inner products of some rows with each other; O(m^2 n_features) time for m dense rows.
+
+        Parameters
+        ----------
+        index : ndarray of shape (m,)
+            Which rows.
+
+        Returns
+        -------
+        ndarray of shape (m, m)
+            The products.
+        """
+
+    @abstractmethod
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
         """Sum the absolute terms of each score, ``|X| @ |coef|``.
 
@@ -179,7 +196,7 @@ class InMemoryDesign(Design):
     def pull_back(self, by_row: FloatArray) -> FloatArray:
         return np.asarray(self._matrix.T @ by_row)
 
-    def rows(self, index: Any) -> Self:
+    def rows(self, index: Any) -> InMemoryDesign:
         """Take some rows; see :meth:`Design.rows`."""
         return type(self)(self._matrix[index])
 
@@ -213,9 +230,24 @@ class InMemoryDesign(Design):
             The keys.
         """
 
-    @abstractmethod
     def centred(self) -> InMemoryDesign:
         """Move the origin to the mean of dense rows; sparse ones stay as they are.
+
+        Returns
+        -------
+        InMemoryDesign
+            For problems in which only differences of rows count.
+        """
+        return self.moved(self.pull_back(np.full(self.shape[0], 1.0 / self.shape[0])))
+
+    @abstractmethod
+    def moved(self, origin: FloatArray) -> InMemoryDesign:
+        """Move the origin of dense rows; sparse ones stay as they are.
+
+        Parameters
+        ----------
+        origin : ndarray of shape (n_features,)
+            What is subtracted from each row.
 
         Returns
         -------
@@ -254,6 +286,10 @@ class DenseDesign(InMemoryDesign):
         X = self._matrix
         return np.asarray((X if weight is None else X * weight[:, np.newaxis]).T @ X)
 
+    def row_gram(self, index: IntArray) -> FloatArray:
+        rows = self._matrix[index]
+        return np.asarray(rows @ rows.T)
+
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
         return np.asarray(np.abs(self._matrix) @ np.abs(coef))
 
@@ -269,8 +305,8 @@ class DenseDesign(InMemoryDesign):
     def row_keys(self) -> list[Any]:
         return [row.tobytes() for row in self._matrix]
 
-    def centred(self) -> DenseDesign:
-        return DenseDesign(self._matrix - self._matrix.mean(axis=0))
+    def moved(self, origin: FloatArray) -> DenseDesign:
+        return DenseDesign(self._matrix - origin)
 
     @cached_property
     def _columns(self) -> FloatArray:
@@ -281,6 +317,29 @@ class DenseDesign(InMemoryDesign):
         rows = np.ascontiguousarray(self._matrix)
         columns = self._columns if by_columns else np.empty((0, 0))
         return CompiledArrays(rows, columns, np.empty(0), none, none)
+
+
+class KernelDesign(DenseDesign):
+    """Coordinates of points in the space of a kernel, whose inner products are known.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_rows, rank)
+        The coordinates.
+    values : ndarray of shape (n_rows, n_rows)
+        Values of the kernel.
+    """
+
+    def __init__(self, matrix: FloatArray, values: FloatArray) -> None:
+        super().__init__(matrix)
+        self._values = values
+
+    def rows(self, index: Any) -> DenseDesign:
+        """Take some rows, their inner products not known."""
+        return DenseDesign(self._matrix[index])
+
+    def row_gram(self, index: IntArray) -> FloatArray:
+        return self._values[np.ix_(index, index)]
 
 
 class SparseDesign(InMemoryDesign):
@@ -298,6 +357,10 @@ class SparseDesign(InMemoryDesign):
         X = self._matrix
         weighted = X if weight is None else X.multiply(weight[:, np.newaxis]).tocsr()
         return np.asarray((weighted.T @ X).toarray())
+
+    def row_gram(self, index: IntArray) -> FloatArray:
+        rows = self._matrix[index]
+        return np.asarray((rows @ rows.T).toarray())
 
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
         return np.asarray(abs(self._matrix) @ np.abs(coef))
@@ -323,7 +386,7 @@ class SparseDesign(InMemoryDesign):
             for start, stop in pairwise(X.indptr)
         ]
 
-    def centred(self) -> SparseDesign:
+    def moved(self, origin: FloatArray) -> SparseDesign:
         return self
 
     def compiled_arrays(self, *, by_columns: bool = False) -> CompiledArrays:
@@ -369,3 +432,21 @@ def as_design(X: Any) -> Design:
     if sp.issparse(matrix):
         return SparseDesign(sp.csr_array(matrix).astype(np.float64, copy=False))
     return DenseDesign(matrix.astype(np.float64, copy=False))
+
+
+def as_kernel_design(coordinates: FloatArray, values: FloatArray | None) -> Design:
+    """Wrap coordinates of points in the space of a kernel for a solver.
+
+    Parameters
+    ----------
+    coordinates : ndarray of shape (n_rows, rank)
+        The coordinates.
+    values : ndarray of shape (n_rows, n_rows) or None
+        Values of the kernel, where they are in memory.
+
+    Returns
+    -------
+    Design
+        The coordinates as rows.
+    """
+    return DenseDesign(coordinates) if values is None else KernelDesign(coordinates, values)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import lapack, solve_triangular
 
 from .._typing import FloatArray, IntArray
 
-__all__ = ["KernelFactor", "factorise_kernel"]
+__all__ = ["KernelFactor", "check_definite", "factorise_kernel", "factorise_kernel_matrix"]
 
 # Rows of the kernel matrix that are compared with the factorisation at a time.
 CHECKED_ROWS = 256
@@ -138,6 +138,56 @@ def factorise_kernel(
         support=kept,
         error=float(max(left.max(initial=0.0), 0.0) / scale) if scale > 0 else 0.0,
     )
+
+
+def factorise_kernel_matrix(matrix: FloatArray, *, tol: float = 1e-12) -> KernelFactor:
+    """Factorise a kernel matrix in memory as :func:`factorise_kernel` does, in blocks of columns.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_points, n_points)
+        The kernel matrix, symmetric.
+    tol : float, default=1e-12
+        Share of the largest diagonal entry that may be left over.
+
+    Returns
+    -------
+    KernelFactor
+        The rows of L, the pivots and what is left over.
+
+    Raises
+    ------
+    ValueError
+        If the diagonal of the matrix or of what is left over is negative.
+
+    Notes
+    -----
+    O(n r^2) time for rank r, by LAPACK; memory of two more matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank._solvers import factorise_kernel_matrix
+    >>> factor = factorise_kernel_matrix(np.array([[4.0, 2.0], [2.0, 1.0]]))
+    >>> factor.rows, factor.support
+    (array([[2.],
+           [1.]]), array([0]))
+    """
+    diagonal = np.diag(matrix)
+    scale = float(diagonal.max(initial=0.0))
+    _refuse_negative(diagonal, scale, tol)
+    if scale <= 0.0:
+        return KernelFactor(np.zeros((len(matrix), 0)), np.empty(0, dtype=np.intp), 0.0)
+    # LAPACK reads the columns of a Fortran array, which are the rows of a symmetric matrix.
+    factor, pivots, rank, _ = lapack.dpstrf(
+        np.array(matrix).T, tol * scale, lower=1, overwrite_a=1
+    )
+    order = np.asarray(pivots, dtype=np.intp) - 1
+    rows = np.empty((len(matrix), rank))
+    rows[order] = np.tril(factor[:, :rank])
+    left = diagonal - np.einsum("ij,ij->i", rows, rows)
+    _refuse_negative(left, scale, tol)
+    return KernelFactor(rows, order[:rank], float(max(left.max(), 0.0) / scale))
 
 
 def check_definite(factor: KernelFactor, block: Callable[[slice], FloatArray]) -> None:

@@ -8,6 +8,7 @@ from ._rank_boost import RankBoostRanker
 from ._rank_statistic import RankStatisticRanker
 from ._structural import StructuralRanker
 from ._top_focused import TopFocusedRanker
+from ._top_push import TopPushRanker
 from ._uncalibrated import RankSVM
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "RankStatisticRanker",
     "StructuralRanker",
     "TopFocusedRanker",
+    "TopPushRanker",
 ]

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from .._solvers import as_design, check_definite, factorise_kernel
+from .._solvers import (
+    Design,
+    as_design,
+    as_kernel_design,
+    check_definite,
+    factorise_kernel,
+    factorise_kernel_matrix,
+)
 from .._typing import FloatArray, IntArray
 
 __all__ = ["KernelMap"]
@@ -84,8 +91,24 @@ class KernelMap:
             pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **self.params)
         )
 
+    def design(self, X: Any) -> Design:
+        """Coordinates of points, whose inner products are the values of the kernel.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix} of shape (n, n_features) or (n, n)
+            Points, or with ``kernel="precomputed"`` the kernel matrix.
+
+        Returns
+        -------
+        Design
+            Of shape (n, rank); it knows the inner products where they are in memory.
+        """
+        rows = self.coordinates(X, np.arange(X.shape[0]))
+        return as_kernel_design(rows, self._matrix)
+
     def coordinates(self, X: Any, taken: IntArray) -> FloatArray:
-        """Coordinates of some points, whose inner products are the values of the kernel.
+        """Coordinates of some points, as :meth:`design` has them of all.
 
         Parameters
         ----------
@@ -107,8 +130,7 @@ class KernelMap:
             if callable(self.kernel) or len(taken) <= MOST_AT_ONCE:
                 matrix = self.values(points, points)
         if matrix is not None:
-            whole = matrix
-            factor = factorise_kernel(lambda i: whole[:, i], np.diag(whole))
+            factor = factorise_kernel_matrix(matrix)
         else:
             factor = factorise_kernel(
                 lambda i: self.values(points, points[i : i + 1])[:, 0], self.diagonal(points)
@@ -120,7 +142,7 @@ class KernelMap:
                     matrix[part] if matrix is not None else self.values(points[part], points)
                 ),
             )
-        self._factor, self._taken = factor, taken
+        self._factor, self._taken, self._matrix = factor, taken, matrix
         return factor.rows
 
     def _symmetric(self, matrix: FloatArray) -> FloatArray:

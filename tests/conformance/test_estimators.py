@@ -32,7 +32,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklearn_rank
-from sklearn_rank.exceptions import PositiveClassWarning, SingleListWarning, SmallTopWarning
+from sklearn_rank.exceptions import (
+    PositiveClassWarning,
+    SingleListWarning,
+    SmallTopWarning,
+    ZeroSolutionWarning,
+)
 from sklearn_rank.metrics import average_precision_score, get_scorer, precision_at_top_score
 from sklearn_rank.model_selection import BoundSearchCV, StructuralRankSelection
 from tests.catalogue import BIPARTITE_RANKERS, META_RANKERS, QUERY_RANKERS
@@ -84,6 +89,7 @@ def public_rankers():
 @pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 @pytest.mark.filterwarnings(f"ignore::{SingleListWarning.__module__}.SingleListWarning")
 @pytest.mark.filterwarnings(f"ignore::{PositiveClassWarning.__module__}.PositiveClassWarning")
+@pytest.mark.filterwarnings(f"ignore::{ZeroSolutionWarning.__module__}.ZeroSolutionWarning")
 @pytest.mark.filterwarnings("ignore:Every class is vacuous:UserWarning")
 @parametrize_with_checks([*(ranker() for ranker in public_rankers()), *SELECTIONS])
 def test_scikit_learns_checks(estimator, check):

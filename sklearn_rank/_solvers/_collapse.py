@@ -1,0 +1,81 @@
+"""Whether positives above the mean of the top have w = 0 as their solution, whatever the cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from ._difference_losses import Linear
+from ._top_functionals import TopMean
+from ._top_part import TopPushProblem
+from ._top_push import solve_top_push
+
+__all__ = ["collapses", "largest_collapsing_mass"]
+
+# Distance, relative to the spread of the rows, below which two points are one.
+NEAR = 1e-6
+
+# Relative accuracy of the mass that is searched for, where it is not less than one row.
+ACCURACY = 0.05
+
+# Largest number of Newton steps for each mass.
+MOST_STEPS = 300
+
+
+def collapses(problem: TopPushProblem) -> bool:
+    """Say whether w = 0 minimises the objective for all costs that are in the same proportions.
+
+    It does where the mean of the positives is a mean of the rows that T is of, none of which
+    counts for more than its weight over the mass of the top.
+
+    Parameters
+    ----------
+    problem : TopPushProblem
+        Problem of a mean of the top.
+
+    Returns
+    -------
+    bool
+        Whether the two are one to 1e-6 of the spread of the rows.
+    """
+    share = problem.cost / problem.cost.sum()
+    centre = problem.design.rows(problem.positive).pull_back(share)
+    rows = problem.design.rows(problem.reference)
+    squares = rows.squared_norms() - 2.0 * rows.scores(centre) + centre @ centre
+    near = 0.5 * NEAR**2 * float(np.mean(np.maximum(squares, 0.0)))
+    # With linear losses half the squared distance of the two is the minimum, negated.
+    linear = replace(problem, cost=share, loss=Linear())
+    found = solve_top_push(
+        linear,
+        max_iter=MOST_STEPS,
+        stop=lambda objective, lower: lower >= -near or objective < -near,
+    )
+    return found.certificate.objective >= -near
+
+
+def largest_collapsing_mass(problem: TopPushProblem) -> float:
+    """Search for the largest mass of the top with which the problem collapses.
+
+    Parameters
+    ----------
+    problem : TopPushProblem
+        Problem that collapses.
+
+    Returns
+    -------
+    float
+        To one row or 5 %, whichever is more; the sum of the weights if all masses collapse.
+    """
+    top = cast(TopMean, problem.top)
+    total = float(top.weight.sum())
+    low, high = top.mass, total
+    while high - low > max(1.0, ACCURACY * low):
+        middle = np.sqrt(low * high)
+        middle = np.ceil(middle) if np.ceil(middle) < high else middle
+        if collapses(replace(problem, top=replace(top, mass=float(middle)))):
+            low = float(middle)
+        else:
+            high = float(middle)
+    return total if high == total else low

@@ -1,0 +1,197 @@
+"""The problem of positives above the top of other rows, and parts of it with fewer rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ._design import Design, InMemoryDesign
+from ._difference_losses import DifferenceLoss
+from ._result import relative_gap
+from ._row_system import MOST_FEATURES, RowSystem
+from ._top_functionals import TopFunctional
+
+__all__ = ["Judge", "TopPart", "TopPushProblem"]
+
+# Relative gap that rounding leaves.
+LEAST_GAP = 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class TopPushProblem:
+    """Minimise ``||w||**2 / 2 + sum over positives of cost * loss(T(s) - s_i)``, ``s = X w``.
+
+    Parameters
+    ----------
+    design : Design
+        The rows X.
+    positive : ndarray of shape (n_pos,)
+        Rows that belong above T.
+    cost : ndarray of shape (n_pos,)
+        Their positive costs.
+    reference : ndarray of shape (n_reference,)
+        Rows of whose scores T is a function, ascending.
+    top : TopFunctional
+        T.
+    loss : DifferenceLoss
+        The loss.
+    """
+
+    design: Design
+    positive: IntArray
+    cost: FloatArray
+    reference: IntArray
+    top: TopFunctional
+    loss: DifferenceLoss
+
+    def objective(self, coef: FloatArray, scores: FloatArray) -> tuple[float, float]:
+        """Evaluate the objective.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (n_features,)
+            Weights.
+        scores : ndarray of shape (n_rows,)
+            Scores by them.
+
+        Returns
+        -------
+        objective, top : float
+            Its value and that of T.
+        """
+        top = self.top.value(scores[self.reference])
+        losses = self.loss.values(top - scores[self.positive])
+        return 0.5 * float(coef @ coef) + float(self.cost @ losses), top
+
+
+class TopPart:
+    """The problem with T of some of its rows alone, in copies of the rows that it needs.
+
+    Parameters
+    ----------
+    problem : TopPushProblem
+        The problem.
+    kept : ndarray of bool of shape (n_reference,)
+        The rows that T is of.
+    """
+
+    def __init__(self, problem: TopPushProblem, kept: BoolArray) -> None:
+        self.problem, self.kept = problem, kept
+        self.functional = problem.top.part(kept)
+        self.reference = problem.reference[kept]
+        # Only differences of scores count: the origin may be where it costs no digits.
+        self._origin: FloatArray | None = None
+        if problem.design.shape[1] <= MOST_FEATURES:
+            share = problem.cost / problem.cost.sum()
+            self._origin = problem.design.rows(problem.positive).pull_back(share)
+        self.positives = self._rows(problem.positive)
+        self.references = self._rows(self.reference)
+
+    def _rows(self, index: IntArray) -> Design:
+        rows = self.problem.design.rows(index)
+        if self._origin is not None and isinstance(rows, InMemoryDesign):
+            return rows.moved(self._origin)
+        return rows
+
+    def keep(self, kept: BoolArray) -> None:
+        """Let T be of other rows."""
+        self.kept, self.functional = kept, self.problem.top.part(kept)
+        self.reference = self.problem.reference[kept]
+        self.references = self._rows(self.reference)
+
+    def scores(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Score the positives and the rows that T is of."""
+        return self.positives.scores(coef), self.references.scores(coef)
+
+    def difference(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
+        """Sum the positives with factors, less the rows that T is of with theirs."""
+        used = np.flatnonzero(reference)
+        if 2 * len(used) < len(reference):
+            pulled = self.references.rows(used).pull_back(reference[used])
+        else:
+            pulled = self.references.pull_back(reference)
+        return self.positives.pull_back(positive) - pulled
+
+    def system(self, positive: FloatArray, reference: FloatArray) -> RowSystem:
+        """Matrix of Newton's method, given the weights of the rows."""
+        n_pos = len(positive)
+        index = np.append(self.problem.positive, self.reference)
+        copies = [(self.positives, slice(0, n_pos)), (self.references, slice(n_pos, len(index)))]
+        return RowSystem(self.problem.design, index, copies, np.append(positive, reference))
+
+    def objective(self, coef: FloatArray, positive: FloatArray, reference: FloatArray) -> float:
+        """Evaluate the objective, given the scores."""
+        losses = self.problem.loss.values(self.functional.value(reference) - positive)
+        return 0.5 * float(coef @ coef) + float(self.problem.cost @ losses)
+
+    def lower_bound(
+        self, slope: FloatArray, difference: FloatArray, top_conjugate: float = 0.0
+    ) -> float:
+        """Value of the dual problem.
+
+        Parameters
+        ----------
+        slope : ndarray of shape (n_pos,)
+            Slopes of the costs of the positives.
+        difference : ndarray of shape (n_features,)
+            :meth:`difference` of these and the slopes of T times their sum.
+        top_conjugate : float, default=0.0
+            Conjugate of T at its slopes.
+
+        Returns
+        -------
+        float
+            No weights have a smaller objective, here or in the whole problem.
+        """
+        cost = self.problem.cost
+        conjugate = float(cost @ self.problem.loss.conjugate(slope / cost))
+        total = float(slope.sum())
+        return -0.5 * float(difference @ difference) - conjugate - total * top_conjugate
+
+
+class Judge:
+    """Keeps the best solution and the best lower bound, and says when they are near enough.
+
+    Parameters
+    ----------
+    wanted : float
+        Relative gap that is near enough.
+    stop : callable or None
+        Also near enough where this is true of the objective and the lower bound.
+    max_iter : int
+        Number of iterations after which to end.
+    polish : bool, default=False
+        Whether to go on after that as long as each iterate at least halves the gap.
+    """
+
+    def __init__(
+        self,
+        wanted: float,
+        stop: Callable[[float, float], bool] | None,
+        max_iter: int,
+        *,
+        polish: bool = False,
+    ) -> None:
+        self._wanted, self._stop, self._max_iter = wanted, stop, max_iter
+        self._polish, self._gap_before = polish, np.inf
+        self.coef: FloatArray = np.empty(0)
+        self.objective, self.lower_bound = np.inf, -np.inf
+        self.n_iter, self.exhausted = 0, False
+
+    def see(self, coef: FloatArray, objective: float, lower_bound: float) -> bool:
+        """Take notice of a solution and a bound; return whether to end."""
+        if objective < self.objective:
+            self.coef, self.objective = coef, objective
+        self.lower_bound = max(self.lower_bound, lower_bound)
+        if self.n_iter >= self._max_iter:
+            return True
+        if self._stop is not None and self._stop(self.objective, self.lower_bound):
+            return True
+        gap = float(relative_gap(self.objective, self.lower_bound))
+        before, self._gap_before = self._gap_before, gap
+        if gap > self._wanted:
+            return False
+        return not self._polish or gap > 0.5 * before or gap < LEAST_GAP

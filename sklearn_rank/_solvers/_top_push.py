@@ -1,0 +1,144 @@
+"""Positives above the top of other rows, whose set grows until it holds all that count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray
+from ._result import Certificate, SolverResult, relative_gap
+from ._top_functionals import TopMean
+from ._top_mean import minimise_top_mean
+from ._top_part import Judge, TopPart, TopPushProblem
+from ._top_quantile import minimise_top_quantile
+
+__all__ = ["TopPushSolution", "solve_top_push"]
+
+# Rows beside those that count which the first set and each larger one have.
+SPARE_ROWS = 500
+
+# Entries of X up to which steps beyond the tolerance cost nothing that a user would notice.
+SMALL = 1_000_000
+
+# Relative gap of the solutions from which the rows that count are guessed.
+ROUGH = 1e-2
+
+# Rows that T is of in the sample from which a large problem's first set is guessed, at least.
+SAMPLED_ROWS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class TopPushSolution(SolverResult):
+    """A solution, and T at its scores.
+
+    Parameters
+    ----------
+    top : float
+        T(X coef).
+    """
+
+    top: float
+
+
+def solve_top_push(
+    problem: TopPushProblem,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 500,
+    stop: Callable[[float, float], bool] | None = None,
+    on_iteration: Callable[[int, float, float], None] | None = None,
+) -> TopPushSolution:
+    """Put positives above a functional of the top of other rows, with a certificate.
+
+    T is taken of the rows that score high so far, and rows that turn out to count are added. The
+    mean of the top is minimised by a primal-dual interior point method, a surrogate of the
+    quantile by Newton's method.
+
+    Parameters
+    ----------
+    problem : TopPushProblem
+        The problem.
+    tol : float, default=1e-6
+        Largest duality gap, relative to the objective.
+    max_iter : int, default=500
+        Largest number of Newton steps.
+    stop : callable or None, default=None
+        Called with the objective and its lower bound; true ends the search as converged, too.
+    on_iteration : callable or None, default=None
+        Called after each set of rows with the number of steps so far, the objective and the
+        relative gap.
+
+    Returns
+    -------
+    TopPushSolution
+        The solution with its certificate.
+
+    Notes
+    -----
+    A step costs O(r d^2 + d^3) for d features and r rows that are positive or score high, a set of
+    rows one product with all rows. Memory: copies of these r rows.
+    """
+    n_features = problem.design.shape[1]
+    coef, best, top, lower = np.zeros(n_features), np.inf, 0.0, -np.inf
+    n_iter, wanted, kept = 0, 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
+    if len(kept) > 4 * SPARE_ROWS:
+        first = _first_guess(problem, max_iter)
+        kept = _with_spare(problem, problem.design.scores(first)[problem.reference])
+        wanted = max(wanted, ROUGH)
+    part = TopPart(problem, kept)
+    small = problem.design.shape[0] * n_features <= SMALL
+    while True:
+        judge = Judge(wanted, stop, max_iter - n_iter, polish=small)
+        if isinstance(problem.top, TopMean):
+            minimise_top_mean(part, judge)
+        else:
+            minimise_top_quantile(part, judge, coef)
+        n_iter += judge.n_iter
+        lower = max(lower, judge.lower_bound)
+        scores = problem.design.scores(judge.coef)
+        objective, value = problem.objective(judge.coef, scores)
+        if objective < best:
+            coef, best, top = judge.coef, objective, value
+        gap = float(relative_gap(best, lower))
+        if on_iteration is not None:
+            on_iteration(n_iter, best, gap)
+        converged = gap <= tol or (stop is not None and stop(best, lower))
+        missing = problem.top.counting(scores[problem.reference]) & ~part.kept
+        if converged or n_iter >= max_iter or (judge.exhausted and not missing.any()):
+            break
+        wanted = 0.5 * tol
+        if missing.any():
+            part.keep(part.kept | _with_spare(problem, scores[problem.reference]))
+    certificate = Certificate(best, lower, n_iter=n_iter, converged=converged)
+    return TopPushSolution(coef, certificate, top)
+
+
+def _first_guess(problem: TopPushProblem, max_iter: int) -> FloatArray:
+    """Solve the problem of every so manieth row roughly, or take the difference of the means."""
+    stride = len(problem.reference) // SAMPLED_ROWS
+    if stride > 1:
+        reference = problem.reference[::stride]
+        sample = replace(
+            problem,
+            positive=problem.positive[::stride],
+            cost=stride * problem.cost[::stride],
+            reference=reference,
+            top=problem.top.sample(stride),
+        )
+        return solve_top_push(sample, tol=ROUGH, max_iter=max_iter).coef
+    by_row = np.zeros(problem.design.shape[0])
+    by_row[problem.reference] = -1.0 / len(problem.reference)
+    by_row[problem.positive] += problem.cost / problem.cost.sum()
+    return problem.design.pull_back(by_row)
+
+
+def _with_spare(problem: TopPushProblem, scores: FloatArray) -> BoolArray:
+    """Rows that T depends on, and some that score less."""
+    counting = problem.top.counting(scores)
+    n_kept = int(1.5 * np.count_nonzero(counting)) + SPARE_ROWS
+    if n_kept >= len(scores):
+        return np.ones(len(scores), dtype=bool)
+    level = np.partition(scores, len(scores) - n_kept)[len(scores) - n_kept]
+    return np.asarray(counting | (scores >= level))

@@ -1,0 +1,316 @@
+"""Positives above the top of the negatives: Top Push, Infinite Push, tau-FPL, Pat&Mat."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+
+from .._sklearn_compat import Interval, StrOptions
+from .._solvers import (
+    Design,
+    Hinge,
+    LogisticLoss,
+    SolverResult,
+    SquaredHinge,
+    SurrogateQuantile,
+    TopFunctional,
+    TopMean,
+    TopPushProblem,
+    collapses,
+    largest_collapsing_mass,
+    solve_top_push,
+)
+from .._typing import FloatArray
+from .._warn import warn
+from ..exceptions import ZeroSolutionWarning
+from ._fitting import FitProgress
+from ._kernel_base import KernelRanker, OneProblemRanker
+from ._top_of_rows import mass_of_top
+from ._two_classes import TwoClasses
+
+__all__ = ["TopPushRanker"]
+
+LOSSES = {"squared_hinge": SquaredHinge(), "hinge": Hinge(), "logistic": LogisticLoss()}
+
+# Share of its value at w = 0 that the objective of a solution that is not 0 has less, at least.
+FALL = 1e-4
+
+
+class TopPushRanker(OneProblemRanker):
+    r"""Linear ranker that lifts the positives above the top of the negatives, or of all rows.
+
+    It minimises
+
+    .. math:: \tfrac12 \|w\|^2 + \frac{C}{U} \sum_{i \text{ positive}} u_i \,
+              \ell\bigl(T(s) - s_i\bigr), \qquad s = X w,
+
+    with weights u of the positives and their sum U. T is the mean of the highest scores of the
+    negatives (``of="negatives"``) or of all rows (``of="all"``), or a smooth upper bound of their
+    quantile. All of these problems are convex, and many have names of their own:
+
+    ============================== ========== ============== ============================
+    method                         ``top``    ``of``         ``threshold``
+    ============================== ========== ============== ============================
+    Top Push [1]_                  1          "negatives"    "mean"
+    Infinite Push [2]_             1          "negatives"    "mean"
+    Top Push K, tau-FPL [3]_       k or tau   "negatives"    "mean"
+    TopMean [4]_                   tau        "all"          "mean"
+    Pat&Mat [4]_                   tau        "all"          "quantile"
+    Pat&Mat-NP [4]_                tau        "negatives"    "quantile"
+    ============================== ========== ============== ============================
+
+    Parameters
+    ----------
+    top : int or float, default=0.3
+        How many of the highest scores T is of: an int is their number (weight, where rows are
+        weighted), at least 1 and less than there are; a float in (0, 1) is their share. Fewer
+        look nearer to the top, and make it likelier that ``w = 0`` is the solution; see Notes.
+    of : {"negatives", "all"}, default="negatives"
+        Whose scores T is of. "negatives" is for a limit of the false positive rate, "all" for a
+        share of the list.
+    threshold : {"mean", "quantile"}, default="mean"
+        "mean": the mean of the highest scores. "quantile": the T at which
+        ``sum over j of v_j loss(beta (s_j - T))`` is the weight of the top, which is never below
+        the quantile; its solution is never 0.
+    loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
+        The loss l(u) of a positive: ``max(0, 1 + u)^2``, ``max(0, 1 + u)`` or
+        ``log2(1 + exp(u))``.
+    beta : float, default=1.0
+        Scale of the scores in ``threshold="quantile"``, positive; more keeps T nearer to the
+        quantile and makes the problem harder. Without effect otherwise.
+    pos_label : int, float, bool, str or None, default=None
+        The positive class, which belongs on top. None is 1 for labels among 0 and 1 or among -1
+        and 1; for all others it is the greater label, with a warning.
+    C : float, default=1.0
+        Factor of the mean loss, positive; more fits the training data closer. Since the loss is
+        a mean, .1 to 100 is the range to search.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        Inner product of rows. With "precomputed" ``fit`` takes the square matrix of the training
+        rows and ``decision_function`` that of new rows with all training rows; a callable takes
+        two rows and returns a number. It has to be positive semidefinite.
+    gamma : float or None, default=None
+        Rate of ``exp(-gamma |x - z|^2)`` and of ``(gamma x.z + coef0)^degree``; None is
+        ``1 / n_features``.
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=1
+        Constant of "poly".
+    kernel_params : dict or None, default=None
+        Keyword arguments of a callable.
+    tol : float, default=1e-6
+        Duality gap relative to the objective at which the problem counts as solved, positive.
+    max_iter : int, default=500
+        Most steps; fits with ``threshold="mean"`` take 10 to 40.
+    verbose : int, default=0
+        1 writes a line on each set of rows to the standard error; 0 is silent.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The classes, ascending.
+    pos_label_ : object
+        The positive one of them.
+    coef_ : ndarray of shape (1, n_features)
+        Weights of the features. Only for ``kernel="linear"``.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Weights of the kernel's values with the support rows. Only for other kernels.
+    support_ : ndarray of shape (n_support,)
+        Support rows: those whose images span all others, to rounding. Only for other kernels.
+    X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
+        The support rows. Only for other kernels that are not precomputed.
+    intercept_ : ndarray of shape (1,)
+        ``-threshold_``.
+    threshold_ : float
+        T at the scores of the training rows.
+    objective_ : float
+        Value of the objective.
+    lower_bound_ : float
+        Certified: no weights have a smaller objective.
+    dual_gap_ : float
+        Objective less lower bound, relative to the objective.
+    converged_ : bool
+        Whether that is at most ``tol``.
+    n_iter_ : int
+        Number of Newton steps.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where ``X`` has names that are all strings.
+
+    Warns
+    -----
+    ZeroSolutionWarning
+        In ``fit``, if ``w = 0`` is the solution for every C; it says from which ``top`` on it is
+        not.
+
+    See Also
+    --------
+    PNormPushRanker : All negatives count, the higher the more.
+    AccuracyAtTopRanker : The hinge loss at the quantile itself, by one problem for each row.
+    TopFocusedRanker : Any classifier, fitted again with weights near the top.
+
+    Notes
+    -----
+    *Infinite Push is Top Push.* The Infinite Push minimises the largest mean loss
+    ``mean over i of l(s_j - s_i)`` of a negative j. Since l does not decrease, the largest is that
+    of the largest ``s_j``, and the two objectives are one.
+
+    *When the solution is w = 0.* With ``threshold="mean"``, w = 0 is the solution for every C if
+    and only if the mean of the positives is a weighted mean of the rows that T is of, none of
+    which has more than the share 1 / (number at the top) of the weight: if it lies in their
+    reduced convex hull. With ``top=1`` that is the whole hull, which holds it nearly always where
+    there are many more rows than features. Of two normal classes with one covariance and an AUC
+    of .9, more than 9 % of the negatives have to be taken, with an AUC of .8 more than 29 %. With
+    ``of="all"`` it is so whenever the top holds no more weight than the positives, whose mean is
+    then one of its own. With ``kernel="rbf"``, distinct rows and ``of="negatives"`` it never is.
+
+    ``threshold="mean"`` is solved by a primal-dual interior point method (Mehrotra's), "quantile"
+    by Newton's method; T is taken of a set of rows that grows until it holds all that count. A
+    step takes O(r d^2 + d^3) for d features up to 1,000 and r rows that are positive or near the
+    top; for more features, among them kernels, O(r^3) up to r = 4,000, else products with the
+    rows. Copies of these r rows are the memory beside the data. ``lower_bound_`` is the value of
+    a feasible point of the dual problem. Nothing is random.
+
+    Weight 2 is a row twice. Ties need no rule: T is a continuous function of the scores.
+
+    References
+    ----------
+    .. [1] Li, Jin and Zhou (2014), *Top Rank Optimization in Linear Time*, NIPS 27.
+    .. [2] Agarwal (2011), *The Infinite Push: A New Support Vector Ranking Algorithm that Directly
+       Optimizes Accuracy at the Absolute Top of the List*, SDM.
+    .. [3] Zhang, Li, Pu, Wang and Yuan (2018), *tau-FPL: Tolerance-Constrained Learning in Linear
+       Time*, AAAI.
+    .. [4] Adam, Mácha, Šmídl and Pevný (2021), *General framework for binary classification on
+       top samples*, Optimization Methods and Software.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn_rank import TopPushRanker
+    >>> from sklearn_rank.datasets import load_ionosphere
+    >>> X, y = load_ionosphere(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> ranker = TopPushRanker(top=0.3).fit(X[::2], y[::2])
+    >>> ranker.score(X[1::2], y[1::2]).__round__(2)
+    0.86
+    >>> bool(ranker.dual_gap_ <= ranker.tol)
+    True
+    """
+
+    _parameter_constraints = {
+        **KernelRanker._parameter_constraints,
+        "top": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+        ],
+        "of": [StrOptions({"negatives", "all"})],
+        "threshold": [StrOptions({"mean", "quantile"})],
+        "loss": [StrOptions(set(LOSSES))],
+        "beta": [Interval(Real, 0, None, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        top=0.3,
+        *,
+        of="negatives",
+        threshold="mean",
+        loss="squared_hinge",
+        beta=1.0,
+        pos_label=None,
+        C=1.0,
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        kernel_params=None,
+        tol=1e-6,
+        max_iter=500,
+        verbose=0,
+    ):
+        self.top = top
+        self.of = of
+        self.threshold = threshold
+        self.loss = loss
+        self.beta = beta
+        self.pos_label = pos_label
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # T is above most of the positives where the top is small.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _reference(self, rows: TwoClasses) -> tuple[np.ndarray, TopFunctional]:
+        """Rows that T is of, and T."""
+        reference = (
+            np.arange(len(rows.positive)) if self.of == "all" else np.flatnonzero(~rows.positive)
+        )
+        weight = rows.weight[reference]
+        total = float(weight.sum())
+        if isinstance(self.top, Integral):
+            mass = float(self.top)
+        else:
+            mass = mass_of_top(weight, self.top)
+        if mass >= total:
+            which = "rows" if self.of == "all" else "negative rows"
+            raise ValueError(
+                f"top={self.top!r} takes {mass:g} of the {total:g} {which}, which is all of them:"
+                " pass a smaller top, or fit on more rows."
+            )
+        if self.threshold == "mean":
+            return reference, TopMean(weight, mass)
+        return reference, SurrogateQuantile(weight, mass, LOSSES[self.loss], float(self.beta))
+
+    def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
+        reference, top = self._reference(rows)
+        positive = np.flatnonzero(rows.positive)
+        weight = rows.weight[positive]
+        cost = self.C * weight / weight.sum()
+        problem = TopPushProblem(design, positive, cost, reference, top, LOSSES[self.loss])
+        solution = solve_top_push(
+            problem, tol=self.tol, max_iter=self.max_iter, on_iteration=progress.iteration
+        )
+        if self.threshold == "mean":
+            at_zero = self.C * problem.loss.at_zero
+            if solution.certificate.objective > (1.0 - FALL) * at_zero and collapses(problem):
+                self._warn_of_zero(problem)
+        return solution
+
+    def _warn_of_zero(self, problem: TopPushProblem) -> None:
+        """Warn that 0 is the solution, and say with which top it is not."""
+        which = "rows" if self.of == "all" else "negative rows"
+        mass = largest_collapsing_mass(problem)
+        total = float(problem.top.weight.sum())
+        if mass >= total:
+            remedy = "no top has another; the classes have the same mean: use another kernel"
+        else:
+            least = int(mass) + 1
+            remedy = (
+                f"pass top={least} or more, which is a share of {least / total:.2g}, or"
+                " threshold='quantile'"
+            )
+        warn(
+            f"w = 0 solves the problem for every C, so that all rows score alike: the mean of the"
+            f" positives is a mean of {which} that has as much of each as top={self.top!r}"
+            f" permits; {remedy}.",
+            ZeroSolutionWarning,
+        )
+
+    def _threshold_of(
+        self, result: SolverResult, scores: FloatArray, rounding: FloatArray, rows: TwoClasses
+    ) -> float:
+        reference, top = self._reference(rows)
+        # With top=1 a row is at T, which is not above it, however its score is rounded.
+        return top.value(scores[reference]) + float(rounding.max())

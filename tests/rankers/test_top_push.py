@@ -1,0 +1,257 @@
+"""TopPushRanker: the problems it names, their certificates, and solutions of 0."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_rank import TopPushRanker
+from sklearn_rank.exceptions import ZeroSolutionWarning
+from tests.oracles import top_push as oracle
+
+LOSSES = ["squared_hinge", "hinge", "logistic"]
+
+
+def data(seed=0, n=60, d=4, shift=2.0, tails=None):
+    """Rows of two classes; heavy tails where degrees of freedom are given."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3 == 0
+    X = rng.normal(size=(n, d)) if tails is None else rng.standard_t(tails, size=(n, d))
+    X[y, 0] += shift
+    return X, y.astype(int)
+
+
+def parts(y, of):
+    positive, negative = np.flatnonzero(y), np.flatnonzero(1 - y)
+    return positive, negative if of == "negatives" else np.arange(len(y))
+
+
+# ------------------------------------------------------------------------------------- problems
+
+
+@pytest.mark.parametrize("tails", [None, 1.5])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("top", "of"), [(1, "negatives"), (7, "negatives"), (30, "all")])
+def test_the_mean_of_the_top_is_minimised(top, of, loss, tails):
+    X, y = data(tails=tails, shift=5.0)
+    positive, reference = parts(y, of)
+    for C in (0.1, 100.0):
+        ranker = TopPushRanker(top, of=of, loss=loss, C=C).fit(X, y)
+        ones = np.ones(len(reference))
+        least = oracle.top_mean(X, positive, reference, ones, top, loss, C)
+        np.testing.assert_allclose(ranker.objective_, least, rtol=1e-5)
+        assert ranker.lower_bound_ <= least * (1 + 1e-6)
+        assert ranker.dual_gap_ <= ranker.tol
+        assert ranker.converged_
+        assert ranker.n_iter_ < 40
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_infinite_push_is_top_push(loss):
+    X, y = data(seed=1, n=36, shift=3.0)
+    positive, negative = parts(y, "negatives")
+    ranker = TopPushRanker(1, loss=loss, C=5.0).fit(X, y)
+    least = oracle.infinite_push(X, positive, negative, loss, 5.0)
+    np.testing.assert_allclose(ranker.objective_, least, rtol=1e-5)
+
+
+@pytest.mark.parametrize("of", ["negatives", "all"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_surrogate_of_the_quantile_is_minimised(loss, of):
+    X, y = data(seed=2)
+    positive, reference = parts(y, of)
+    for beta in (0.3, 3.0):
+        ranker = TopPushRanker(
+            5, of=of, threshold="quantile", loss=loss, beta=beta, C=5.0, tol=1e-7
+        ).fit(X, y)
+        least = oracle.surrogate_quantile(X, positive, reference, 5, loss, beta, 5.0)
+        np.testing.assert_allclose(ranker.objective_, least, rtol=1e-5)
+        assert ranker.lower_bound_ <= least * (1 + 1e-6)
+        scores = X[reference] @ ranker.coef_[0]
+        above = {
+            "squared_hinge": lambda u: np.maximum(1 + u, 0) ** 2,
+            "hinge": lambda u: np.maximum(1 + u, 0),
+            "logistic": lambda u: np.log2(1 + np.exp(u)),
+        }[loss]
+        np.testing.assert_allclose(above(beta * (scores - ranker.threshold_)).sum(), 5, rtol=1e-9)
+        assert np.count_nonzero(scores > ranker.threshold_) <= 5
+
+
+def test_the_threshold_is_the_mean_of_the_top():
+    X, y = data(seed=3, shift=5.0)
+    for of, top in (("negatives", 6), ("all", 30)):
+        ranker = TopPushRanker(top, of=of, C=10.0).fit(X, y)
+        scores = np.sort(X[parts(y, of)[1]] @ ranker.coef_[0])
+        np.testing.assert_allclose(ranker.threshold_, scores[-top:].mean())
+        share = TopPushRanker(top / len(scores), of=of, C=10.0).fit(X, y)
+        np.testing.assert_array_equal(share.coef_, ranker.coef_)
+
+
+def test_weights_are_repetitions():
+    X, y = data(seed=4, shift=5.0)
+    weight = np.random.default_rng(4).integers(0, 4, len(y))
+    repeated = np.repeat(np.arange(len(y)), weight)
+    for parameters in ({"top": 5}, {"top": 0.6, "of": "all"}, {"threshold": "quantile"}):
+        ranker = TopPushRanker(C=10.0, tol=1e-10, **parameters)
+        weighted = ranker.fit(X, y, sample_weight=weight).coef_
+        again = TopPushRanker(**ranker.get_params()).fit(X[repeated], y[repeated]).coef_
+        np.testing.assert_allclose(weighted, again, rtol=1e-3, atol=1e-6)
+
+
+def test_weights_that_are_no_counts_scale_as_shares():
+    X, y = data(seed=5)
+    weight = np.random.default_rng(5).random(len(y)) + 0.1
+    first = TopPushRanker(0.2, C=10.0).fit(X, y, sample_weight=weight)
+    second = TopPushRanker(0.2, C=10.0).fit(X, y, sample_weight=3.7 * weight)
+    np.testing.assert_allclose(first.objective_, second.objective_, rtol=1e-6)
+
+
+# -------------------------------------------------------------------------------------- kernels
+
+
+@pytest.mark.parametrize("threshold", ["mean", "quantile"])
+def test_many_features_and_kernels_are_solved_by_rows(threshold):
+    rng = np.random.default_rng(6)
+    y = np.arange(50) % 2
+    X = rng.normal(size=(50, 1200)) + 0.1 * y[:, np.newaxis]
+    parameters = {"top": 3, "threshold": threshold, "C": 10.0, "tol": 1e-9}
+    wide = TopPushRanker(**parameters).fit(X, y)
+    kernel = TopPushRanker(kernel="precomputed", **parameters).fit(X @ X.T, y)
+    np.testing.assert_allclose(kernel.objective_, wide.objective_, rtol=1e-8)
+    np.testing.assert_allclose(
+        kernel.decision_function(X @ X.T), wide.decision_function(X), rtol=1e-3, atol=1e-4
+    )
+    sparse = TopPushRanker(**parameters).fit(sp.csr_array(X), y)
+    np.testing.assert_allclose(sparse.coef_, wide.coef_, rtol=1e-3, atol=1e-6)
+
+
+def test_beyond_both_limits_the_system_is_solved_by_products(monkeypatch):
+    from sklearn_rank._solvers import _row_system
+
+    rng = np.random.default_rng(7)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 1100)) + 0.1 * y[:, np.newaxis]
+    by_rows = TopPushRanker(4, C=10.0).fit(X, y)
+    monkeypatch.setattr(_row_system, "MOST_ROWS", 1)
+    by_products = TopPushRanker(4, C=10.0).fit(X, y)
+    assert by_products.converged_
+    np.testing.assert_allclose(by_products.objective_, by_rows.objective_, rtol=1e-5)
+
+
+def test_a_kernel_has_coordinates_of_which_the_solution_is_a_sum():
+    X, y = data(seed=8)
+    ranker = TopPushRanker(3, kernel="rbf", gamma=0.3, C=100.0).fit(X, y)
+    K = rbf_kernel(X, X[ranker.support_], gamma=0.3)
+    scores = K @ ranker.dual_coef_[0] - ranker.threshold_
+    np.testing.assert_allclose(ranker.decision_function(X), scores, atol=1e-10)
+
+
+# -------------------------------------------------------------------------- sets of rows that grow
+
+
+@pytest.mark.parametrize("parameters", [{"top": 0.01}, {"top": 0.5, "of": "all"}])
+@pytest.mark.parametrize("threshold", ["mean", "quantile"])
+def test_parts_of_the_rows_suffice(parameters, threshold, monkeypatch):
+    from sklearn_rank._solvers import _top_push
+
+    X, y = data(seed=9, n=6000, shift=6.0)
+    ranker = TopPushRanker(C=100.0, threshold=threshold, **parameters)
+    in_parts = ranker.fit(X, y).objective_
+    monkeypatch.setattr(_top_push, "SAMPLED_ROWS", 500)
+    sampled = ranker.fit(X, y).objective_
+    monkeypatch.setattr(_top_push, "SPARE_ROWS", len(y))
+    np.testing.assert_allclose([in_parts, sampled], ranker.fit(X, y).objective_, rtol=2e-6)
+
+
+# --------------------------------------------------------------------------------- solutions of 0
+
+
+def test_zero_is_the_solution_where_the_mean_is_in_the_reduced_hull():
+    for seed in range(5):
+        X, y = data(seed=seed, n=90, d=3, shift=1.0)
+        positive, negative = parts(y, "negatives")
+        mass = oracle.largest_collapsing_mass(X, positive, negative)
+        assert mass > 2
+        with pytest.warns(ZeroSolutionWarning, match="pass top=") as caught:
+            ranker = TopPushRanker(1, C=1000.0).fit(X, y)
+        assert np.abs(ranker.coef_).max() < 1e-3
+        said = int(str(caught[0].message).partition("pass top=")[2].split()[0])
+        assert mass < said <= 1.06 * mass + 2
+        TopPushRanker(said, C=1000.0).fit(X, y)
+
+
+def test_the_mean_of_as_many_rows_as_there_are_positives_is_theirs():
+    X, y = data(seed=13, shift=20.0)
+    with pytest.warns(ZeroSolutionWarning, match="mean of rows"):
+        ranker = TopPushRanker(int(y.sum()), of="all", C=10.0).fit(X, y)
+    assert np.abs(ranker.coef_).max() < 1e-3
+    assert TopPushRanker(int(y.sum()) + 1, of="all", C=10.0).fit(X, y).score(X, y) == 1.0
+
+
+def test_a_small_cost_alone_is_no_reason_to_warn():
+    X, y = data(seed=10, shift=6.0)
+    ranker = TopPushRanker(1, C=1e-6).fit(X, y)
+    assert ranker.converged_
+    assert np.abs(ranker.coef_).max() > 0
+
+
+def test_classes_with_one_mean_have_no_top():
+    X = np.array([[1.0], [-1.0], [2.0], [-2.0], [1.0], [-1.0]])
+    y = np.array([1, 1, 0, 0, 0, 0])
+    with pytest.warns(ZeroSolutionWarning, match="no top has another"):
+        TopPushRanker(1).fit(X, y)
+
+
+def test_the_quantile_and_strict_kernels_have_other_solutions():
+    X, y = data(seed=0, n=90, d=3, shift=1.0)
+    for parameters in ({"threshold": "quantile"}, {"kernel": "rbf"}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ZeroSolutionWarning)
+            ranker = TopPushRanker(1, C=10.0, **parameters).fit(X, y)
+        assert np.ptp(ranker.decision_function(X)) > 1e-3
+
+
+# ------------------------------------------------------------------------------ input and warnings
+
+
+@pytest.mark.parametrize("top", [0, 1.0, 0.0, -1, 1.5, "1"])
+def test_a_top_is_a_count_or_a_share(top):
+    X, y = data()
+    with pytest.raises(ValueError, match="'top' parameter"):
+        TopPushRanker(top).fit(X, y)
+
+
+def test_a_top_of_all_rows_is_refused():
+    X, y = data(n=30)
+    with pytest.raises(ValueError, match=r"top=20 takes 20 of the 20 negative rows"):
+        TopPushRanker(20).fit(X, y)
+    with pytest.raises(ValueError, match=r"top=30 takes 30 of the 30 rows"):
+        TopPushRanker(30, of="all").fit(X, y)
+
+
+def test_a_fit_that_ends_early_says_so():
+    X, y = data()
+    with pytest.warns(ConvergenceWarning, match="relative duality gap"):
+        ranker = TopPushRanker(3, C=100.0, max_iter=2).fit(X, y)
+    assert not ranker.converged_
+    assert ranker.dual_gap_ > ranker.tol
+
+
+def test_features_far_from_the_origin_cost_no_digits():
+    X, y = data(seed=11)
+    near = TopPushRanker(3, C=10.0).fit(X, y)
+    far = TopPushRanker(3, C=10.0).fit(X + 1e6, y)
+    np.testing.assert_allclose(far.objective_, near.objective_, rtol=1e-5)
+
+
+def test_counts_and_shares_go_through_one_search():
+    X, y = data(seed=12, n=90)
+    grid = {"top": [2, 0.3], "C": [1.0, 10.0], "threshold": ["mean", "quantile"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ZeroSolutionWarning)
+        search = GridSearchCV(TopPushRanker(), grid, cv=3, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.7
