@@ -10,7 +10,7 @@ import numpy as np
 from ._difference_losses import Linear
 from ._top_functionals import TopMean
 from ._top_part import TopPushProblem
-from ._top_push import solve_top_push
+from ._top_push import sampled, solve_top_push
 
 __all__ = ["collapses", "largest_collapsing_mass"]
 
@@ -58,6 +58,8 @@ def collapses(problem: TopPushProblem) -> bool:
 def largest_collapsing_mass(problem: TopPushProblem) -> float:
     """Search for the largest mass of the top with which the problem collapses.
 
+    Large problems are searched in a sample of their rows.
+
     Parameters
     ----------
     problem : TopPushProblem
@@ -68,6 +70,10 @@ def largest_collapsing_mass(problem: TopPushProblem) -> float:
     float
         To one row or 5 %, whichever is more; the sum of the weights if all masses collapse.
     """
+    sample = sampled(problem)
+    if sample is not None:
+        share = largest_collapsing_mass(sample) / float(sample.top.weight.sum())
+        return max(problem.top.mass, share * float(problem.top.weight.sum()))
     top = cast(TopMean, problem.top)
     total = float(top.weight.sum())
     low, high = top.mass, total

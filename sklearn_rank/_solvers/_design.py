@@ -24,6 +24,10 @@ __all__ = [
 ]
 
 
+# Rows of which a copy is made at a time where one is needed.
+COPIED_ROWS = 8192
+
+
 class CompiledArrays(NamedTuple):
     """Rows as compiled kernels take them: dense rows, or CSR arrays, the others empty.
 
@@ -291,10 +295,15 @@ class DenseDesign(InMemoryDesign):
         return np.asarray(rows @ rows.T)
 
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
-        return np.asarray(np.abs(self._matrix) @ np.abs(coef))
+        sums = np.empty(len(self._matrix))
+        # In parts, so that no copy of all rows is made.
+        for start in range(0, len(sums), COPIED_ROWS):
+            part = slice(start, start + COPIED_ROWS)
+            sums[part] = np.abs(self._matrix[part]) @ np.abs(coef)
+        return sums
 
     def squared_norms(self) -> FloatArray:
-        return np.asarray(np.sum(self._matrix * self._matrix, axis=1))
+        return np.einsum("ij,ij->i", self._matrix, self._matrix)
 
     def to_array(self) -> FloatArray:
         return self._matrix

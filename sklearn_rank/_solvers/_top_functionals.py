@@ -48,9 +48,12 @@ class TopFunctional(ABC):
     ----------
     weight : ndarray of shape (n,)
         Positive weights of the scores.
+    mass : float
+        Weight of the top.
     """
 
     weight: FloatArray
+    mass: float
 
     @abstractmethod
     def value(self, scores: FloatArray) -> float:

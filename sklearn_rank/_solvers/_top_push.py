@@ -14,7 +14,7 @@ from ._top_mean import minimise_top_mean
 from ._top_part import Judge, TopPart, TopPushProblem
 from ._top_quantile import minimise_top_quantile
 
-__all__ = ["TopPushSolution", "solve_top_push"]
+__all__ = ["TopPushSolution", "sampled", "solve_top_push"]
 
 # Rows beside those that count which the first set and each larger one have.
 SPARE_ROWS = 500
@@ -117,21 +117,38 @@ def solve_top_push(
 
 def _first_guess(problem: TopPushProblem, max_iter: int) -> FloatArray:
     """Solve the problem of every so manieth row roughly, or take the difference of the means."""
-    stride = len(problem.reference) // SAMPLED_ROWS
-    if stride > 1:
-        reference = problem.reference[::stride]
-        sample = replace(
-            problem,
-            positive=problem.positive[::stride],
-            cost=stride * problem.cost[::stride],
-            reference=reference,
-            top=problem.top.sample(stride),
-        )
+    sample = sampled(problem)
+    if sample is not None:
         return solve_top_push(sample, tol=ROUGH, max_iter=max_iter).coef
     by_row = np.zeros(problem.design.shape[0])
     by_row[problem.reference] = -1.0 / len(problem.reference)
     by_row[problem.positive] += problem.cost / problem.cost.sum()
     return problem.design.pull_back(by_row)
+
+
+def sampled(problem: TopPushProblem) -> TopPushProblem | None:
+    """Keep every so manieth row of a large problem, and its costs in proportion.
+
+    Parameters
+    ----------
+    problem : TopPushProblem
+        The problem.
+
+    Returns
+    -------
+    TopPushProblem or None
+        The smaller one; None if the problem is not large.
+    """
+    stride = len(problem.reference) // SAMPLED_ROWS
+    if stride < 2:
+        return None
+    return replace(
+        problem,
+        positive=problem.positive[::stride],
+        cost=stride * problem.cost[::stride],
+        reference=problem.reference[::stride],
+        top=problem.top.sample(stride),
+    )
 
 
 def _with_spare(problem: TopPushProblem, scores: FloatArray) -> BoolArray:

@@ -298,7 +298,7 @@ class TopPushRanker(OneProblemRanker):
         else:
             least = int(mass) + 1
             remedy = (
-                f"pass top={least} or more, which is a share of {least / total:.2g}, or"
+                f"pass top={least} or more, a share of {least / total:.2g}, or"
                 " threshold='quantile'"
             )
         warn(

@@ -1,0 +1,129 @@
+"""Seconds of fits for the top of the list, up to a million rows, beside logistic regression.
+
+    python benchmarks/top_rankers/run.py [--quick] [--only KIND] [--write]
+
+Each fit runs in a fresh process with two threads, after one of 2,000 rows that compiles what has
+to be compiled. "normal": 50 independent normal features, of which the log-odds are linear, with
+10 % positives and an AUC of .93; "apart": the same with an AUC of .999, where the top of one row
+has a solution that is not 0; "heavy": features of Student's distribution with 3 degrees of
+freedom. "spambase": 80 % of its rows, standardised, rbf kernel. "gap" is the relative duality gap
+that was reached, "CPU s" the time of both threads, "above" what the fit added to the memory.
+``--write`` stores ``results/top_rankers.csv``.
+"""
+
+import argparse
+import resource
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import (
+    THREAD_VARIABLES,
+    data_directory,
+    describe_machine,
+    format_table,
+    run_worker,
+    serve,
+    store_results,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rank import PNormPushRanker, StructuralRanker, TopPushRanker
+from sklearn_rank.exceptions import ZeroSolutionWarning
+
+RANKERS = {
+    "TopPushRanker(1)": lambda: TopPushRanker(1),
+    "TopPushRanker(.01)": lambda: TopPushRanker(0.01),
+    "TopPushRanker(.3)": lambda: TopPushRanker(0.3),
+    "TopPushRanker(.3, hinge)": lambda: TopPushRanker(0.3, loss="hinge"),
+    "TopPushRanker(.3, logistic)": lambda: TopPushRanker(0.3, loss="logistic"),
+    "TopPushRanker(.05, all, quantile)": lambda: TopPushRanker(
+        0.05, of="all", threshold="quantile"
+    ),
+    "TopPushRanker(1), rbf": lambda: TopPushRanker(1, kernel="rbf"),
+    "TopPushRanker(.1), rbf": lambda: TopPushRanker(0.1, kernel="rbf"),
+    "PNormPushRanker(4)": lambda: PNormPushRanker(4),
+    "StructuralRanker(auc)": lambda: StructuralRanker("auc", C=100.0),
+    "LogisticRegression": LogisticRegression,
+}
+
+MANY = [(kind, n) for kind in ("apart", "normal", "heavy") for n in (10_000, 100_000, 1_000_000)]
+
+
+def rows_of(kind, n):
+    if kind == "spambase":
+        table = np.genfromtxt(data_directory() / "spambase.csv.gz", delimiter=",", skip_header=1)
+        X, y = table[:, :-1], table[:, -1].astype(int)
+        taken = np.random.default_rng(0).permutation(len(y))[: int(0.8 * len(y))]
+        return StandardScaler().fit_transform(X[taken]), y[taken]
+    rng = np.random.default_rng(0)
+    X = rng.standard_t(3, size=(n, 50)) if kind == "heavy" else rng.normal(size=(n, 50))
+    score = X @ rng.normal(size=50)
+    score = (30 if kind == "apart" else 3) * score / score.std()
+    y = score + rng.logistic(size=n) > np.quantile(score, 0.9) * 1.1
+    return X, y.astype(int)
+
+
+def resident():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def measure(request):
+    """Fit one ranker in this process."""
+    warnings.simplefilter("ignore", ZeroSolutionWarning)
+    make = RANKERS[request["ranker"]]
+    X, y = rows_of(request["data"], 2_000)
+    make().fit(X[:2_000], y[:2_000])
+    X, y = rows_of(request["data"], request["rows"])
+    before = resident()
+    start, busy = time.perf_counter(), time.process_time()
+    model = make().fit(X, y)
+    yield {
+        "seconds": time.perf_counter() - start,
+        "cpu": time.process_time() - busy,
+        "iterations": int(np.max(model.n_iter_)),
+        "gap": getattr(model, "dual_gap_", float("nan")),
+        "zero": bool(np.ptp(model.decision_function(X[:1000])) < 1e-4),
+        "positives": float(y.mean()),
+        "above": resident() - before,
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="10,000 rows only")
+    parser.add_argument("--only", help="one kind of data")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    machine = describe_machine()
+    print(machine)
+    linear = [name for name in RANKERS if "rbf" not in name]
+    asked = [(kind, n, name) for kind, n in MANY for name in linear]
+    asked += [("spambase", 3_680, name) for name in RANKERS if "rbf" in name]
+    if arguments.only:
+        asked = [one for one in asked if one[0] == arguments.only]
+    if arguments.quick:
+        asked = [one for one in asked if one[1] <= 10_000]
+    rows = []
+    for kind, n, name in asked:
+        request = {"data": kind, "rows": n, "ranker": name}
+        two = dict.fromkeys(THREAD_VARIABLES, "2")
+        reports, problem = run_worker(__file__, request, timeout=600, **two)
+        rows.append({**request, **(reports[0] if reports else {"note": problem})})
+        print(rows[-1], flush=True)
+    columns = [("data", "data", ""), ("rows", "rows", ",d"), ("ranker", "ranker", "")]
+    columns += [("seconds", "seconds", ".2f"), ("cpu", "CPU s", ".2f")]
+    columns += [("iterations", "steps", "d"), ("gap", "gap", ".0e"), ("zero", "w = 0", "")]
+    columns += [("above", "MB above", ".0f"), ("note", "note", "")]
+    print(format_table(rows, columns))
+    if arguments.write:
+        store_results("top_rankers", rows, machine.replace("\n", "; "))
+
+
+if __name__ == "__main__" and not serve(measure):
+    main()
