@@ -28,6 +28,9 @@ ROUGH = 1e-2
 # Rows that T is of in the sample from which a large problem's first set is guessed, at least.
 SAMPLED_ROWS = 20_000
 
+# Positives in the sample, at least, where there are as many.
+SAMPLED_POSITIVES = 2_000
+
 
 @dataclass(frozen=True, eq=False)
 class TopPushSolution(SolverResult):
@@ -142,10 +145,11 @@ def sampled(problem: TopPushProblem) -> TopPushProblem | None:
     stride = len(problem.reference) // SAMPLED_ROWS
     if stride < 2:
         return None
+    of_positives = max(1, min(stride, len(problem.positive) // SAMPLED_POSITIVES))
     return replace(
         problem,
-        positive=problem.positive[::stride],
-        cost=stride * problem.cost[::stride],
+        positive=problem.positive[::of_positives],
+        cost=of_positives * problem.cost[::of_positives],
         reference=problem.reference[::stride],
         top=problem.top.sample(stride),
     )
