@@ -42,8 +42,8 @@ def collapses(problem: TopPushProblem) -> bool:
     """
     share = problem.cost / problem.cost.sum()
     centre = problem.design.rows(problem.positive).pull_back(share)
-    rows = problem.design.rows(problem.reference)
-    squares = rows.squared_norms() - 2.0 * rows.scores(centre) + centre @ centre
+    squares = problem.design.squared_norms() - 2.0 * problem.design.scores(centre)
+    squares = squares[problem.reference] + centre @ centre
     near = 0.5 * NEAR**2 * float(np.mean(np.maximum(squares, 0.0)))
     # With linear losses half the squared distance of the two is the minimum, negated.
     linear = replace(problem, cost=share, loss=Linear())
