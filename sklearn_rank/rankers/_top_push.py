@@ -49,16 +49,19 @@ class TopPushRanker(OneProblemRanker):
     negatives (``of="negatives"``) or of all rows (``of="all"``), or a smooth upper bound of their
     quantile. All of these problems are convex, and many have names of their own:
 
-    ============================== ========== ============== ============================
-    method                         ``top``    ``of``         ``threshold``
-    ============================== ========== ============== ============================
-    Top Push [1]_                  1          "negatives"    "mean"
-    Infinite Push [2]_             1          "negatives"    "mean"
-    Top Push K, tau-FPL [3]_       k or tau   "negatives"    "mean"
-    TopMean [4]_                   tau        "all"          "mean"
-    Pat&Mat [4]_                   tau        "all"          "quantile"
-    Pat&Mat-NP [4]_                tau        "negatives"    "quantile"
-    ============================== ========== ============== ============================
+    =================  ========  ===========  ==========
+    method             top       of           threshold
+    =================  ========  ===========  ==========
+    Top Push           1         "negatives"  "mean"
+    Infinite Push      1         "negatives"  "mean"
+    Top Push K         k         "negatives"  "mean"
+    tau-FPL            tau       "negatives"  "mean"
+    TopMean            tau       "all"        "mean"
+    Pat&Mat            tau       "all"        "quantile"
+    Pat&Mat-NP         tau       "negatives"  "quantile"
+    =================  ========  ===========  ==========
+
+    Top Push is of [1]_, the Infinite Push of [2]_, tau-FPL of [3]_; [4]_ has the others.
 
     Parameters
     ----------
