@@ -117,13 +117,13 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         The classes, ascending.
     pos_label_ : object
         The positive one of them.
-    alphas_ : ndarray of shape (n_iter_,)
+    alphas_ : ndarray of shape (n_rounds,)
         Coefficients of the weak rankers, in scores by which the positives are on top.
-    features_ : ndarray of shape (n_iter_,)
+    features_ : ndarray of shape (n_rounds,)
         Feature of each stump or linear weak ranker.
-    thresholds_ : ndarray of shape (n_iter_,)
+    thresholds_ : ndarray of shape (n_rounds,)
         Threshold of each stump, midway between two values of its feature.
-    feature_ranges_ : ndarray of shape (n_iter_,)
+    feature_ranges_ : ndarray of shape (n_rounds,)
         What each linear weak ranker divides its feature by.
     coef_ : ndarray of shape (1, n_features)
         Of linear weak rankers, the coefficients of the decision values.
@@ -131,13 +131,13 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         With ``coef_``: ``-threshold_``.
     estimators_ : list of estimator
         Of an estimator, the fits, to labels 0 and 1.
-    estimator_ranges_ : ndarray of shape (n_iter_, 2)
+    estimator_ranges_ : ndarray of shape (n_rounds, 2)
         Least score of each on the training rows, and the largest less the least.
     threshold_ : float
         Threshold of the greatest weighted training accuracy, in decision values.
-    staged_thresholds_ : ndarray of shape (n_iter_,)
+    staged_thresholds_ : ndarray of shape (n_rounds,)
         Threshold of each stage; the last is ``threshold_``.
-    train_loss_ : ndarray of shape (n_iter_,)
+    train_loss_ : ndarray of shape (n_rounds,)
         L after each round, the product of the normalisers Z of the rounds: at least the
         share of pairs that are ordered wrong or tied.
     objective_ : float
@@ -154,7 +154,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the reduction of log L; of an estimator, the mean of its fits'
         importances weighted by these reductions, if it has any.
-    validation_score_ : ndarray of shape (n_iter_,)
+    validation_score_ : ndarray of shape (n_rounds,)
         With ``early_stopping``, AUC of the held-out rows after each round.
     n_features_in_ : int
         Number of features seen in ``fit``.
