@@ -7,6 +7,8 @@ chooses it by inner folds. The parts:
 - "constants": other constants of the second look, on the four development sets
 - "map": where a second look pays, by simulation
 - "full": whole sets, and 100,000 and 1,000,000 rows
+- "family": the rankers of the package for two classes, on the sets of "main", with measures of the
+  whole order; "family full": those that are quick on whole sets
 - "tables": what is stored, in tables
 
 The values of every split are stored in ``results/top_of_list*.csv``, and what is there is not
@@ -32,6 +34,7 @@ os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
 
 from top_of_list import compare, simulate
 from top_of_list.data_sets import FULL_SETS, SETS, full_split, split_of
+from top_of_list.family import FAMILY, FAMILY_FULL
 from top_of_list.methods import (
     ALTERNATIVES,
     DEFAULT,
@@ -41,14 +44,26 @@ from top_of_list.methods import (
     check_logistic,
     logistic,
 )
-from top_of_list.store import TAUS, Store
+from top_of_list.store import FAMILY_GOALS, TAUS, FamilyStore, Store
 
-STORES = {"main": "top_of_list", "constants": "top_of_list_constants", "full": "top_of_list_full"}
+STORES = {
+    "main": (Store, "top_of_list"),
+    "constants": (Store, "top_of_list_constants"),
+    "full": (Store, "top_of_list_full"),
+    "family": (FamilyStore, "top_of_list_family"),
+    "family full": (FamilyStore, "top_of_list_family_full"),
+}
+
+
+def store_of(part):
+    """The values that are stored of a part."""
+    kind, name = STORES[part]
+    return kind(name)
 
 
 def run_main(options):
     """500 training rows of every set."""
-    store = Store(STORES["main"])
+    store = store_of("main")
     for base, (fit, most_features, few, many) in FAMILIES.items():
         for data_set in wanted(SETS, base, options):
             split = split_of(data_set, 0)
@@ -62,7 +77,7 @@ def run_main(options):
 
 def run_constants(options):
     """Other constants of the second look, on the development sets only."""
-    store = Store(STORES["constants"])
+    store = store_of("constants")
     for data_set in wanted(SETS, "logistic", options):
         if data_set.kind == "dev":
             fit = partial(logistic, looks=DEFAULT | ALTERNATIVES)
@@ -71,11 +86,30 @@ def run_constants(options):
 
 def run_full(options):
     """Whole sets, and up to a million rows."""
-    store = Store(STORES["full"])
+    store = store_of("full")
     for base, fit in FULL_FAMILIES.items():
         for data_set in wanted(FULL_SETS, base, options):
             n_splits = min(FULL_SETS[data_set], options.splits)
             run_splits(store, data_set, base, fit, n_splits, full_split)
+
+
+def run_family(options):
+    """The rankers for two classes, 500 training rows of every set."""
+    store = store_of("family")
+    for base, (fit, few, many) in FAMILY.items():
+        for data_set in wanted(SETS, base, options):
+            n_splits = many if split_of(data_set, 0).X.shape[1] >= MANY_FEATURES else few
+            n_splits = min(n_splits, options.splits)
+            run_splits(store, data_set, base, fit, n_splits, goals=FAMILY_GOALS)
+
+
+def run_family_full(options):
+    """The quick ones of them on whole sets."""
+    store = store_of("family full")
+    for base, fit in FAMILY_FULL.items():
+        for data_set in wanted(FULL_SETS, base, options):
+            n_splits = min(FULL_SETS[data_set], options.splits)
+            run_splits(store, data_set, base, fit, n_splits, full_split, FAMILY_GOALS)
 
 
 def run_map(options):
@@ -101,7 +135,7 @@ def wanted(data_sets, base, options):
         yield data_set
 
 
-def run_splits(store, data_set, base, fit, n_splits, split_of=split_of):
+def run_splits(store, data_set, base, fit, n_splits, split_of=split_of, goals=TAUS):
     """Compute the splits that are missing."""
     first = time.process_time()
     for number in range(n_splits):
@@ -109,17 +143,23 @@ def run_splits(store, data_set, base, fit, n_splits, split_of=split_of):
             continue
         start = time.process_time()
         split = split_of(data_set, number)
-        results = fit(split, TAUS)
+        results = fit(split, goals)
         store.add(data_set, number, split, results, time.process_time() - start)
     print(f"{base:15} {data_set.name:32} {time.process_time() - first:7.1f} s", flush=True)
 
 
 def print_tables(options):
     """Print the tables of what is stored."""
-    for part, name in STORES.items():
-        tests = compare.compared(Store(name).rows.values())
+    for part, (kind, _) in STORES.items():
+        store = store_of(part)
+        tests = compare.compared(store)
         print(f"\n{part}: difference from the base, mean ± standard error over sets (won / lost)")
-        print(compare.summary(tests))
+        if kind is FamilyStore:
+            print(compare.summary(tests, compare.FAMILY_KINDS))
+            print(f"\n{part}: fits, those whose solution is 0, and those that did not converge\n")
+            print(compare.fits(store))
+        else:
+            print(compare.summary(tests))
         for method in options.by_set:
             print(f"\n{part}, {method}: value of the base, and difference; * sure by Holm\n")
             print(compare.by_set(tests, method))
@@ -130,6 +170,8 @@ PARTS = {
     "constants": run_constants,
     "map": run_map,
     "full": run_full,
+    "family": run_family,
+    "family full": run_family_full,
     "tables": print_tables,
 }
 
@@ -138,7 +180,7 @@ def main():
     names = [data_set.name for data_set in (*SETS, *FULL_SETS)]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=[*PARTS])
-    parser.add_argument("--families", nargs="+", choices=FAMILIES)
+    parser.add_argument("--families", nargs="+", choices=[*FAMILIES, *FAMILY])
     parser.add_argument("--sets", nargs="+", choices=names)
     parser.add_argument("--splits", type=int, default=20, help="at most so many of each set")
     parser.add_argument("--by-set", nargs="*", default=[], help="methods to show set by set")

@@ -7,17 +7,30 @@ from scipy import stats
 
 from sklearn_rank.inference import holm_adjust
 
-from .store import MEASURES
-
 LEVEL = 0.05
-KINDS = {"dev": ("dev",), "confirm": ("confirm",), "made": ("made",)}
-KINDS["all"] = ("dev", "confirm", "made")
+BASES = ("logistic", "lightgbm", "hist boosting")
+KINDS = {
+    "dev": lambda test: test["kind"] == "dev",
+    "confirm": lambda test: test["kind"] == "confirm",
+    "made": lambda test: test["kind"] == "made",
+    "all": lambda test: True,
+}
+FAMILY_KINDS = {
+    "real": lambda test: test["kind"] != "made",
+    "made": lambda test: test["kind"] == "made",
+    "at most 15 features": lambda test: test["n_features"] <= 15,
+    "16 to 64 features": lambda test: 15 < test["n_features"] < 65,
+    "65 features or more": lambda test: test["n_features"] >= 65,
+    "positives up to 15 %": lambda test: test["positives"] <= 0.15,
+    "positives over 30 %": lambda test: test["positives"] > 0.3,
+    "all": lambda test: True,
+}
 
 
 def base_of(method):
     """The method that another is held against."""
     first = method.split(",")[0]
-    return "logistic" if first == "top" else first
+    return first if first in BASES else "logistic"
 
 
 def paired_test(difference, n_train, n_test, share):
@@ -28,24 +41,24 @@ def paired_test(difference, n_train, n_test, share):
     test rows to the training rows. Where a split uses a share h of the set, Hoeffding's bound of
     the variance of a U-statistic gives ``h / (1 - h)``, which is never too small and matters
     where the set is far larger than the split; the smaller of both is taken. Rows that were drawn
-    for the split have h = 0.
+    for the split have h = 0. Two splits that happen to agree are no evidence: p is 1.
     """
     difference = np.asarray(difference)
     J, spread = len(difference), difference.std(ddof=1)
     common = min(n_test / n_train, share / (1 - share) if share < 1 else np.inf)
-    if spread == 0:
-        return difference.mean(), 0.0, 1.0
     error = spread * np.sqrt(1 / J + common)
+    if spread == 0 or J < 3:
+        return difference.mean(), error, 1.0
     return difference.mean(), error, 2 * stats.t.sf(abs(difference.mean()) / error, J - 1)
 
 
-def compared(rows):
+def compared(store):
     """Every set, measure and method against its base.
 
     Parameters
     ----------
-    rows : iterable of dict
-        Rows of the store.
+    store : Store
+        The values of the splits.
 
     Returns
     -------
@@ -53,7 +66,7 @@ def compared(rows):
         With the mean difference, its standard error, p-value and Holm's p-value over the sets.
     """
     values = defaultdict(dict)
-    for row in rows:
+    for row in store.rows.values():
         values[row["set"], row["kind"], row["method"]][int(row["split"])] = row
     found = defaultdict(list)
     for (name, kind, method), splits in values.items():
@@ -62,7 +75,8 @@ def compared(rows):
         if base_of(method) == method or len(common) < 2:
             continue
         sizes = [np.mean([float(splits[s][key]) for s in common]) for key in SIZES]
-        for measure in MEASURES:
+        more = {key: np.mean([float(splits[s][key] or 0) for s in common]) for key in store.more}
+        for measure in store.measures:
             pairs = [(float(splits[s][measure]), float(base[s][measure])) for s in common]
             difference = [ours - theirs for ours, theirs in pairs]
             mean, error, p = paired_test(difference, *sizes)
@@ -70,6 +84,7 @@ def compared(rows):
                 {"set": name, "kind": kind, "method": method, "measure": measure}
                 | {"base": np.mean([theirs for _, theirs in pairs]), "difference": mean}
                 | {"error": error, "p": p, "splits": len(common)}
+                | more
             )
     for tests in found.values():
         for test, adjusted in zip(tests, holm_adjust([t["p"] for t in tests]), strict=True):
@@ -80,21 +95,37 @@ def compared(rows):
 SIZES = ("n_train", "n_test", "share")
 
 
-def summary(tests):
+def summary(tests, kinds=KINDS):
     """Mean difference over sets with its standard error, and sets won and lost, as markdown."""
-    lines = []
-    for kind, members in KINDS.items():
-        chosen = [test for test in tests if test["kind"] in members]
+    lines, measures = [], measures_of(tests)
+    for kind, belongs in kinds.items():
+        chosen = [test for test in tests if belongs(test)]
         if not chosen:
             continue
         lines += [f"\n**{kind}** ({len({t['set'] for t in chosen})} sets)\n"]
-        lines += [_line(["method", *MEASURES]), _line(["---", *["---:"] * len(MEASURES)])]
+        lines += [_line(["method", *measures]), _line(["---", *["---:"] * len(measures)])]
         for method in dict.fromkeys(test["method"] for test in chosen):
             cells = [
                 _cell([t for t in chosen if (t["method"], t["measure"]) == (method, measure)])
-                for measure in MEASURES
+                for measure in measures
             ]
             lines.append(_line([method, *cells]))
+    return "\n".join(lines)
+
+
+def measures_of(tests):
+    """The measures that were tested, in their order."""
+    return [*dict.fromkeys(test["measure"] for test in tests)]
+
+
+def fits(store):
+    """What became of the fits of each method, as markdown."""
+    columns = ["fits", "collapsed", "unfinished", "seconds"]
+    lines = [_line(["method", "splits", *columns]), _line(["---", *["---:"] * 5])]
+    for method in dict.fromkeys(row["method"] for row in store.rows.values()):
+        rows = [row for row in store.rows.values() if row["method"] == method]
+        counts = [f"{sum(float(row[key] or 0) for row in rows):.0f}" for key in columns]
+        lines.append(_line([method, str(len(rows)), *counts]))
     return "\n".join(lines)
 
 
@@ -108,12 +139,13 @@ def _cell(tests):
 
 def by_set(tests, method):
     """The differences of one method on every set, as markdown; * where Holm finds it sure."""
-    lines = [_line(["set", "kind", *MEASURES]), _line(["---", "---", *["---:"] * len(MEASURES)])]
+    measures = measures_of(tests)
+    lines = [_line(["set", "kind", *measures]), _line(["---", "---", *["---:"] * len(measures)])]
     of_method = [test for test in tests if test["method"] == method]
     for name in dict.fromkeys(test["set"] for test in of_method):
         of_set = {test["measure"]: test for test in of_method if test["set"] == name}
         cells = []
-        for measure in MEASURES:
+        for measure in measures:
             test = of_set[measure]
             star = "*" if test["holm"] <= LEVEL else ""
             cells.append(f"{test['base']:.3f} {test['difference']:+.3f}{star}")

@@ -51,11 +51,12 @@ def inner_folds(split, n_folds):
     ]
 
 
-def with_chosen_cost(fit, grid, split, folds, taus):
+def with_chosen_cost(fit, grid, split, folds, taus, criteria=smoothed_precisions):
     """Choose C for each method and tau, and score the test rows.
 
     ``fit(X, y, C, X_new)`` returns for each method the scores of new rows: one array for every
-    tau, or a list with an array for each.
+    tau, or a list with an array for each. ``criteria(y, score, taus)`` are the values that each
+    tau chooses by.
 
     Returns
     -------
@@ -70,7 +71,7 @@ def with_chosen_cost(fit, grid, split, folds, taus):
         for c, C in enumerate(grid):
             for method, scores in fit(X, split.y[train], C, X_held).items():
                 found = criterion.setdefault(method, np.zeros((len(grid), len(taus))))
-                found[c] += _criterion(split.y[held], scores, taus) / len(folds)
+                found[c] += _criterion(split.y[held], scores, taus, criteria) / len(folds)
     chosen = {method: found.argmax(axis=0) for method, found in criterion.items()}
     scaler = StandardScaler().fit(split.X)
     X, X_test = scaler.transform(split.X), scaler.transform(split.X_test)
@@ -80,7 +81,7 @@ def with_chosen_cost(fit, grid, split, folds, taus):
     return {
         method: (
             [_at(fits[c][method], t) for t, c in enumerate(best)],
-            grid[best],
+            [grid[c] for c in best],
             criterion[method].max(axis=0),
         )
         for method, best in chosen.items()
@@ -91,11 +92,11 @@ def _at(scores, t):
     return scores[t] if isinstance(scores, list) else scores
 
 
-def _criterion(y, scores, taus):
+def _criterion(y, scores, taus, criteria):
     if isinstance(scores, list):
         pairs = zip(scores, taus, strict=True)
-        return np.array([smoothed_precisions(y, s, [tau])[0] for s, tau in pairs])
-    return smoothed_precisions(y, scores, taus)
+        return np.array([criteria(y, s, [tau])[0] for s, tau in pairs])
+    return criteria(y, scores, taus)
 
 
 def best_of(results, methods):

@@ -4,9 +4,10 @@ import csv
 import warnings
 
 from measuring import RESULTS
+from sklearn.metrics import average_precision_score
 
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.metrics import precision_at_top_score, tpr_at_fpr_score
+from sklearn_rank.metrics import precision_at_top_score, roc_auc_score, tpr_at_fpr_score
 
 TAUS = (0.01, 0.05, 0.1, 0.19)
 RATES = (0.001, 0.01, 0.05)
@@ -15,20 +16,32 @@ MEASURES = [f"P@{tau:.0%}" for tau in TAUS] + [f"TPR@{rate:g}" for rate in RATES
 COSTS = [f"C@{tau:.0%}" for tau in TAUS]
 KEYS = ["set", "kind", "split", "method"]
 SIZES = ["n_train", "n_test", "share"]
-COLUMNS = [*KEYS, *SIZES, *MEASURES, *COSTS, "seconds"]
+# The same with measures of the whole order, each with a choice of its own.
+FAMILY_GOALS = (*TAUS, "AP", "AUC")
+FAMILY_RATES = (0.01, 0.1)
+FAMILY_CHOSEN_AT = (0, 3)
 
 
-def values_of(y, scores):
-    """The measures of test scores, one array of them for each tau."""
+def values_of(y, scores, rates=RATES, chosen_at=CHOSEN_AT):
+    """The measures of test scores, one array for each tau; a rate takes that of ``chosen_at``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmallTopWarning)
         precision = [
             precision_at_top_score(y, score, tau=tau)
-            for tau, score in zip(TAUS, scores, strict=True)
+            for tau, score in zip(TAUS, scores, strict=False)
         ]
-    rates = zip(RATES, CHOSEN_AT, strict=True)
-    found = precision + [tpr_at_fpr_score(y, scores[at], max_fpr=rate) for rate, at in rates]
-    return dict(zip(MEASURES, found, strict=True))
+    found = dict(zip(MEASURES, precision, strict=False))
+    for rate, at in zip(rates, chosen_at, strict=True):
+        found[f"TPR@{rate:g}"] = tpr_at_fpr_score(y, scores[at], max_fpr=rate)
+    return found
+
+
+def family_values_of(y, scores):
+    """The measures of test scores, one array of them for each goal."""
+    return values_of(y, scores, FAMILY_RATES, FAMILY_CHOSEN_AT) | {
+        "AP": average_precision_score(y, scores[-2]),
+        "AUC": roc_auc_score(y, scores[-1]),
+    }
 
 
 class Store:
@@ -39,6 +52,9 @@ class Store:
     name : str
         Of the file in ``results/``, without its ending.
     """
+
+    measures, costs, more = MEASURES, COSTS, []
+    values_of = staticmethod(values_of)
 
     def __init__(self, name):
         self.path = RESULTS / f"{name}.csv"
@@ -58,11 +74,14 @@ class Store:
 
     def add(self, data_set, number, split, results, seconds):
         """Measure and keep the test scores of a family's methods."""
-        for method, (scores, costs, _) in results.items():
+        for method, (scores, costs, _, *more) in results.items():
             row = {"set": data_set.name, "kind": data_set.kind, "split": number, "method": method}
             row |= {"n_train": len(split.y), "n_test": len(split.y_test), "share": split.share}
-            row |= values_of(split.y_test, scores)
-            row |= dict(zip(COSTS, costs, strict=True))
+            row |= {"n_features": split.X.shape[1], "positives": split.y.mean()}
+            row |= self.values_of(split.y_test, scores)
+            row |= dict(zip(self.costs, costs, strict=True))
+            for counts in more:
+                row |= counts
             row["seconds"] = seconds
             self.rows[self.key(row)] = {key: as_text(value) for key, value in row.items()}
         self.write()
@@ -70,9 +89,19 @@ class Store:
     def write(self):
         """Write all rows, in an order that does not depend on when they were computed."""
         with open(self.path, "w", newline="") as lines:
-            writer = csv.DictWriter(lines, COLUMNS, lineterminator="\n")
+            columns = [*KEYS, *SIZES, *self.more, *self.measures, *self.costs, "seconds"]
+            writer = csv.DictWriter(lines, columns, extrasaction="ignore", lineterminator="\n")
             writer.writeheader()
             writer.writerows(self.rows[key] for key in sorted(self.rows))
+
+
+class FamilyStore(Store):
+    """The same for the family: other measures, the kind of set, and what became of the fits."""
+
+    measures = [*MEASURES[: len(TAUS)], *(f"TPR@{rate:g}" for rate in FAMILY_RATES), "AP", "AUC"]
+    costs = [*COSTS, "C@AP", "C@AUC"]
+    more = ["n_features", "positives", "fits", "collapsed", "unfinished"]
+    values_of = staticmethod(family_values_of)
 
 
 def as_text(value):

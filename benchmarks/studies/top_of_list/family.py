@@ -1,0 +1,145 @@
+"""The rankers for two classes as methods, each chosen for each goal by inner folds.
+
+A goal is a tau, "AP" or "AUC": the first chooses by the mean of P@{tau/2, tau, 2 tau, 4 tau}, the
+others by themselves. A method without a tau of its own serves all goals by one fit of each
+candidate; one with a tau is fitted for each, and takes the last for the goals of the whole order.
+"""
+
+import warnings
+from collections import Counter
+from itertools import product
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from sklearn_rank import (
+    PNormPushRanker,
+    RankBoostRanker,
+    RankStatisticRanker,
+    StructuralRanker,
+    TopPushRanker,
+)
+from sklearn_rank.exceptions import ZeroSolutionWarning
+
+from .methods import (
+    DEFAULT,
+    LOGISTIC_GRID,
+    MANY_ROWS,
+    LogisticLooks,
+    inner_folds,
+    smoothed_precisions,
+    with_chosen_cost,
+)
+
+N_FOLDS = 3
+ORDERS = {"AP": average_precision_score, "AUC": roc_auc_score}
+
+
+def criteria(y, score, goals):
+    """What each goal chooses by."""
+    of_top = iter(smoothed_precisions(y, score, [goal for goal in goals if goal not in ORDERS]))
+    return np.array([ORDERS[goal](y, score) if goal in ORDERS else next(of_top) for goal in goals])
+
+
+def chosen(fit, grid, split, goals):
+    """Choose for each goal, by one fold where rows are many."""
+    folds = inner_folds(split, N_FOLDS)[: 1 if len(split.y) > MANY_ROWS else None]
+    return with_chosen_cost(fit, grid, split, folds, goals, criteria)
+
+
+def logistic(split, goals):
+    """Logistic regression and its focused forms, with the least focus for the whole order."""
+    taus = [0.0 if goal in ORDERS else goal for goal in goals]
+    return chosen(LogisticLooks(taus, DEFAULT), LOGISTIC_GRID, split, goals)
+
+
+def plain_logistic(split, goals):
+    """Logistic regression alone."""
+    return chosen(LogisticLooks(goals, {}), LOGISTIC_GRID, split, goals)
+
+
+class Family:
+    """A ranker whose candidates are combinations of parameters.
+
+    Parameters
+    ----------
+    name : str
+        Of the method.
+    make : callable
+        Returns an estimator for the parameters of a candidate, and for a tau first if ``of_tau``.
+    of_tau : bool
+        Whether there is a fit for each tau.
+    *values : sequences
+        The values of each parameter.
+    """
+
+    def __init__(self, name, make, *values, of_tau=False):
+        self.name, self.make, self.of_tau = name, make, of_tau
+        self.grid = [*product(*values)]
+
+    def __call__(self, split, goals):
+        """Results by method, with counts of the fits."""
+        counts = Counter(fits=0, collapsed=0, unfinished=0)
+
+        def scores(model, X, y, X_new):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                model.fit(X, y)
+            kinds = {warning.category for warning in caught}
+            counts.update(fits=1, collapsed=ZeroSolutionWarning in kinds)
+            counts.update(unfinished=ConvergenceWarning in kinds)
+            return model.decision_function(X_new)
+
+        def fit(X, y, candidate, X_new):
+            if not self.of_tau:
+                return {self.name: scores(self.make(*candidate), X, y, X_new)}
+            taus = [goal for goal in goals if goal not in ORDERS]
+            found = [scores(self.make(tau, *candidate), X, y, X_new) for tau in taus]
+            return {self.name: found + found[-1:] * (len(goals) - len(taus))}
+
+        results = chosen(fit, self.grid, split, goals)
+        return {
+            method: (found, [" ".join(f"{v:g}" for v in best) for best in costs], reached, counts)
+            for method, (found, costs, reached) in results.items()
+        }
+
+
+TOP_PUSH = Family(
+    "top push",
+    lambda top, C: TopPushRanker(top, C=C),
+    (0.05, 0.2, 0.5),
+    (0.01, 0.1, 1.0, 10.0),
+)
+QUANTILE = Family(
+    "top push, quantile",
+    lambda tau, C: TopPushRanker(tau, of="all", threshold="quantile", C=C),
+    (0.01, 0.1, 1.0, 10.0),
+    of_tau=True,
+)
+P_NORM = Family(
+    "p-norm push", lambda p, C: PNormPushRanker(p, C=C), (1.0, 4.0, 16.0), (0.1, 1.0, 10.0)
+)
+PRECISION = Family(
+    "structural, precision",
+    lambda tau, C: StructuralRanker(f"precision@top{tau}", C=C),
+    (0.1, 1.0, 10.0),
+    of_tau=True,
+)
+AUC = Family("structural, auc", lambda C: StructuralRanker("auc", C=C), (0.1, 1.0, 10.0, 100.0))
+STUMPS = Family("rank boost", RankBoostRanker, (10, 30, 100, 300))
+STATISTIC = Family(
+    "rank statistic",
+    lambda C, bandwidth, anchor: RankStatisticRanker(C=C, bandwidth=bandwidth, anchor=anchor),
+    (0.01, 0.1, 1.0),
+    (0.25, 1.0),
+    (0.5,),
+)
+# What it is, and the splits with fewer than MANY_FEATURES and with more.
+FAMILY = {"logistic": (logistic, 4, 4)} | {
+    family.name: (family, 4, 3)
+    for family in (TOP_PUSH, QUANTILE, P_NORM, PRECISION, AUC, STUMPS, STATISTIC)
+}
+FAMILY_FULL = {"logistic": plain_logistic} | {
+    family.name: family for family in (P_NORM, STUMPS, TOP_PUSH)
+}
