@@ -219,7 +219,11 @@ class _Bordered:
         by = self.pulled.T @ moved
         k = state.kappa * (state.xi * first + state.excess * second) / self.divisor
         constant = np.array([by[0] - e.sum(), -by[1] - f.sum(), -by[2] - k.sum()])
-        d_top, d_eta, d_total = np.linalg.solve(self.border, constant)
+        try:
+            d_top, d_eta, d_total = np.linalg.solve(self.border, constant)
+        except np.linalg.LinAlgError:
+            # No loss has a curvature left, and T is free: it moves the least that it can.
+            d_top, d_eta, d_total = np.linalg.lstsq(self.border, constant)[0]
         coef = moved + self.solved @ np.array([d_top, d_eta, -d_total])
         positive, reference = part.scores(coef)
         d_slope = self.h * (d_top - positive) + e

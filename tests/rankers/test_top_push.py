@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_rank import TopPushRanker
+from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.exceptions import ZeroSolutionWarning
 from tests.oracles import top_push as oracle
 
@@ -197,6 +198,14 @@ def test_a_small_cost_alone_is_no_reason_to_warn():
     ranker = TopPushRanker(1, C=1e-6).fit(X, y)
     assert ranker.converged_
     assert np.abs(ranker.coef_).max() > 0
+
+
+def test_a_small_cost_under_which_every_loss_is_at_its_bound():
+    """All slopes are C / k and one negative is the top: nothing bends any more."""
+    X, y = load_ionosphere(return_X_y=True)
+    train = np.random.default_rng(2).permutation(len(y))[106:211]
+    ranker = TopPushRanker(1, loss="hinge", C=10**-1.2).fit(X[train], y[train])
+    assert ranker.dual_gap_ <= ranker.tol
 
 
 def test_classes_with_one_mean_have_no_top():
