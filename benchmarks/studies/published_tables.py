@@ -1,9 +1,14 @@
 """Tables 1 and 2 of Boyd, Cortes, Mohri & Radovanovic (2012), repeated.
 
     python benchmarks/studies/published_tables.py [--data DIRECTORY] [--parts table1 table2 ...]
+    python benchmarks/studies/published_tables.py --methods "infinite push" --write
+    python benchmarks/studies/published_tables.py --parts paired --write
 
 See published/README.md for the protocol. One thread for each of --jobs processes. Results are
-printed, and written to results/published_tables.csv by --write.
+printed; --write stores means in results/published_tables.csv and the precision of every fold in
+results/published_tables_folds.csv, as soon as a method is through a set, and leaves other rows as
+they are. What is stored is neither computed again nor replaced, but with --again. The part
+"paired" compares methods over the stored folds.
 """
 
 import argparse
@@ -12,6 +17,7 @@ import gzip
 import os
 import sys
 import warnings
+from collections import defaultdict
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -19,16 +25,24 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import PUBLISHED, data_directory, describe_machine, format_table, store_results
+from measuring import (
+    PUBLISHED,
+    RESULTS,
+    data_directory,
+    describe_machine,
+    format_table,
+    store_results,
+)
+from top_of_list.compare import paired_test
 
-from sklearn_rank import AccuracyAtTopRanker
+from sklearn_rank import AccuracyAtTopRanker, StructuralRanker, TopPushRanker
 from sklearn_rank._solvers import (
     PivotProblem,
     Top,
@@ -38,7 +52,8 @@ from sklearn_rank._solvers import (
 )
 from sklearn_rank._top import top_mass
 from sklearn_rank.datasets import load_ionosphere
-from sklearn_rank.exceptions import SmallTopWarning
+from sklearn_rank.exceptions import SmallTopWarning, ZeroSolutionWarning
+from sklearn_rank.inference import holm_adjust
 from sklearn_rank.metrics import (
     average_precision_score,
     dcg_score,
@@ -49,6 +64,60 @@ from sklearn_rank.metrics import (
 
 COSTS = 10.0 ** np.arange(-4, 1.5, 0.5)
 MEASURES = ("precision", "ap", "dcg", "ndcg", "positives_at_top")
+ZERO = len(MEASURES)  # where a table of measures says whether the solution is 0
+
+# Rankers with means as losses have a scale of costs of their own; as many as the others.
+MEAN_COSTS = 10.0 ** np.linspace(-2, 2, len(COSTS))
+RANKERS = {
+    "infinite push": lambda tau: TopPushRanker(top=1, loss="hinge"),
+    "top push": lambda tau: TopPushRanker(top=1),
+    "push, 30 %": lambda tau: TopPushRanker(top=0.3),
+    "Pat&Mat": lambda tau: TopPushRanker(top=tau, of="all", threshold="quantile"),
+    "SVMperf": lambda tau: StructuralRanker(f"precision@top{tau:g}"),
+    "SVMperf, best": lambda tau: StructuralRanker(f"precision@top{tau:g}", reference="best"),
+}
+PUBLISHED_AS = {
+    "infinite push": "InfinitePush",
+    "top push": "InfinitePush",
+    "push, 30 %": "InfinitePush",
+    "SVMperf": "SVMperf",
+    "SVMperf, best": "SVMperf",
+}
+METHODS = ["linear", "linear, pairs", "linear, average", "rbf", "logistic", *RANKERS]
+
+
+def costs_of(method):
+    """The costs among which a method chooses."""
+    return MEAN_COSTS if method in RANKERS else COSTS
+
+
+def fit_rankers(X, y, X_test, method, costs, taus):
+    """Scores of the test rows and whether the solution is 0, by cost and tau."""
+    found = [[None] * len(taus) for _ in costs]
+    for j, tau in enumerate(taus):
+        ranker = RANKERS[method](tau)
+        if j and repr(ranker) == repr(RANKERS[method](taus[0])):
+            for row in found:
+                row[j] = row[0]
+            continue
+        if isinstance(ranker, StructuralRanker):
+            ranker.set_params(warm_start=True)
+        for i, C in enumerate(costs):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("error", ConvergenceWarning)
+                warnings.simplefilter("always", ZeroSolutionWarning)
+                scores = ranker.set_params(C=C).fit(X, y).decision_function(X_test)
+            zero = any(issubclass(warning.category, ZeroSolutionWarning) for warning in caught)
+            found[i][j] = (np.zeros(len(X_test)) if zero else scores, zero)
+    return found
+
+
+def fit_path(X, y, X_test, method, taus):
+    """Scores of the test rows and whether the solution is 0, by cost and tau."""
+    costs = costs_of(method)
+    if method in RANKERS:
+        return fit_rankers(X, y, X_test, method, costs, taus)
+    return [[(score, False) for score in fit_all(X, y, X_test, method, C, taus)] for C in costs]
 
 
 def fit_all(X, y, X_test, kernel, C, taus):
@@ -124,21 +193,19 @@ def one_fold(X, y, train, test, kernel, standardise, taus, nested):
     table = np.array(
         [
             [
-                measure(y[test], score, tau)
-                for tau, score in zip(
-                    taus, fit_all(Z, y[train], Z_test, kernel, C, taus), strict=True
-                )
+                [*measure(y[test], score, tau), zero]
+                for tau, (score, zero) in zip(taus, of_taus, strict=True)
             ]
-            for C in COSTS
+            for of_taus in fit_path(Z, y[train], Z_test, kernel, taus)
         ]
     )
     if not nested:
         return table
-    inner = np.zeros((len(COSTS), len(taus)))
+    inner = np.zeros(table.shape[:2])
     for fit, validation in StratifiedKFold(3, shuffle=True, random_state=0).split(Z, y[train]):
-        for i, C in enumerate(COSTS):
-            scores = fit_all(Z[fit], y[train][fit], Z[validation], kernel, C, taus)
-            for j, (tau, score) in enumerate(zip(taus, scores, strict=True)):
+        path = fit_path(Z[fit], y[train][fit], Z[validation], kernel, taus)
+        for i, of_taus in enumerate(path):
+            for j, (tau, (score, _)) in enumerate(zip(taus, of_taus, strict=True)):
                 inner[i, j] += precision_at_top_score(y[train][validation], score, tau=tau)
     return table[inner.argmax(axis=0), np.arange(len(taus))]
 
@@ -155,7 +222,7 @@ def ten_sets(order, n_train):
 
 
 def run(name, X, y, partitions, taus, kernel, standardise, nested, jobs, published):
-    """Rows of a table: means over the folds of every partition."""
+    """Rows of a table, means over the folds of every partition, and the precision of folds."""
     tables = []
     for folds in partitions:
         results = Parallel(n_jobs=jobs)(
@@ -163,7 +230,7 @@ def run(name, X, y, partitions, taus, kernel, standardise, nested, jobs, publish
             for train, test in folds
         )
         tables.append(np.array(results))
-    rows = []
+    rows, of_all_folds = [], []
     for j, tau in enumerate(taus):
         if nested:
             of_folds = [table[:, j] for table in tables]
@@ -171,8 +238,8 @@ def run(name, X, y, partitions, taus, kernel, standardise, nested, jobs, publish
             of_folds = [table[:, table[:, :, j, 0].mean(axis=0).argmax(), j] for table in tables]
         means = np.array([folds.mean(axis=0) for folds in of_folds])
         deviation = np.mean([folds.std(axis=0, ddof=1) for folds in of_folds], axis=0)
-        row = {"data": name, "kernel": kernel, "features": "scaled" if standardise else "raw"}
-        row |= {"C": "nested" if nested else "by mean", "tau_percent": 100 * tau}
+        head = key_of(name, kernel, standardise, nested) | {"tau_percent": 100 * tau}
+        row = dict(head)
         for i, key in enumerate(MEASURES):
             row[key], row[f"{key}_sd"] = means[:, i].mean(), deviation[i]
         # Over partitions where there are several; folds of one partition share training rows.
@@ -180,13 +247,104 @@ def run(name, X, y, partitions, taus, kernel, standardise, nested, jobs, publish
         row["half_width"] = (
             1.96 * means[:, 0].std(ddof=1) / np.sqrt(count) if count > 1 else float("nan")
         )
-        row["paper"] = published.get(round(100 * tau, 4), float("nan"))
+        of_paper = published.get(PUBLISHED_AS.get(kernel, "AATP"), {})
+        row["paper"] = of_paper.get(round(100 * tau, 4), float("nan"))
         row["reached"] = "yes" if row["precision"] >= row["paper"] - 0.005 else "no"
         if np.isnan(row["paper"]):
             row["reached"] = ""
+        row["zero"], row["partitions"] = means[:, ZERO].mean(), count
         rows.append(row)
+        for number, (folds, values) in enumerate(zip(partitions, of_folds, strict=True)):
+            train, test = folds[0]
+            more = {"partition": number, "test_to_train": len(test) / len(train)}
+            more["precision"] = " ".join(f"{value:.5g}" for value in values[:, 0])
+            of_all_folds.append(head | more | {"zero": values[:, ZERO].mean()})
     print(format_table(rows, COLUMNS), flush=True)
-    return rows
+    return rows, of_all_folds
+
+
+KEYS = ("data", "kernel", "features", "C")
+MEANS, FOLDS = "published_tables", "published_tables_folds"
+
+
+def key_of(name, kernel, standardise, nested):
+    values = (name, kernel, "scaled" if standardise else "raw", "nested" if nested else "by mean")
+    return dict(zip(KEYS, values, strict=True))
+
+
+def stored(name):
+    """Stored rows by the set, method, features and choice of C that they are of."""
+    found = defaultdict(list)
+    if (RESULTS / f"{name}.csv").is_file():
+        with open(RESULTS / f"{name}.csv", newline="") as lines:
+            for row in csv.DictReader(lines):
+                row.pop("versions", None)
+                found[tuple(row[key] for key in KEYS)].append(row)
+    return found
+
+
+def store(name, rows, made_with=""):
+    """Put rows in the place of those of the same key."""
+    found = stored(name)
+    found[tuple(rows[0][key] for key in KEYS)] = rows
+    store_results(name, [row for of_key in found.values() for row in of_key], made_with)
+
+
+def paired():
+    """Differences of precision between methods, over the stored folds.
+
+    ``se_partitions`` is the standard error of the mean over random partitions of these rows: the
+    luck of dividing them. ``se`` is that of a mean over splits which overlap, after Nadeau and
+    Bengio: what another sample of rows would change.
+    """
+    values, ratios = defaultdict(dict), {}
+    for (data, method, features, choice), rows in stored(FOLDS).items():
+        for row in rows:
+            of_folds = [float(value) for value in row["precision"].split()]
+            table, tau = (data, choice), float(row["tau_percent"])
+            ratios[table] = float(row["test_to_train"])
+            of_tau = values[table].setdefault(tau, {})
+            of_tau.setdefault((method, features), []).append(of_folds)
+    compared = []
+    for (data, choice), of_taus in values.items():
+        ratio = ratios[data, choice]
+        for base in BASES:
+            rows = []
+            for tau, of_methods in of_taus.items():
+                for (method, features), folds in of_methods.items():
+                    other = of_methods.get(base)
+                    if (method, features) == base or other is None or len(other) != len(folds):
+                        continue
+                    difference = np.array(folds) - np.array(other)
+                    mean, error, p = paired_test(difference.ravel(), 1.0, ratio, 1.0)
+                    row = {"data": data, "C": choice, "tau_percent": tau, "base": base[0]}
+                    row |= {"kernel": method, "features": features, "difference": mean}
+                    row["se_partitions"] = (
+                        difference.mean(axis=1).std(ddof=1) / np.sqrt(len(difference))
+                        if len(difference) > 1
+                        else float("nan")
+                    )
+                    rows.append(row | {"se": error, "p": p})
+            for row, p_holm in zip(rows, holm_adjust([r["p"] for r in rows]), strict=True):
+                row["p_holm"] = p_holm
+            compared += rows
+    return compared
+
+
+BASES = (("linear", "scaled"), ("logistic", "scaled"))
+PAIRED_COLUMNS = [
+    ("data", "data", "s"),
+    ("C", "C", "s"),
+    ("base", "base", "s"),
+    ("kernel", "kernel", "s"),
+    ("features", "features", "s"),
+    ("tau_percent", "tau %", "g"),
+    ("difference", "difference", "+.3f"),
+    ("se_partitions", "se part.", ".3f"),
+    ("se", "se", ".3f"),
+    ("p", "p", ".3f"),
+    ("p_holm", "Holm", ".3f"),
+]
 
 
 COLUMNS = [
@@ -204,6 +362,7 @@ COLUMNS = [
     ("dcg", "DCG", ".2f"),
     ("ndcg", "NDCG", ".2f"),
     ("positives_at_top", "pos@top", ".1f"),
+    ("zero", "w = 0", ".2f"),
 ]
 
 
@@ -214,12 +373,11 @@ def load(directory, name):
 
 
 def published(name):
+    found = defaultdict(dict)
     with open(PUBLISHED / name) as lines:
-        return {
-            float(row["tau_percent"]): float(row["precision"])
-            for row in csv.DictReader(lines)
-            if row["method"] == "AATP"
-        }
+        for row in csv.DictReader(lines):
+            found[row["method"]][float(row["tau_percent"])] = float(row["precision"])
+    return found
 
 
 def thinned(X, y, rng):
@@ -246,11 +404,15 @@ def table1(options):
         ("rbf", True, False),
         ("rbf", False, False),
         ("logistic", True, False),
+        *((method, True, False) for method in RANKERS),
+        ("infinite push", False, False),
+        ("SVMperf", False, False),
         ("linear", True, True),
         ("linear, pairs", True, True),
         ("linear, average", True, True),
         ("rbf", True, True),
         ("logistic", True, True),
+        *((method, True, True) for method in RANKERS),
     ):
         for order, partitions in (("file order", file_order), ("random", random)):
             name = f"Ionosphere, {order}"
@@ -267,6 +429,7 @@ def table2(options):
         ("linear", True, False),
         ("rbf", True, False),
         ("logistic", True, False),
+        *((method, True, False) for method in RANKERS),
         ("rbf", True, True),
     ):
         for order, partitions in (("file order", file_order), ("random", random)):
@@ -298,25 +461,58 @@ def w8a(options):
 PARTS = {"table1": table1, "table2": table2, "spambase": spambase, "w8a": w8a}
 
 
+def wanted(options):
+    """What is to be run, by part, method and choice of C."""
+    for part in options.parts:
+        if part == "paired":
+            continue
+        try:
+            for arguments in PARTS[part](options):
+                _, method, features, choice = key_of(arguments[0], *arguments[5:8]).values()
+                if (
+                    method in options.methods
+                    and features in options.features
+                    and choice.removeprefix("by ") in options.C
+                ):
+                    yield arguments
+        except FileNotFoundError as error:
+            print(f"{part}: not run, there is no {error.filename}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default=str(data_directory()), help="directory of the data sets")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--parts", nargs="+", choices=[*PARTS, "paired"], default=list(PARTS))
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    parser.add_argument(
+        "--features", nargs="+", choices=["scaled", "raw"], default=["scaled", "raw"]
+    )
+    parser.add_argument("--C", nargs="+", choices=["mean", "nested"], default=["mean", "nested"])
     parser.add_argument("--partitions", type=int, default=20, help="random ones of Table 1")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--write", action="store_true", help="update results/published_tables.csv")
+    parser.add_argument("--again", action="store_true", help="also what is stored")
+    parser.add_argument("--write", action="store_true", help="store in results/")
     options = parser.parse_args()
-    print(describe_machine())
-    check_against_the_estimator()
-    rows = []
-    for part in options.parts:
-        try:
-            for arguments in PARTS[part](options):
-                rows += run(*arguments)
-        except FileNotFoundError as error:
-            print(f"{part}: not run, there is no {error.filename}")
-    if options.write:
-        store_results("published_tables", rows)
+    machine = describe_machine()
+    made_with = machine.splitlines()[1]
+    print(machine)
+    if options.parts != ["paired"]:
+        check_against_the_estimator()
+    for arguments in wanted(options):
+        name, _, _, partitions, taus, method, standardise, nested = arguments[:8]
+        key = tuple(key_of(name, method, standardise, nested).values())
+        if not options.again and len(stored(FOLDS)[key]) == len(partitions) * len(taus):
+            continue
+        rows, folds = run(*arguments)
+        if options.write:
+            if options.again or key not in stored(MEANS):
+                store(MEANS, rows)
+            store(FOLDS, folds, made_with)
+    if "paired" in options.parts:
+        rows = paired()
+        print(format_table(rows, PAIRED_COLUMNS))
+        if options.write:
+            store_results("published_tables_paired", rows, made_with)
 
 
 if __name__ == "__main__":

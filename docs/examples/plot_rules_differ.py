@@ -1,0 +1,95 @@
+"""
+The rule depends on the criterion
+=================================
+
+Which linear rule is best depends on what a list is for. Most positives of these data lie ahead of
+the negatives along the first feature, so that feature orders the whole list; but some negatives
+are further ahead still. A few positives are clear along the second feature, which makes the top
+of the list pure. Each ranker finds the direction that its criterion asks for.
+"""
+
+# %%
+# The groups are normal, so that the best directions of the population are known:
+# ``python benchmarks/studies/synthetic_rules.py`` computes them, and compares all rankers over
+# many draws. Here they are found on one large sample, from the values in all directions.
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from sklearn_rank import PNormPushRanker, RankStatisticRanker, StructuralRanker, TopPushRanker
+from sklearn_rank.metrics import precision_at_top_score, roc_auc_score
+
+groups = [  # label, share, mean, standard deviations
+    (1, 0.14, (2.0, 0.0), (1.0, 1.0)),
+    (1, 0.06, (-1.0, 6.0), (1.0, 0.7)),
+    (0, 0.76, (0.0, 0.0), (1.0, 1.0)),
+    (0, 0.04, (4.0, 0.0), (1.0, 1.0)),
+]
+
+
+def draw(n, rng):
+    label, share, mean, deviation = map(np.array, zip(*groups, strict=True))
+    group = rng.choice(len(groups), size=n, p=share)
+    return mean[group] + deviation[group] * rng.normal(size=(n, 2)), label[group]
+
+
+rng = np.random.default_rng(0)
+X, y = draw(2000, rng)
+X_large, y_large = draw(50_000, rng)
+
+
+def direction(degrees):
+    return np.array([np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))])
+
+
+def values(coef):
+    score = X_large @ coef
+    return roc_auc_score(y_large, score), precision_at_top_score(y_large, score, tau=0.05)
+
+
+angles = np.arange(0.0, 141.0, 2.0)
+auc, precision = np.array([values(direction(angle)) for angle in angles]).T
+
+# %%
+# The losses are means over rows or pairs; with C = 100 the penalty hardly matters.
+rankers = {
+    "LogisticRegression": LogisticRegression(C=100.0),
+    'StructuralRanker("auc")': StructuralRanker("auc", C=100.0),
+    'StructuralRanker("precision@top0.05")': StructuralRanker("precision@top0.05", C=100.0),
+    "PNormPushRanker(p=16)": PNormPushRanker(p=16, C=100.0),
+    "TopPushRanker(0.3)": TopPushRanker(0.3, C=100.0),
+    'RankStatisticRanker("local_auc@0.95")': RankStatisticRanker("local_auc@0.95"),
+}
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
+for label, color, name in ((0, "0.7", "negative"), (1, "C3", "positive")):
+    left.plot(*X[y == label].T, ".", ms=3, color=color, alpha=0.6, label=name)
+pure = angles[precision > precision.max() - 0.002]
+for best, style, name in (
+    (angles[auc.argmax()], "k--", "best AUC"),
+    (pure[0], "k:", "best P@5 %, from here on"),
+):
+    left.plot(*np.transpose([0 * direction(best), 9.5 * direction(best)]), style, label=name)
+right.plot(angles, auc, "k--", label="AUC")
+right.plot(angles, precision, "k:", label="precision in the top 5 %")
+for number, (name, ranker) in enumerate(rankers.items()):
+    coef = ranker.fit(X, y).coef_.ravel()
+    degrees = np.rad2deg(np.arctan2(coef[1], coef[0]))
+    color = f"C{number + (number > 2)}"
+    left.annotate(
+        "",
+        8.5 * direction(degrees),
+        (0, 0),
+        arrowprops={"arrowstyle": "->", "color": color, "lw": 1.8},
+    )
+    found = values(coef)
+    right.plot(
+        [degrees] * 2, found, "o", color=color, label=f"{name}: {found[0]:.2f}, {found[1]:.2f}"
+    )
+left.set(
+    xlabel="first feature", ylabel="second feature", xlim=(-5, 9), ylim=(-4, 10), aspect="equal"
+)
+left.legend(loc="lower left")
+right.set(xlabel="direction (degrees from the first feature)", ylabel="value on new rows")
+right.set_ylim(0, 1.05)
+right.legend(loc="lower right", fontsize="small", title="ranker: AUC, P@5 %")
+plt.show()
