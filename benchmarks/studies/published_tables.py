@@ -7,8 +7,8 @@
 See published/README.md for the protocol. One thread for each of --jobs processes. Results are
 printed; --write stores means in results/published_tables.csv and the precision of every fold in
 results/published_tables_folds.csv, as soon as a method is through a set, and leaves other rows as
-they are. What is stored is neither computed again nor replaced, but with --again. The part
-"paired" compares methods over the stored folds.
+they are. What is stored of as many partitions is neither computed again nor replaced, but with
+--again. The part "paired" compares methods over the stored folds.
 """
 
 import argparse
@@ -501,11 +501,12 @@ def main():
     for arguments in wanted(options):
         name, _, _, partitions, taus, method, standardise, nested = arguments[:8]
         key = tuple(key_of(name, method, standardise, nested).values())
-        if not options.again and len(stored(FOLDS)[key]) == len(partitions) * len(taus):
+        if not options.again and len(stored(FOLDS)[key]) >= len(partitions) * len(taus):
             continue
         rows, folds = run(*arguments)
         if options.write:
-            if options.again or key not in stored(MEANS):
+            known = stored(MEANS)[key]
+            if options.again or not known or int(known[0]["partitions"]) < len(partitions):
                 store(MEANS, rows)
             store(FOLDS, folds, made_with)
     if "paired" in options.parts:

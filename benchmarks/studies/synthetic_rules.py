@@ -76,11 +76,13 @@ METHODS = {
     "PNormPush, p=16": PNormPushRanker(p=16, C=100.0),
     "Structural, auc": StructuralRanker("auc", C=100.0),
     "Structural, precision@top0.05": StructuralRanker("precision@top0.05", C=100.0),
-    "Structural, the same, best": StructuralRanker("precision@top0.05", reference="best", C=100.0),
+    "Structural, precision@top0.05, best": StructuralRanker(
+        "precision@top0.05", reference="best", C=100.0
+    ),
     "RankStatistic, auc": RankStatisticRanker("auc"),
     "RankStatistic, local_auc@0.8": RankStatisticRanker(),
     "RankStatistic, local_auc@0.95": RankStatisticRanker("local_auc@0.95"),
-    "the same, b=0.25, anchor=0": RankStatisticRanker(
+    "RankStatistic, local_auc@0.95, b=0.25, anchor=0": RankStatisticRanker(
         "local_auc@0.95", bandwidth=0.25, anchor=0.0
     ),
     "RankBoost, linear": RankBoostRanker(weak_ranker="linear"),

@@ -93,3 +93,15 @@ right.set(xlabel="direction (degrees from the first feature)", ylabel="value on 
 right.set_ylim(0, 1.05)
 right.legend(loc="lower right", fontsize="small", title="ranker: AUC, P@5 %")
 plt.show()
+
+# %%
+# Over twenty draws of 2,000 rows, ``StructuralRanker("auc")`` is 2 degrees from the best AUC, and
+# ``StructuralRanker("precision@top0.05")`` and ``PNormPushRanker(p=16)`` are 2 and 4 degrees from
+# the best true positive rate at a false positive rate of 1 %. ``TopPushRanker`` with a top of .3
+# is near logistic regression; with .05 its solution is ``w = 0`` in nine draws of ten, which it
+# says in a warning.
+#
+# What a convex loss finds is its own minimum. In the second population of the study one row in a
+# hundred is a positive far on the wrong side; the best P@5 % is .98, and logistic regression, the
+# pushes, accuracy at the top and ``StructuralRanker`` reach .20 to .57 in the mean.
+# ``RankStatisticRanker("local_auc@0.95", bandwidth=0.25, anchor=0)`` counts ranks and reaches .93.
