@@ -41,13 +41,14 @@ def paired_test(difference, n_train, n_test, share):
     test rows to the training rows. Where a split uses a share h of the set, Hoeffding's bound of
     the variance of a U-statistic gives ``h / (1 - h)``, which is never too small and matters
     where the set is far larger than the split; the smaller of both is taken. Rows that were drawn
-    for the split have h = 0. Two splits that happen to agree are no evidence: p is 1.
+    for the split have h = 0. Two splits, or differences that are equal up to rounding because
+    counts are, are no evidence: p is 1.
     """
     difference = np.asarray(difference)
     J, spread = len(difference), difference.std(ddof=1)
     common = min(n_test / n_train, share / (1 - share) if share < 1 else np.inf)
     error = spread * np.sqrt(1 / J + common)
-    if spread == 0 or J < 3:
+    if spread < 1e-5 or J < 3:  # values have six digits
         return difference.mean(), error, 1.0
     return difference.mean(), error, 2 * stats.t.sf(abs(difference.mean()) / error, J - 1)
 
