@@ -428,6 +428,7 @@ COLUMNS = [
     ("n_train", "rows", "d"),
     ("measure", "measure", "s"),
     ("method", "method", "s"),
+    ("splits", "splits", "d"),
     ("value", "value", ".3f"),
     ("sd", "sd", ".3f"),
     ("difference", "less logistic", "+.3f"),
@@ -483,7 +484,7 @@ def summary():
         numbers = {key: [float(row[key]) for row in rows] for key in NUMBERS}
         fits = sum(numbers["fits"])
         line = {"part": part, "data": data, "n_train": int(n_train), "measure": measure}
-        line |= {"method": method, "value": np.mean(numbers["value"])}
+        line |= {"method": method, "splits": len(rows), "value": np.mean(numbers["value"])}
         line |= {"sd": np.std(numbers["value"], ddof=1) if len(rows) > 1 else np.nan}
         line |= {"zero": np.mean(numbers["zero"]), "zero_fits": sum(numbers["zero_fits"]) / fits}
         line |= {"unfinished_fits": int(sum(numbers["unfinished_fits"])), "fits": int(fits)}
