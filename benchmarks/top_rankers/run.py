@@ -2,12 +2,12 @@
 
     python benchmarks/top_rankers/run.py [--quick] [--only KIND] [--write]
 
-Each fit runs in a fresh process with two threads, after one of 2,000 rows that compiles what has
+Each fit runs in a fresh process with one thread, after one of 2,000 rows that compiles what has
 to be compiled. "normal": 50 independent normal features, of which the log-odds are linear, with
 10 % positives and an AUC of .93; "apart": the same with an AUC of .999, where the top of one row
 has a solution that is not 0; "heavy": features of Student's distribution with 3 degrees of
 freedom. "spambase": 80 % of its rows, standardised, rbf kernel. "gap" is the relative duality gap
-that was reached, "CPU s" the time of both threads, "above" what the fit added to the memory.
+that was reached, "CPU s" the time of the processor, "above" what the fit added to the memory.
 ``--write`` stores ``results/top_rankers.csv``.
 """
 
@@ -22,7 +22,6 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import (
-    THREAD_VARIABLES,
     data_directory,
     describe_machine,
     format_table,
@@ -112,8 +111,7 @@ def main():
     rows = []
     for kind, n, name in asked:
         request = {"data": kind, "rows": n, "ranker": name}
-        two = dict.fromkeys(THREAD_VARIABLES, "2")
-        reports, problem = run_worker(__file__, request, timeout=600, **two)
+        reports, problem = run_worker(__file__, request, timeout=600)
         rows.append({**request, **(reports[0] if reports else {"note": problem})})
         print(rows[-1], flush=True)
     columns = [("data", "data", ""), ("rows", "rows", ",d"), ("ranker", "ranker", "")]
