@@ -27,8 +27,10 @@ SHARE_OF_WAY = 0.99
 # Distance between scores below which they are equal, and no unit for the start.
 LEAST_ROOM = 1e-12
 
-# Length below which a step is replaced by one away from the boundary.
+# Length below which a step is replaced by one that keeps these shares of the products, of which
+# the last only makes them equal.
 SHORT = 0.2
+CAREFUL = (0.1, 0.5, 1.0)
 
 # Steps without a better gap after which rounding is all that is left.
 MOST_IDLE = 30
@@ -123,9 +125,11 @@ class _State:
         after += float((gamma + length * guess.gamma) @ (self.xi + length * guess.xi))
         target = mean * min(max(after / product, 0.0), 1.0) ** 3
         step = system.direction(target, guess)
-        if step.longest < SHORT:
-            # Near the boundary: back to where all products are equal.
-            step = system.direction(mean, None)
+        for share in CAREFUL:
+            if step.longest >= SHORT:
+                break
+            # Corrections to second order lead astray near the boundary.
+            step = system.direction(share * mean, None)
         length = min(1.0, SHARE_OF_WAY * step.longest)
         if not length > 1e-12:
             return False

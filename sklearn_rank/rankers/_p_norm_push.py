@@ -46,8 +46,8 @@ class PNormPushRanker(OneProblemRanker):
         side pull less.
     C : float, default=1.0
         Factor of the push, positive; more fits the training data closer. The push is a mean over
-        rows, so that the same value suits lists of any length; on standardised features 1 to 10
-        was best where it mattered.
+        rows, so that the same value suits lists of any length; search .01 to 10 on standardised
+        features.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         Inner product of rows. With "precomputed" ``fit`` takes the square matrix of the training
         rows and ``decision_function`` that of new rows with all training rows; a callable takes

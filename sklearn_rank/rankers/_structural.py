@@ -79,7 +79,7 @@ class StructuralRanker(OneProblemRanker):
         this estimator alone since it is no measure of an order.
     C : float, default=1.0
         Cost of a unit of loss, of which the measure has at most one, positive; more fits the
-        training data closer. It means the same for any number of rows; try 1 to 1000.
+        training data closer. It means the same for any number of rows; search .1 to 1000.
     reference : {"labels", "best"}, default="labels"
         What labellings of k rows are compared with, where a measure is of the top k: ``"labels"``,
         after Joachims, is all positives, whatever k is; ``"best"`` is the mean of the labellings

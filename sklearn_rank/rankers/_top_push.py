@@ -87,7 +87,7 @@ class TopPushRanker(OneProblemRanker):
         and 1; for all others it is the greater label, with a warning.
     C : float, default=1.0
         Factor of the mean loss, positive; more fits the training data closer. Since the loss is
-        a mean, .1 to 100 is the range to search.
+        a mean, .01 to 100 is the range to search.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         Inner product of rows. With "precomputed" ``fit`` takes the square matrix of the training
         rows and ``decision_function`` that of new rows with all training rows; a callable takes

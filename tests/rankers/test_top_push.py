@@ -185,6 +185,22 @@ def test_zero_is_the_solution_where_the_mean_is_in_the_reduced_hull():
         TopPushRanker(said, C=1000.0).fit(X, y)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_fits_converge_near_the_smallest_top_that_has_a_solution(loss):
+    rng = np.random.default_rng(15)
+    X = np.exp(rng.normal(size=(655, 28))) * (rng.random((655, 28)) < 0.2)
+    X = X / X.max(axis=0)
+    signal = np.log1p(5 * X[:, 0]) + 0.5 * np.log1p(5 * X[:, 1])
+    y = (signal + 0.5 * rng.normal(size=len(X)) > np.quantile(signal, 0.8)).astype(int)
+    for top in (1, 0.02, 0.05, 0.1):
+        for C in (0.1, 1.0, 1000.0):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ZeroSolutionWarning)
+                ranker = TopPushRanker(top, C=C, loss=loss).fit(X, y)
+            assert ranker.converged_
+            assert ranker.n_iter_ < 60
+
+
 def test_the_mean_of_as_many_rows_as_there_are_positives_is_theirs():
     X, y = data(seed=13, shift=20.0)
     with pytest.warns(ZeroSolutionWarning, match="mean of rows"):
