@@ -242,7 +242,7 @@ class InMemoryDesign(Design):
         InMemoryDesign
             For problems in which only differences of rows count.
         """
-        return self.moved(self.pull_back(np.full(self.shape[0], 1.0 / self.shape[0])))
+        return self.moved(np.asarray(self._matrix.mean(axis=0)))
 
     @abstractmethod
     def moved(self, origin: FloatArray) -> InMemoryDesign:

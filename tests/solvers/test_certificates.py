@@ -187,7 +187,7 @@ def test_candidates_are_joined_and_ordered_field_by_field():
 def test_rows_that_are_not_in_memory_are_refused():
     class Remote(Design):
         shape = (2, 1)
-        scores = pull_back = rows = gram = absolute_scores = squared_norms = None
+        scores = pull_back = rows = gram = row_gram = absolute_scores = squared_norms = None
 
     with pytest.raises(TypeError, match="X is a Remote: equal rows can be found in memory only"):
         PivotProblem.from_rows(Remote(), np.ones(2), np.ones(2), np.ones(2))
