@@ -83,15 +83,17 @@ def solve_top_push(
     A step costs O(r d^2 + d^3) for d features and r rows that are positive or score high, a set of
     rows one product with all rows. Memory: copies of these r rows.
     """
-    n_features = problem.design.shape[1]
-    coef, best, top, lower = np.zeros(n_features), np.inf, 0.0, -np.inf
+    n_rows, n_features = problem.design.shape
+    # No solution is worse than 0, which is the best one more often than one would think.
+    coef, lower = np.zeros(n_features), -np.inf
+    best, top = problem.objective(coef, np.zeros(n_rows))
     n_iter, wanted, kept = 0, 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
     if len(kept) > 4 * SPARE_ROWS:
         first = _first_guess(problem, max_iter)
         kept = _with_spare(problem, problem.design.scores(first)[problem.reference])
         wanted = max(wanted, ROUGH)
     part = TopPart(problem, kept)
-    small = problem.design.shape[0] * n_features <= SMALL
+    small = n_rows * n_features <= SMALL
     while True:
         judge = Judge(wanted, stop, max_iter - n_iter, polish=small)
         if isinstance(problem.top, TopMean):
