@@ -272,7 +272,7 @@ def test_a_fit_that_ends_early_is_not_worse_than_none():
     X, y = data(n=90, d=3, shift=1.0)
     with pytest.warns(ConvergenceWarning), pytest.warns(ZeroSolutionWarning):
         ranker = TopPushRanker(1, C=1000.0, max_iter=2).fit(X, y)
-    assert ranker.objective_ <= 1000.0
+    assert ranker.objective_ <= 1000.0 * (1 + 1e-12)
 
 
 def test_features_far_from_the_origin_cost_no_digits():
