@@ -83,7 +83,12 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
         off = 0.5 * float(gradient @ gradient)
         step, slope = None, 0.0
         if off > 0.1 * (objective - lower - off):
-            step = _direction(part, gradient, values)
+            try:
+                step = _direction(part, gradient, values)
+            except np.linalg.LinAlgError:
+                # The narrower the kinks, the nearer the system is to a singular one.
+                judge.exhausted = True
+                return
             slope = values.along(point, step)
         if step is not None and -slope > ROUNDING * abs(objective):
             point = _along(part, point, step, slope, width)

@@ -64,7 +64,7 @@ class PNormPushRanker(OneProblemRanker):
     tol : float, default=1e-6
         Duality gap relative to the objective at which the problem counts as solved, positive.
     max_iter : int, default=200
-        Most Newton steps; fits take 1 to 20.
+        Most Newton steps; fits take 1 to 20, on sparse rows at large C up to 170.
     verbose : int, default=0
         1 writes a line on each step to the standard error; 0 is silent.
 

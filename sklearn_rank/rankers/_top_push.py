@@ -104,7 +104,7 @@ class TopPushRanker(OneProblemRanker):
     tol : float, default=1e-6
         Duality gap relative to the objective at which the problem counts as solved, positive.
     max_iter : int, default=500
-        Most steps; fits with ``threshold="mean"`` take 10 to 40.
+        Most steps; fits with ``threshold="mean"`` take 10 to 40, at large C up to 80.
     verbose : int, default=0
         1 writes a line on each set of rows to the standard error; 0 is silent.
 

@@ -275,6 +275,18 @@ def test_a_fit_that_ends_early_is_not_worse_than_none():
     assert ranker.objective_ <= 1000.0 * (1 + 1e-12)
 
 
+def test_kinks_that_make_the_system_singular_end_the_fit_with_a_certificate():
+    rng = np.random.default_rng(0)
+    X = rng.standard_t(1.1, size=(400, 20)) ** 3
+    y = (X[:, 0] + rng.standard_cauchy(400) > 3).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for beta in (0.1, 1.0):
+            ranker = TopPushRanker(0.01, threshold="quantile", loss="hinge", beta=beta).fit(X, y)
+            assert ranker.lower_bound_ <= ranker.objective_
+            assert ranker.converged_ == (ranker.dual_gap_ <= ranker.tol)
+
+
 def test_features_far_from_the_origin_cost_no_digits():
     X, y = data(seed=11)
     near = TopPushRanker(3, C=10.0).fit(X, y)
