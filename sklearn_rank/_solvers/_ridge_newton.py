@@ -115,7 +115,8 @@ def minimise_with_ridge(
         share = float(relative_gap(point.value, bound))
         if on_iteration is not None and n_iter:
             on_iteration(n_iter, point.value, share)
-        if share <= tol or n_iter == max_iter:
+        # Weights of 0 may be within the tolerance, but have no order.
+        if (share <= tol and (n_iter or not gradient.any())) or n_iter == max_iter:
             break
         step = _direction(design, function.curvature(point.scores), gradient)
         there = _along(function, point, step, design.scores(step))

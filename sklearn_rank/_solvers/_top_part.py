@@ -14,10 +14,11 @@ from ._result import relative_gap
 from ._row_system import MOST_FEATURES, RowSystem
 from ._top_functionals import TopFunctional
 
-__all__ = ["Judge", "TopPart", "TopPushProblem"]
+__all__ = ["Judge", "TopPart", "TopPushProblem", "not_worse"]
 
-# Relative gap that rounding leaves.
+# Relative gap that rounding leaves, and difference of objectives that it hides.
 LEAST_GAP = 1e-15
+ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,22 @@ class TopPushProblem:
         top = self.top.value(scores[self.reference])
         losses = self.loss.values(top - scores[self.positive])
         return 0.5 * float(coef @ coef) + float(self.cost @ losses), top
+
+
+def not_worse(objective: float, best: float) -> bool:
+    """Say whether a value of the objective is the best so far, but for rounding.
+
+    Parameters
+    ----------
+    objective, best : float
+        The value, and the best one before; infinite where there is none.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+    """
+    return objective <= best or objective - best <= ROUNDING * abs(best)
 
 
 class TopPart:
@@ -183,7 +200,7 @@ class Judge:
 
     def see(self, coef: FloatArray, objective: float, lower_bound: float) -> bool:
         """Take notice of a solution and a bound; return whether to end."""
-        if objective < self.objective:
+        if not_worse(objective, self.objective):
             self.coef, self.objective = coef, objective
         self.lower_bound = max(self.lower_bound, lower_bound)
         if self.n_iter >= self._max_iter:

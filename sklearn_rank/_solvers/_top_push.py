@@ -11,7 +11,7 @@ from .._typing import BoolArray, FloatArray
 from ._result import Certificate, SolverResult, relative_gap
 from ._top_functionals import TopMean
 from ._top_mean import minimise_top_mean
-from ._top_part import Judge, TopPart, TopPushProblem
+from ._top_part import Judge, TopPart, TopPushProblem, not_worse
 from ._top_quantile import minimise_top_quantile
 
 __all__ = ["TopPushSolution", "sampled", "solve_top_push"]
@@ -104,7 +104,7 @@ def solve_top_push(
         lower = max(lower, judge.lower_bound)
         scores = problem.design.scores(judge.coef)
         objective, value = problem.objective(judge.coef, scores)
-        if objective < best:
+        if not_worse(objective, best):
             coef, best, top = judge.coef, objective, value
         gap = float(relative_gap(best, lower))
         if on_iteration is not None:

@@ -76,13 +76,15 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
         difference = part.difference(values.loss.slope, values.total * values.top.slope)
         lower = part.lower_bound(values.loss.slope, difference, values.top.conjugate)
         objective = part.objective(point.coef, point.positive, point.reference)
-        if judge.see(point.coef, objective, lower):
-            return
         gradient = point.coef - difference
+        # Weights of 0 may be within the tolerance, but have no order.
+        if judge.see(point.coef, objective, lower) and (point.coef.any() or not gradient.any()):
+            return
         # The gap is what the gradient is worth and what the rounding is.
         off = 0.5 * float(gradient @ gradient)
         step, slope = None, 0.0
-        if off > 0.1 * (objective - lower - off):
+        at_zero = not point.coef.any()
+        if at_zero or off > 0.1 * (objective - lower - off):
             try:
                 step = _direction(part, gradient, values)
             except np.linalg.LinAlgError:
@@ -90,7 +92,7 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
                 judge.exhausted = True
                 return
             slope = values.along(point, step)
-        if step is not None and -slope > ROUNDING * abs(objective):
+        if step is not None and (at_zero or -slope > ROUNDING * abs(objective)):
             point = _along(part, point, step, slope, width)
             judge.n_iter += 1
         elif width <= LEAST_WIDTH:

@@ -105,3 +105,13 @@ def test_steps_are_told(capsys):
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == ranker.n_iter_
     assert lines[-1].startswith(f"iteration {ranker.n_iter_}: objective {ranker.objective_:.10g}")
+
+
+@pytest.mark.parametrize("loss", ["exponential", "logistic"])
+def test_rows_of_any_scale_are_ordered(loss):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3 == 0
+    X = rng.normal(size=(60, 3)) + 4.0 * y[:, np.newaxis]
+    for scale in (1e-8, 1e-4, 1e4):
+        ranker = PNormPushRanker(loss=loss).fit(scale * X, y)
+        assert ranker.score(scale * X, y) > 0.9

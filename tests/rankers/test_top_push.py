@@ -226,6 +226,14 @@ def test_a_small_cost_under_which_every_loss_is_at_its_bound():
     assert ranker.dual_gap_ <= ranker.tol
 
 
+@pytest.mark.parametrize("threshold", ["mean", "quantile"])
+def test_rows_of_any_scale_are_ordered(threshold):
+    X, y = data(seed=10, shift=6.0)
+    for scale in (1e-8, 1e-4, 1e4):
+        ranker = TopPushRanker(5, threshold=threshold).fit(scale * X, y)
+        assert ranker.score(scale * X, y) > 0.9
+
+
 def test_classes_with_one_mean_have_no_top():
     X = np.array([[1.0], [-1.0], [2.0], [-2.0], [1.0], [-1.0]])
     y = np.array([1, 1, 0, 0, 0, 0])
