@@ -102,12 +102,12 @@ class TopFunctional(ABC):
 
     @abstractmethod
     def sample(self, stride: int) -> TopFunctional:
-        """Keep every so manieth row, and so much less of the mass.
+        """Keep every ``stride``-th row, and the mass in proportion.
 
         Parameters
         ----------
         stride : int
-            One of how many to keep.
+            Distance of the rows to keep.
 
         Returns
         -------

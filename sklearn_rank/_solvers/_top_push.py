@@ -121,7 +121,7 @@ def solve_top_push(
 
 
 def _first_guess(problem: TopPushProblem, max_iter: int) -> FloatArray:
-    """Solve the problem of every so manieth row roughly, or take the difference of the means."""
+    """Solve the problem of a sample of the rows roughly, or take the difference of the means."""
     sample = sampled(problem)
     if sample is not None:
         return solve_top_push(sample, tol=ROUGH, max_iter=max_iter).coef
@@ -132,7 +132,7 @@ def _first_guess(problem: TopPushProblem, max_iter: int) -> FloatArray:
 
 
 def sampled(problem: TopPushProblem) -> TopPushProblem | None:
-    """Keep every so manieth row of a large problem, and its costs in proportion.
+    """Keep one row in so many of a large problem, and its costs in proportion.
 
     Parameters
     ----------
