@@ -25,20 +25,17 @@ from .._solvers import (
     solve_linear,
 )
 from .._typing import FloatArray
-from .._warn import warn
-from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
-from ..exceptions import CalibrationWarning
-from ..losses import TemplateLoss, get_loss, get_loss_names
+from ..losses import TemplateLoss, get_loss_names
 from ..losses._shared import ThreadedLoss
-from ..metrics import get_measure
+from ._calibrated_base import CalibratedRanker
 from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
-from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists, weights_of, with_query_weight
+from ._query_base import MEASURE_CONSTRAINTS, in_lists, weights_of, with_query_weight
 from ._score_function import LinearScores
 
 __all__ = ["OrderPreservingRanker"]
 
 
-class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
+class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
     """Linear ranker of queries that minimises a loss calibrated with a measure.
 
     With the utilities v = u(y) that the measure gives the items, and scores s = X w + b, it
@@ -242,6 +239,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             rows, lists = self._utility_lists(X, y, qid, weights, reset=True)
             loss = self._loss(lists)
+            choose_method(loss, self.solver)
             problem = self._problem(rows, lists, loss)
             start = None
             if self._warm_start(problem.n_features) is not None:
@@ -333,26 +331,6 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
             self.n_queries_ += lists.n_lists
         return self
 
-    def _utility_lists(
-        self, X: Any, y: Any, qid: Any, weights: dict[str, Any], *, reset: bool
-    ) -> tuple[Any, Lists]:
-        """Rows and utilities of the lists for which the measure is defined, list by list."""
-        warn_if_not_positional(self.measure)
-        measure, _ = positional_form(self.measure)
-        labels = measure.label_type(name="y")
-        X, lists = self._lists(X, y, qid, weights, labels=labels, reset=reset)
-        utilities = utilities_of(measure, lists)
-        missing = np.isnan(utilities)
-        lists = lists.with_labels(np.where(missing, 0.0, utilities))
-        if missing.any() and not missing.all():
-            lists = lists.only(~missing[lists.offsets[:-1]])
-        if not np.any(lists.grade > 0):
-            raise ValueError(
-                f"No query has a row of positive utility for {measure.name}, as where none has"
-                " both relevant and other rows: there is nothing to learn from; check y and qid."
-            )
-        return in_lists(X, lists), lists
-
     def _problem(
         self,
         X: Any,
@@ -366,7 +344,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         total = weights_of(lists).sum() if total_weight is None else total_weight
         weighted = with_query_weight(lists, 1 / total)
         return LinearProblem(
-            as_design(X),
+            as_design(in_lists(X, lists)),
             ThreadedLoss(loss, weighted, effective_n_jobs(self.n_jobs)),
             alpha=self.alpha,
             fit_intercept=self._has_intercept(loss),
@@ -404,64 +382,6 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         self.n_iter_ = certificate.n_iter
         progress.done()
         return solution.parameters
-
-    def score(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        qid: Any = None,
-        sample_weight: Any = None,
-        query_weight: Any = None,
-    ) -> float:
-        """Value of ``measure``, the mean over the queries.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Relevance.
-        qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row; may be left out by a ranker fitted on one list.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How many times each row counts.
-        query_weight : array-like of shape (n_samples,), default=None
-            Weight of the query of each row.
-
-        Returns
-        -------
-        float
-            The value; more is better.
-
-        Raises
-        ------
-        ValueError
-            If the ranker was fitted on several queries and ``qid`` is None.
-
-        Warns
-        -----
-        CalibrationWarning
-            If the measure is "ap" or "err", with which no order-preserving loss is calibrated.
-        """
-        warn_if_not_positional(self.measure)
-        return super().score(X, y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
-
-    def _loss(self, lists: Lists) -> TemplateLoss:
-        """The loss for lists of utilities, once it is known that it can be minimised."""
-        loss = get_loss(self.loss) if isinstance(self.loss, str) else self.loss
-        if isinstance(self.loss, str) and np.isfinite(loss.largest_utility):
-            largest = positional_form(self.measure)[1].largest
-            loss = get_loss(self.loss, eta=largest or float(lists.grade.max()))
-        choose_method(loss, self.solver)
-        if not loss.is_order_preserving:
-            warn(
-                f"{loss!r} is not order-preserving: its minimiser need not order the items by"
-                f" expected utility, and is calibrated with no measure such as"
-                f" {get_measure(self.measure).name}.",
-                CalibrationWarning,
-            )
-        return loss
 
     def _has_intercept(self, loss: TemplateLoss) -> bool:
         return self.fit_intercept and not loss.is_translation_invariant

@@ -1,0 +1,38 @@
+"""The one place that imports packages which an extra installs."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__all__ = ["import_optional"]
+
+
+def import_optional(module: str, used_by: str) -> Any:
+    """Import a package that an extra of the same name installs.
+
+    Parameters
+    ----------
+    module : str
+        Name of the package and of the extra, such as "lightgbm".
+    used_by : str
+        What needs it, for the message.
+
+    Returns
+    -------
+    module
+        The package.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed; the message has the line that installs it.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise ImportError(
+            f'{used_by} needs {module}: run `pip install "sklearn-rank[{module}]"`.'
+        ) from error

@@ -1,0 +1,98 @@
+"""Rankers of queries that minimise a loss of the utilities that a measure gives the items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._lists import Lists
+from .._warn import warn
+from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
+from ..exceptions import CalibrationWarning
+from ..losses import TemplateLoss, get_loss
+from ..metrics import get_measure
+from ._query_base import QueryRanker
+
+__all__ = ["CalibratedRanker"]
+
+
+class CalibratedRanker(QueryRanker):
+    """Base of the rankers with parameters ``loss`` and ``measure``, whose utilities it takes."""
+
+    def _utility_lists(
+        self, X: Any, y: Any, qid: Any, weights: dict[str, Any], *, reset: bool
+    ) -> tuple[Any, Lists]:
+        """Rows and utilities of the lists for which the measure is defined, list by list."""
+        warn_if_not_positional(self.measure)
+        measure, _ = positional_form(self.measure)
+        labels = measure.label_type(name="y")
+        X, lists = self._lists(X, y, qid, weights, labels=labels, reset=reset)
+        utilities = utilities_of(measure, lists)
+        missing = np.isnan(utilities)
+        lists = lists.with_labels(np.where(missing, 0.0, utilities))
+        if missing.any() and not missing.all():
+            lists = lists.only(~missing[lists.offsets[:-1]])
+        if not np.any(lists.grade > 0):
+            raise ValueError(
+                f"No query has a row of positive utility for {measure.name}, as where none has"
+                " both relevant and other rows: there is nothing to learn from; check y and qid."
+            )
+        return X, lists
+
+    def _loss(self, lists: Lists) -> TemplateLoss:
+        """The loss for lists of utilities, with a warning where it is calibrated with nothing."""
+        loss = get_loss(self.loss) if isinstance(self.loss, str) else self.loss
+        if isinstance(self.loss, str) and np.isfinite(loss.largest_utility):
+            largest = positional_form(self.measure)[1].largest
+            loss = get_loss(self.loss, eta=largest or float(lists.grade.max()))
+        if not loss.is_order_preserving:
+            warn(
+                f"{loss!r} is not order-preserving: its minimiser need not order the items by"
+                f" expected utility, and is calibrated with no measure such as"
+                f" {get_measure(self.measure).name}.",
+                CalibrationWarning,
+            )
+        return loss
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+    ) -> float:
+        """Value of ``measure``, the mean over the queries.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Relevance.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row; may be left out by a ranker fitted on one list.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many times each row counts.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of the query of each row.
+
+        Returns
+        -------
+        float
+            The value; more is better.
+
+        Raises
+        ------
+        ValueError
+            If the ranker was fitted on several queries and ``qid`` is None.
+
+        Warns
+        -----
+        CalibrationWarning
+            If the measure is "ap" or "err", with which no order-preserving loss is calibrated.
+        """
+        warn_if_not_positional(self.measure)
+        return super().score(X, y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)

@@ -1,0 +1,23 @@
+"""Packages that an extra installs."""
+
+import json
+
+import pytest
+
+from sklearn_rank._optional import import_optional
+
+
+def test_what_is_installed_is_imported():
+    assert import_optional("json", "A test") is json
+
+
+def test_the_error_says_how_to_install_what_is_not():
+    with pytest.raises(ImportError, match=r'^A ranker needs nowhere: run `pip install "sklearn-'):
+        import_optional("nowhere", "A ranker")
+
+
+def test_an_error_inside_a_package_is_not_hidden(tmp_path, monkeypatch):
+    (tmp_path / "broken_extra.py").write_text("import nowhere_at_all\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="nowhere_at_all"):
+        import_optional("broken_extra", "A ranker")
