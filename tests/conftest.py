@@ -6,6 +6,10 @@ import sys
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "agg")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # The processes are as many as the cores: a second thread in each would only wait.
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 
 @pytest.fixture(autouse=True)

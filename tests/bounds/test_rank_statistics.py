@@ -17,6 +17,7 @@ from sklearn_rank.bounds import (
     pooled_distribution_bound,
 )
 from sklearn_rank.metrics import Exponential, LocalAUC, Power, Wilcoxon, linear_rank_score
+from tests.naming import shown
 from tests.oracles import auc_variance as oracle
 
 PHIS = [Wilcoxon(), Power(4), Exponential(20), LocalAUC(0.8), lambda u: (u >= 0.9) * 1.0]
@@ -63,7 +64,7 @@ def test_monotone():
         assert np.all(np.diff([bound(400, delta).value for delta in (0.5, 0.1, 1e-3)]) > 0)
 
 
-@pytest.mark.parametrize("phi", PHIS, ids=repr)
+@pytest.mark.parametrize("phi", PHIS, ids=shown)
 @pytest.mark.parametrize("side", ["both", "lower", "upper"])
 def test_sandwich_by_definition(phi, side):
     rng = np.random.default_rng(0)
@@ -174,7 +175,7 @@ def test_pooled_distribution_by_simulation(labels):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("labels", ["fixed", "random"])
-@pytest.mark.parametrize("phi", PHIS, ids=repr)
+@pytest.mark.parametrize("phi", PHIS, ids=shown)
 def test_rank_statistics_by_simulation(phi, labels):
     rng = np.random.default_rng(3)
     n, delta, n_samples = 100, 0.5, 600

@@ -25,6 +25,7 @@ from sklearn_rank.metrics import (
     ndcg_score,
     roc_auc_score,
 )
+from tests.naming import shown
 from tests.oracles import rank_inference as oracle
 
 PHIS = ["wilcoxon", Power(3), Exponential(5.0), LocalAUC(0.7), VanDerWaerden(), lambda u: u**2]
@@ -38,7 +39,7 @@ def three(rng, n, shift=0.0):
     return y_true, scores
 
 
-@pytest.mark.parametrize("phi", PHIS, ids=str)
+@pytest.mark.parametrize("phi", PHIS, ids=shown)
 def test_a_comparison_of_two_is_the_paired_test(phi):
     y_true, scores = three(np.random.default_rng(6), 90)
     two = {name: scores[name] for name in "AB"}
@@ -432,7 +433,7 @@ def test_an_influence_of_ones_own():
 
 
 @pytest.mark.parametrize(
-    "measure", ["auc", "local_auc@0.7", "pnorm@3", "bedroc@5", Power(3), PER_QUERY], ids=str
+    "measure", ["auc", "local_auc@0.7", "pnorm@3", "bedroc@5", Power(3), PER_QUERY], ids=shown
 )
 def test_measures_of_one_list_and_of_queries(measure):
     y, scores, qid = by_query()

@@ -24,6 +24,7 @@ from sklearn_rank.metrics import (
     partial_auc_score,
     precision_at_top_score,
 )
+from tests.naming import shown
 from tests.oracles import rank_inference as oracle
 
 BOUNDED = [Wilcoxon(), Power(3), Exponential(5.0), LocalAUC(0.5), lambda u: u**2]
@@ -53,7 +54,7 @@ def test_wilson_limits_solve_their_equation():
 # ------------------------------------------------------------------------------------ by influence
 
 
-@pytest.mark.parametrize("phi", PHIS, ids=str)
+@pytest.mark.parametrize("phi", PHIS, ids=shown)
 @pytest.mark.parametrize("normalize", ["mean", "minmax"])
 @pytest.mark.parametrize("conditional", [True, False])
 def test_the_estimate_is_the_score_and_the_width_the_influence(phi, normalize, conditional):
@@ -124,7 +125,7 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize(("method", "phi"), METHODS, ids=str)
+@pytest.mark.parametrize(("method", "phi"), METHODS, ids=shown)
 @pytest.mark.parametrize("conditional", [True, False])
 def test_never_of_zero_width_never_outside(method, phi, conditional):
     lists = [
@@ -206,7 +207,7 @@ def test_dkw_needs_no_lipschitz_constant():
 # -------------------------------------------------------------------------------------- resampling
 
 
-@pytest.mark.parametrize("phi", [Wilcoxon(), Exponential(5.0)], ids=str)
+@pytest.mark.parametrize("phi", [Wilcoxon(), Exponential(5.0)], ids=shown)
 def test_bootstrap_is_near_the_influence(phi):
     rng = np.random.default_rng(4)
     y_true = (np.arange(400) < 150).astype(int)
@@ -403,7 +404,7 @@ SETTINGS = [(10, 90, 1.2), (30, 300, 2.0), (50, 50, 0.5), (100, 900, 1.2)]
 @pytest.mark.slow
 @pytest.mark.parametrize("conditional", [True, False])
 @pytest.mark.parametrize(
-    "phi", [Wilcoxon(), Power(3), Exponential(5.0), LocalAUC(0.8), VanDerWaerden()], ids=str
+    "phi", [Wilcoxon(), Power(3), Exponential(5.0), LocalAUC(0.8), VanDerWaerden()], ids=shown
 )
 def test_coverage_by_influence(phi, conditional):
     rng = np.random.default_rng(9)
@@ -422,7 +423,7 @@ def test_coverage_by_influence(phi, conditional):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("conditional", [True, False])
-@pytest.mark.parametrize("phi", [Power(3), Exponential(20.0), LocalAUC(0.8)], ids=str)
+@pytest.mark.parametrize("phi", [Power(3), Exponential(20.0), LocalAUC(0.8)], ids=shown)
 def test_dkw_is_violated_at_most_delta(phi, conditional):
     rng = np.random.default_rng(10)
     for n_pos, n_neg, shift in SETTINGS:

@@ -15,6 +15,7 @@ from sklearn_rank.metrics import (
     linear_rank_score,
     roc_auc_score,
 )
+from tests.naming import shown
 from tests.oracles import rank_inference as oracle
 
 PHIS = ["wilcoxon", Power(3), Exponential(5.0), LocalAUC(0.7), VanDerWaerden(), lambda u: u**2]
@@ -47,7 +48,7 @@ def test_wilcoxon_is_delongs_test(levels):
         assert mean.statistic == pytest.approx(found.statistic, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("phi", PHIS, ids=str)
+@pytest.mark.parametrize("phi", PHIS, ids=shown)
 @pytest.mark.parametrize("normalize", ["mean", "minmax"])
 def test_the_estimate_is_the_difference_of_the_scores(phi, normalize):
     rng = np.random.default_rng(1)
@@ -87,7 +88,7 @@ def test_random_labels_change_nothing_for_the_auc_and_little_else():
         assert random == pytest.approx(fixed, rel=change)
 
 
-@pytest.mark.parametrize("phi", PHIS, ids=str)
+@pytest.mark.parametrize("phi", PHIS, ids=shown)
 def test_nothing_is_called_certain(phi):
     measure = rank_statistic(phi)
     y_true = np.repeat([1, 0], 6)
@@ -152,7 +153,7 @@ def test_refusals():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("phi", [*PHIS[:2], Exponential(20.0), LocalAUC(0.8)], ids=str)
+@pytest.mark.parametrize("phi", [*PHIS[:2], Exponential(20.0), LocalAUC(0.8)], ids=shown)
 def test_size_and_power(phi):
     measure = rank_statistic(phi)
     rng = np.random.default_rng(11)

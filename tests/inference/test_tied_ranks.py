@@ -22,6 +22,7 @@ from sklearn_rank.metrics._shared import (
     linear_rank_influence_of,
     rank_bias,
 )
+from tests.naming import shown
 from tests.oracles import rank_inference as oracle
 
 SMOOTH = [
@@ -66,7 +67,7 @@ def test_the_bias_place_by_place(levels):
             assert found == pytest.approx(expected, abs=1e-13)
 
 
-@pytest.mark.parametrize("phi", PHIS, ids=str)
+@pytest.mark.parametrize("phi", PHIS, ids=shown)
 def test_ties_within_a_class_change_nothing(phi):
     """The order within a class does not count, nor does it for the bias."""
     y_true = np.repeat([1, 0, 1, 0], [7, 9, 5, 12]) == 1
@@ -97,7 +98,7 @@ def tables(k, m, share_pos, share_neg):
             yield chance, np.arange(k + m) < k, score
 
 
-@pytest.mark.parametrize("phi", SMOOTH, ids=str)
+@pytest.mark.parametrize("phi", SMOOTH, ids=shown)
 def test_the_bias_over_all_samples(phi):
     """What is estimated is what there is: within a tenth of a standard deviation."""
     k = m = 10
@@ -118,7 +119,7 @@ def test_the_bias_over_all_samples(phi):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("phi", PHIS, ids=str)
+@pytest.mark.parametrize("phi", PHIS, ids=shown)
 @pytest.mark.parametrize("counts", [(20, 20), (8, 40)])
 def test_exact_coverage_of_two_levels(phi, counts):
     """Over all samples: at .195 to .963 the interval of a perfect order missed its estimate, 1."""
@@ -133,7 +134,7 @@ def test_exact_coverage_of_two_levels(phi, counts):
         assert covered / total >= (0.87 if at_edge else 0.92), shares
 
 
-@pytest.mark.parametrize("phi", [*PHIS, Exponential(200.0), lambda u: u**50.0], ids=str)
+@pytest.mark.parametrize("phi", [*PHIS, Exponential(200.0), lambda u: u**50.0], ids=shown)
 @pytest.mark.parametrize("method", ["influence", "dkw", "bootstrap"])
 def test_an_interval_holds_its_estimate(phi, method):
     if method == "dkw" and isinstance(phi, VanDerWaerden):

@@ -7,9 +7,10 @@ import pytest
 
 from sklearn_rank import losses
 from tests.losses.cases import CASES
+from tests.naming import shown
 
-every_case = pytest.mark.parametrize("case", CASES, ids=repr)
-every_curved_case = pytest.mark.parametrize("case", [c for c in CASES if c.second], ids=repr)
+every_case = pytest.mark.parametrize("case", CASES, ids=shown)
+every_curved_case = pytest.mark.parametrize("case", [c for c in CASES if c.second], ids=shown)
 
 
 def draw(case, seed, n_lists=4, whole_scores=True):
@@ -139,7 +140,7 @@ def test_a_constant_on_all_scores_changes_nothing_where_it_is_said(case):
 
 
 @pytest.mark.parametrize(
-    "case", [c for c in CASES if not isinstance(c.loss, losses.ListwiseBregman)], ids=repr
+    "case", [c for c in CASES if not isinstance(c.loss, losses.ListwiseBregman)], ids=shown
 )
 @pytest.mark.parametrize("spread", [1.0, 15.0, 100.0, 330.0])
 @pytest.mark.parametrize("weighted", [False, True])

@@ -12,8 +12,9 @@ from sklearn_rank import losses
 from sklearn_rank._lists import Lists
 from sklearn_rank.losses._shared import ThreadedLoss
 from tests.losses.cases import CASES
+from tests.naming import shown
 
-every_case = pytest.mark.parametrize("case", CASES, ids=repr)
+every_case = pytest.mark.parametrize("case", CASES, ids=shown)
 few = settings(max_examples=25, deadline=None)
 
 
@@ -86,7 +87,7 @@ def test_the_gradient_is_the_slope_of_the_definition(case, lists):
         assert gradient[i] == pytest.approx((ahead - behind) / (2 * h), rel=2e-6, abs=2e-6)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.second], ids=repr)
+@pytest.mark.parametrize("case", [c for c in CASES if c.second], ids=shown)
 @few
 @given(lists=ragged())
 def test_hessian_products_are_the_slope_of_the_gradient_and_symmetric(case, lists):
@@ -165,7 +166,7 @@ ORDER_PRESERVING = [
 ]
 
 
-@pytest.mark.parametrize("case", ORDER_PRESERVING, ids=repr)
+@pytest.mark.parametrize("case", ORDER_PRESERVING, ids=shown)
 @pytest.mark.parametrize("seed", range(6))
 def test_the_minimiser_of_the_expected_loss_orders_by_expected_utility(case, seed):
     rng = np.random.default_rng(seed)
@@ -201,7 +202,7 @@ def test_the_minimiser_of_the_expected_loss_orders_by_expected_utility(case, see
         losses.ComparisonSquaredHinge(),
         losses.ListwiseNormalizedSoftmax(),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_losses_that_are_not_order_preserving_fail_somewhere(loss):
     # The first item is a little better most of the time, and much worse now and then; or has the
@@ -233,7 +234,7 @@ WITH_CONSTANT = [
 ]
 
 
-@pytest.mark.parametrize("loss", WITH_CONSTANT, ids=repr)
+@pytest.mark.parametrize("loss", WITH_CONSTANT, ids=shown)
 @few
 @given(
     expected=st.lists(st.floats(0.05, 3.9), min_size=2, max_size=5),
@@ -267,7 +268,7 @@ OF_ANY_SCORES = [
 ]
 
 
-@pytest.mark.parametrize("case", OF_ANY_SCORES, ids=repr)
+@pytest.mark.parametrize("case", OF_ANY_SCORES, ids=shown)
 @pytest.mark.parametrize("size", [1e3, 1e8, 1e150, 1e155, 1e200, 1e300])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_scores_of_any_size_give_no_nan(case, size, weighted):

@@ -31,6 +31,7 @@ from sklearn_rank.metrics import (
     spearman_score,
 )
 from tests.losses.cases import CASES
+from tests.naming import shown
 from tests.oracles import calibration as oracle
 from tests.oracles import orders
 
@@ -180,7 +181,7 @@ def dependent_utilities(rng, largest, n=None):
             return cases, probabilities
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.loss.is_order_preserving], ids=repr)
+@pytest.mark.parametrize("case", [c for c in CASES if c.loss.is_order_preserving], ids=shown)
 def test_minimisers_order_like_expected_utilities(case):
     # Definition 3.1, for every loss that says so of itself.
     rng = np.random.default_rng(0)
@@ -190,7 +191,7 @@ def test_minimisers_order_like_expected_utilities(case):
         np.testing.assert_array_equal(np.argsort(score), np.argsort(probabilities @ cases))
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if not c.loss.is_order_preserving], ids=repr)
+@pytest.mark.parametrize("case", [c for c in CASES if not c.loss.is_order_preserving], ids=shown)
 def test_remark_2_the_usual_losses_do_not(case):
     # The second item is better in the mean, the first one more often.
     cases, probabilities = np.array([[1.0, 3.0, 0.0], [1.0, 0.0, 0.0]]), np.array([0.4, 0.6])
@@ -381,7 +382,7 @@ def surrogate_regret(loss, cases, probabilities, score):
     return max(risk(score)[0] - risk(least)[0], 0.0)
 
 
-@pytest.mark.parametrize("loss", BOUNDED, ids=repr)
+@pytest.mark.parametrize("loss", BOUNDED, ids=shown)
 @pytest.mark.parametrize("measure", POSITIONAL)
 def test_the_regret_is_below_its_bounds(loss, measure):
     rng = np.random.default_rng(3)
@@ -420,7 +421,7 @@ def attained(loss, better, worse):
     return (better - worse) ** 2 / (loss.regret_constant(better) ** 2 * gap)
 
 
-@pytest.mark.parametrize("loss", BOUNDED, ids=repr)
+@pytest.mark.parametrize("loss", BOUNDED, ids=shown)
 def test_the_constants_of_table_2_are_attained_and_not_passed(loss):
     # Two items, the worse one at, or by as little as one likes above, the better one: the regret
     # is (phi(1) - phi(2)) times the difference of utilities, and the bound holds with equality in

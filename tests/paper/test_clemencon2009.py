@@ -19,6 +19,7 @@ from sklearn_rank.metrics import (
     linear_rank_score,
     roc_auc_score,
 )
+from tests.naming import shown
 from tests.oracles import orders
 
 INCREASING = [Wilcoxon(), Power(0.5), Power(5), Exponential(10), VanDerWaerden()]
@@ -34,7 +35,7 @@ def random_list(rng, n, levels):
 # ----------------------------------------------------------------------------------- Section 2.2
 
 
-@pytest.mark.parametrize("phi", INCREASING, ids=repr)
+@pytest.mark.parametrize("phi", INCREASING, ids=shown)
 def test_definition_1(phi):
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -93,7 +94,7 @@ def test_increasing_maps_of_the_score_change_nothing():
         (Exponential(5), lambda u: np.exp(-5 * (1 - u))),
         (LocalAUC(0.8), lambda u: u * (u >= 0.8)),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_empirical_measure_tends_to_its_functional(phi, function):
     # Scores uniform on (0, 1) and P(Y=1 | s) = s: F(s) = s, and G has the density 2 s.
@@ -122,7 +123,7 @@ def hajek_parts(phi, share, score):
     return phi(cdf(score)), np.interp(score, grid, above)
 
 
-@pytest.mark.parametrize("phi", [Wilcoxon(), Power(3), Exponential(5)], ids=repr)
+@pytest.mark.parametrize("phi", [Wilcoxon(), Power(3), Exponential(5)], ids=shown)
 def test_proposition_3_the_projection_has_a_term_of_the_negatives(phi):
     # W_n is V_n up to a bounded remainder where V_n adds p T over all items, up to a constant;
     # with p T of the positives only, as printed, what remains grows like sqrt(n).
@@ -143,7 +144,7 @@ def test_proposition_3_the_projection_has_a_term_of_the_negatives(phi):
     assert spread[3200][1] > 3 * spread[3200][0]
 
 
-@pytest.mark.parametrize("phi", [Power(3), Exponential(5)], ids=repr)
+@pytest.mark.parametrize("phi", [Power(3), Exponential(5)], ids=shown)
 def test_proposition_3_estimated_influence_tends_to_the_projection(phi):
     rng = np.random.default_rng(8)
     n, share = 40_000, 0.3
@@ -179,7 +180,7 @@ DISTRIBUTIONS = [
 
 
 @pytest.mark.parametrize(("positive", "negative"), DISTRIBUTIONS)
-@pytest.mark.parametrize("phi", NONDECREASING, ids=repr)
+@pytest.mark.parametrize("phi", NONDECREASING, ids=shown)
 def test_proposition_7_the_regression_function_is_best(phi, positive, negative):
     positive, negative = np.array(positive), np.array(negative)
     eta = positive / (positive + negative)
@@ -251,7 +252,7 @@ def test_remark_3_is_false_as_printed():
     assert printed < best - worst <= correct
 
 
-@pytest.mark.parametrize("phi", [*INCREASING, LocalAUC(0.7)], ids=repr)
+@pytest.mark.parametrize("phi", [*INCREASING, LocalAUC(0.7)], ids=shown)
 def test_remark_3_corrected(phi):
     # W* - W(eta_hat) <= (phi(1) - phi(0)) E|eta_hat - eta| / p, here for the distribution of a
     # sample: k W is the sum of eta phi, and eta_hat goes with its own phi.
@@ -325,7 +326,7 @@ ANGLES = np.linspace(0, 2 * np.pi, 60, endpoint=False)
 CENTER = np.array([1.0, 0.5])
 
 
-@pytest.mark.parametrize("phi", [Wilcoxon(), Power(3), Exponential(5)], ids=repr)
+@pytest.mark.parametrize("phi", [Wilcoxon(), Power(3), Exponential(5)], ids=shown)
 def test_theorem_8_by_layers(phi):
     # Linear scores of two normal classes with unit covariance, whose F and G are known.
     rng = np.random.default_rng(10)

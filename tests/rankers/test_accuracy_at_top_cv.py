@@ -30,6 +30,7 @@ from sklearn_rank.metrics import (
     get_scorer,
     precision_at_top_score,
 )
+from tests.naming import shown
 
 SETTINGS = {
     "C": [0.01, 0.1],
@@ -97,7 +98,7 @@ def assert_same_search(found, grid, X):
         {"kernel": "poly", "degree": 2, "gamma": 0.5},
         {"pos_label": 0},
     ],
-    ids=str,
+    ids=shown,
 )
 def test_as_a_grid_search(parameters):
     X, y = data()
@@ -120,7 +121,7 @@ def test_as_a_grid_search(parameters):
         make_scorer(precision_at_top_score, response_method="decision_function", tau=0.1),
         lambda ranker, X, y: average_precision_score(y, ranker.decision_function(X)),
     ],
-    ids=str,
+    ids=shown,
 )
 def test_by_any_scorer(scoring):
     X, y = data(seed=1)

@@ -24,6 +24,7 @@ from sklearn_rank.metrics import (
     roc_auc_score,
 )
 from sklearn_rank.rankers._score_function import LinearScores
+from tests.naming import shown
 
 
 def data(n=120, seed=0):
@@ -53,9 +54,9 @@ PHIS = [
 ]
 
 
-@pytest.mark.parametrize(("phi", "measure"), PHIS, ids=repr)
+@pytest.mark.parametrize(("phi", "measure"), PHIS, ids=shown)
 @pytest.mark.parametrize(
-    "settings", [{}, {"bandwidth": 0.1, "anchor": 0.0, "n_init": 3}], ids=repr
+    "settings", [{}, {"bandwidth": 0.1, "anchor": 0.0, "n_init": 3}], ids=shown
 )
 def test_the_value_is_the_statistic_and_no_less_than_the_starts(phi, measure, settings):
     X, y = data()

@@ -14,6 +14,7 @@ from sklearn_rank import RankSVM, StructuralRanker
 from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.exceptions import SmallTopWarning, ZeroSolutionWarning
 from sklearn_rank.metrics import get_measure, precision_at_k_score
+from tests.naming import shown
 from tests.oracles import labellings
 
 MEASURES = ["auc", "precision@10", "precision@top0.2", "recall@15", "r_precision", "ap", "f1"]
@@ -191,7 +192,7 @@ def test_f1_learns_its_threshold():
         get_measure("precision@10"),
         get_measure("precision@10", undefined=0.0),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_measures_may_be_objects(measure):
     X, y = data()
@@ -213,7 +214,7 @@ def test_measures_may_be_objects(measure):
         get_measure("ap", normalize="found"),
         precision_at_k_score,
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_other_measures_are_refused_with_a_list_of_what_is_possible(measure):
     X, y = data(30)
