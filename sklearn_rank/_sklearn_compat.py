@@ -12,7 +12,8 @@ from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.metrics._scorer import _cached_call as cached_call
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing as rows_at
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils.validation import _check_monotonic_cst as check_monotonic_cst
 from sklearn.utils.validation import _num_samples, check_array, check_non_negative
 
 __all__ = [
@@ -22,8 +23,10 @@ __all__ = [
     "CallbackSupportMixin",
     "HasMethods",
     "Interval",
+    "RealNotInt",
     "StrOptions",
     "cached_call",
+    "check_monotonic_cst",
     "check_sample_weight",
     "fit_context",
     "rows_at",

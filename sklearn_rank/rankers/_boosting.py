@@ -1,0 +1,163 @@
+"""Boosted trees for any loss of the scores, grown by LightGBM or XGBoost.
+
+The loop over the rounds is here: it asks an objective for the gradient and curvature at the scores
+of all rows, hands them to a backend that grows one tree, and asks a monitor what the scores of
+held-out rows are worth. A backend knows how to grow a tree and to score rows, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._typing import FloatArray
+from ._boosting_backends import BACKENDS, Objective, Trees, TreeSettings
+
+__all__ = [
+    "BoostedFit",
+    "Monitor",
+    "Objective",
+    "TreeSettings",
+    "Trees",
+    "boost",
+    "importances_of",
+]
+
+# Least curvature of a row, where the mean at the start is 1: rows that a loss does not bend at,
+# as those far on the wrong side of a hinge, otherwise ask for steps without limit.
+LEAST_CURVATURE = 1e-3
+
+
+class Monitor(NamedTuple):
+    """What watches held-out rows, and when it ends the fit.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_rows, n_features)
+        Held-out rows.
+    value : callable
+        Value of their scores, in their order; more is better.
+    patience : int
+        After how many rounds without a better value the fit ends.
+    """
+
+    X: Any
+    value: Callable[[FloatArray], float]
+    patience: int
+
+
+class BoostedFit(NamedTuple):
+    """What a fit found.
+
+    Parameters
+    ----------
+    trees : Trees
+        The trees up to the best round.
+    n_rounds : int
+        Number of rounds that were run.
+    validation_values : ndarray of shape (n_rounds + 1,) or None
+        Value of the held-out rows at the start and after each round; None without a monitor.
+    """
+
+    trees: Trees
+    n_rounds: int
+    validation_values: FloatArray | None
+
+
+def boost(
+    X: Any,
+    objective: Objective,
+    settings: TreeSettings,
+    *,
+    base_score: float = 0.0,
+    total_weight: float | None = None,
+    monitor: Monitor | None = None,
+    on_round: Callable[[int, float | None], None] | None = None,
+) -> BoostedFit:
+    """Grow trees one by one along the gradient of an objective.
+
+    Gradient and curvature are multiplied by one factor, so that the mean curvature at the start is
+    1: parameters of the backends that are sums of curvatures then count rows, and the scale of the
+    objective does not matter.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_rows, n_features)
+        Rows, float64.
+    objective : callable
+        Gradient and curvature, the latter at least 0, of the scores of the rows.
+    settings : TreeSettings
+        What the trees are to be like.
+    base_score : float, default=0.0
+        Score of all rows before the first tree.
+    total_weight : float or None, default=None
+        What all rows weigh, repetitions counted; None is their number.
+    monitor : Monitor or None, default=None
+        What ends the fit early; the trees are then those of the best round, the first of equals.
+    on_round : callable or None, default=None
+        Called with the number of each round from 1, and the value of the monitor or None.
+
+    Returns
+    -------
+    BoostedFit
+        The trees, and what the monitor saw.
+    """
+    grower = BACKENDS[settings.backend](X, settings, None if monitor is None else monitor.X)
+    scaled = _Scaled(objective, base_score, float(total_weight or X.shape[0]))
+    values = [] if monitor is None else [monitor.value(grower.validation_scores() + base_score)]
+    sizes, best, n_rounds = [0], 0, 0
+    while n_rounds < settings.n_estimators:
+        grown = grower.grow(scaled)
+        n_rounds += 1
+        sizes.append(grower.n_trees)
+        if monitor is not None:
+            value = monitor.value(grower.validation_scores() + base_score)
+            values.append(value)
+            best = n_rounds if value > values[best] else best
+        if on_round is not None:
+            on_round(n_rounds, values[-1] if values else None)
+        # Without a split the next round is this one again, unless it draws other features.
+        if not grown and settings.max_features == 1.0:
+            break
+        if monitor is not None and n_rounds - best >= monitor.patience:
+            break
+    kept = sizes[best] if monitor is not None else grower.n_trees
+    return BoostedFit(
+        grower.trees(kept, base_score), n_rounds, np.array(values) if values else None
+    )
+
+
+class _Scaled:
+    """Objective with a mean curvature of 1 at the start, nowhere less than a floor."""
+
+    def __init__(self, objective: Objective, base_score: float, total_weight: float) -> None:
+        self.objective, self.base_score, self.total_weight = objective, base_score, total_weight
+        self.factor: float | None = None
+
+    def __call__(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Gradient and curvature at the scores of the trees, without the base score."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            gradient, curvature = self.objective(scores + self.base_score)
+        if not (np.isfinite(gradient).all() and np.isfinite(curvature).all()):
+            raise ValueError(
+                "The loss or its derivatives are beyond the range of float64 at the scores of the"
+                " trees so far: lower learning_rate, or raise l2_regularization."
+            )
+        if self.factor is None:
+            total = float(curvature.sum())
+            if not total > 0.0:
+                raise ValueError(
+                    "The curvature of the loss is 0 at every row before the first tree: there is"
+                    " nothing to learn from; check the labels."
+                )
+            self.factor = self.total_weight / total
+        return gradient * self.factor, np.maximum(curvature * self.factor, LEAST_CURVATURE)
+
+
+def importances_of(trees: Trees) -> FloatArray:
+    """Total gain of the splits of each feature, of sum 1 where there is a split."""
+    gain = trees.importances("gain")
+    total = gain.sum()
+    return gain / total if total > 0 else gain

@@ -1,0 +1,437 @@
+"""Backends that grow trees from gradients: LightGBM and XGBoost behind one protocol."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._optional import import_optional
+from .._typing import FloatArray, IntArray
+
+__all__ = ["BACKENDS", "Grower", "Objective", "TreeSettings", "Trees"]
+
+# Gradient and curvature by each score, for the scores of the rows in their order.
+Objective: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+
+# Rows that are made dense at once.
+BLOCK = 2**14
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeSettings:
+    """What trees are to be like, in the words of scikit-learn.
+
+    Parameters
+    ----------
+    backend : {"lightgbm", "xgboost"}
+        What grows them.
+    n_estimators : int
+        Largest number of trees.
+    learning_rate : float
+        Factor of each tree.
+    max_leaf_nodes : int or None
+        Most leaves of a tree; None is no limit.
+    max_depth : int or None
+        Largest depth of a tree; None is no limit.
+    min_samples_leaf : int
+        Least number of rows of a leaf; XGBoost takes it as a sum of curvatures, of mean 1.
+    l2_regularization : float
+        Penalty of the squared values of the leaves, in units of rows.
+    max_features : float
+        Share of the features that are tried at each node.
+    monotonic_cst : ndarray of shape (n_features,) or None
+        1 where the score may only rise with a feature, -1 where it may only fall, else 0.
+    n_threads : int
+        Number of threads.
+    seed : int
+        What is random follows from it.
+    backend_params : mapping, default={}
+        Further parameters in the words of the backend.
+    """
+
+    backend: str
+    n_estimators: int
+    learning_rate: float
+    max_leaf_nodes: int | None
+    max_depth: int | None
+    min_samples_leaf: int
+    l2_regularization: float
+    max_features: float
+    monotonic_cst: IntArray | None
+    n_threads: int
+    seed: int
+    backend_params: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Trees(ABC):
+    """Grown trees, which score rows; equal where all trees are, and stored as their text.
+
+    Parameters
+    ----------
+    model : object
+        The booster of the backend.
+    n_features : int
+        Number of features.
+    base_score : float
+        Score of all rows before the first tree.
+    n_threads : int
+        Number of threads that score.
+    """
+
+    def __init__(self, model: Any, n_features: int, base_score: float, n_threads: int) -> None:
+        self.model, self.n_features = model, n_features
+        self.base_score, self.n_threads = base_score, n_threads
+
+    @property
+    @abstractmethod
+    def n_trees(self) -> int:
+        """Number of trees."""
+
+    @abstractmethod
+    def raw(self, X: Any, n_trees: int) -> FloatArray:
+        """Sum of the first trees, without the base score."""
+
+    @abstractmethod
+    def importances(self, kind: Literal["gain", "split"]) -> FloatArray:
+        """Total gain, or number, of the splits of each feature."""
+
+    @abstractmethod
+    def text(self) -> str | bytes:
+        """All trees, in the backend's format of files."""
+
+    def scores(self, X: Any, n_trees: int | None = None) -> FloatArray:
+        """Score rows.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (n_rows, n_features)
+            Rows.
+        n_trees : int or None, default=None
+            How many of the first trees count; None is all.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, the base score included.
+        """
+        n_trees = self.n_trees if n_trees is None else n_trees
+        if n_trees == 0:
+            return np.full(X.shape[0], self.base_score)
+        return self.raw(X, n_trees) + self.base_score
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.base_score == other.base_score and self.text() == other.text()
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Grower(ABC):
+    """Grows trees on fixed rows.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_rows, n_features)
+        Rows.
+    settings : TreeSettings
+        What the trees are to be like.
+    X_val : {ndarray, CSR matrix} or None
+        Held-out rows.
+    """
+
+    @abstractmethod
+    def __init__(self, X: Any, settings: TreeSettings, X_val: Any) -> None: ...
+
+    @property
+    @abstractmethod
+    def n_trees(self) -> int:
+        """Number of trees so far."""
+
+    @abstractmethod
+    def grow(self, objective: Objective) -> bool:
+        """Grow one more tree along the gradient at the scores so far; return whether it splits."""
+
+    @abstractmethod
+    def validation_scores(self) -> FloatArray:
+        """Sum of the trees so far for the held-out rows."""
+
+    @abstractmethod
+    def trees(self, n_trees: int, base_score: float) -> Trees:
+        """Take the first trees, without the rows."""
+
+
+def _refuse(backend_params: Mapping[str, Any], own: Mapping[str, str], backend: str) -> None:
+    """Refuse what an estimator sets by a parameter of its own, or what would break the fit."""
+    for name in backend_params:
+        if name in own:
+            raise ValueError(
+                f"backend_params has {name!r}, which is not {backend}'s to choose here:"
+                f" {own[name]}."
+            )
+
+
+def _instead(parameter: str, *names: str) -> dict[str, str]:
+    return dict.fromkeys(names, f"set {parameter}")
+
+
+# What backend_params may not hold, by the names that both backends know.
+_SHARED = {
+    **_instead("loss", "objective", "app", "application", "objective_type", "loss"),
+    **_instead("measure", "metric", "metrics", "metric_types", "eval_metric"),
+    **_instead("n_estimators", "num_iterations", "num_iteration", "n_iter", "num_tree"),
+    **_instead("n_estimators", "num_trees", "num_round", "num_rounds", "nrounds"),
+    **_instead("n_estimators", "num_boost_round", "n_estimators", "max_iter"),
+    **_instead("learning_rate", "learning_rate", "eta", "shrinkage_rate"),
+    **_instead("max_leaf_nodes", "num_leaves", "num_leaf", "max_leaves", "max_leaf"),
+    **_instead("max_leaf_nodes", "max_leaf_nodes"),
+    **_instead("max_depth", "max_depth"),
+    **_instead("l2_regularization", "lambda_l2", "reg_lambda", "lambda", "l2_regularization"),
+    **_instead("max_features", "feature_fraction_bynode", "sub_feature_bynode"),
+    **_instead("max_features", "colsample_bynode"),
+    **_instead("monotonic_cst", "monotone_constraints", "mc", "monotone_constraint"),
+    **_instead("monotonic_cst", "monotonic_cst"),
+    **_instead("n_jobs", "num_threads", "num_thread", "nthread", "nthreads", "n_jobs"),
+    **_instead("random_state", "seed", "random_seed", "random_state"),
+    **_instead("early_stopping and n_iter_no_change", "early_stopping", "early_stopping_rounds"),
+    **_instead("early_stopping and n_iter_no_change", "early_stopping_round", "n_iter_no_change"),
+    **_instead("verbose", "verbosity", "verbose"),
+    "num_class": "a ranker has one score",
+    "num_classes": "a ranker has one score",
+    "base_score": "the scores begin where the loss is least",
+    "boost_from_average": "the scores begin where the loss is least",
+}
+
+_LIGHTGBM = {
+    **_SHARED,
+    **_instead("min_samples_leaf", "min_data_in_leaf", "min_data_per_leaf", "min_data"),
+    **_instead("min_samples_leaf", "min_child_samples", "min_samples_leaf"),
+    **dict.fromkeys(("boosting", "boosting_type", "boost"), "trees are added up as they grew"),
+    "linear_tree": "the leaves are constants",
+    "linear_trees": "the leaves are constants",
+}
+
+_XGBOOST = {
+    **_SHARED,
+    **_instead("min_samples_leaf", "min_child_weight"),
+    "booster": "it grows trees",
+    "multi_strategy": "a ranker has one score",
+}
+
+
+class LightGBMTrees(Trees):
+    """Trees of LightGBM."""
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return int(self.model.num_trees())
+
+    def raw(self, X: Any, n_trees: int) -> FloatArray:
+        """Sum of the first trees, without the base score."""
+        raw = self.model.predict(
+            _plain(X), raw_score=True, num_iteration=n_trees, num_threads=self.n_threads
+        )
+        return np.asarray(raw, dtype=np.float64)
+
+    def importances(self, kind: Literal["gain", "split"]) -> FloatArray:
+        """Total gain, or number, of the splits of each feature."""
+        return np.asarray(self.model.feature_importance(kind), dtype=np.float64)
+
+    def text(self) -> str:
+        """All trees, in LightGBM's format of files."""
+        return self.model.model_to_string(num_iteration=-1)
+
+
+class LightGBMGrower(Grower):
+    """Grows trees by LightGBM."""
+
+    def __init__(self, X: Any, settings: TreeSettings, X_val: Any) -> None:
+        _refuse(settings.backend_params, _LIGHTGBM, "LightGBM")
+        self.lightgbm = import_optional("lightgbm", "backend='lightgbm'")
+        self.settings = settings
+        params = self._params()
+        data = self.lightgbm.Dataset(_plain(X), np.zeros(X.shape[0]), params=params)
+        self.booster = self.lightgbm.Booster(params, data)
+        self.has_validation = X_val is not None
+        if self.has_validation:
+            held = self.lightgbm.Dataset(
+                _plain(X_val), np.zeros(X_val.shape[0]), reference=data, params=params
+            )
+            self.booster.add_valid(held, "validation")
+
+    def _params(self) -> dict[str, Any]:
+        """The settings in LightGBM's words; sums in one order, whatever the number of threads."""
+        settings = self.settings
+        leaves = settings.max_leaf_nodes
+        if leaves is None:
+            leaves = 2 ** min(settings.max_depth or 17, 17)
+        constraints = None if settings.monotonic_cst is None else settings.monotonic_cst.tolist()
+        return {
+            "feature_pre_filter": False,
+            "deterministic": True,
+            "force_col_wise": not settings.backend_params.get("force_row_wise", False),
+            **settings.backend_params,
+            "objective": "none",
+            "metric": "none",
+            "verbosity": -1,
+            "learning_rate": settings.learning_rate,
+            "num_leaves": min(leaves, 131072),
+            "max_depth": settings.max_depth or -1,
+            "min_data_in_leaf": settings.min_samples_leaf,
+            "lambda_l2": settings.l2_regularization,
+            "feature_fraction_bynode": settings.max_features,
+            "num_threads": settings.n_threads,
+            "seed": settings.seed,
+            **({} if constraints is None else {"monotone_constraints": constraints}),
+        }
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees so far."""
+        return int(self.booster.num_trees())
+
+    def grow(self, objective: Objective) -> bool:
+        """Grow one more tree."""
+        return not self.booster.update(fobj=lambda scores, _: objective(scores))
+
+    def validation_scores(self) -> FloatArray:
+        """Sum of the trees so far for the held-out rows."""
+        seen: list[FloatArray] = []
+
+        def see(scores: FloatArray, _: Any) -> tuple[str, float, bool]:
+            seen.append(scores.copy())
+            return "seen", 0.0, True
+
+        self.booster.eval_valid(feval=see)
+        return seen[0]
+
+    def trees(self, n_trees: int, base_score: float) -> Trees:
+        """Take the first trees, without the rows."""
+        # LightGBM takes 0 iterations as all.
+        text = self.booster.model_to_string(num_iteration=n_trees)
+        if n_trees == 0:
+            text = self.lightgbm.Booster(self._params(), self.booster.train_set).model_to_string()
+        model = self.lightgbm.Booster(model_str=text)
+        n_features = self.booster.num_feature()
+        return LightGBMTrees(model, n_features, base_score, self.settings.n_threads)
+
+
+class XGBoostTrees(Trees):
+    """Trees of XGBoost."""
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return int(self.model.num_boosted_rounds())
+
+    def raw(self, X: Any, n_trees: int) -> FloatArray:
+        """Sum of the first trees, without the base score."""
+        xgboost = import_optional("xgboost", "backend='xgboost'")
+        self.model.set_param({"nthread": self.n_threads})
+        raw = np.empty(X.shape[0])
+        for start in range(0, X.shape[0], BLOCK):
+            rows = slice(start, start + BLOCK)
+            data = xgboost.DMatrix(_dense(X[rows]), nthread=self.n_threads)
+            raw[rows] = self.model.predict(data, output_margin=True, iteration_range=(0, n_trees))
+        return raw
+
+    def importances(self, kind: Literal["gain", "split"]) -> FloatArray:
+        """Total gain, or number, of the splits of each feature."""
+        found = self.model.get_score(importance_type="total_gain" if kind == "gain" else "weight")
+        return np.array([found.get(f"f{j}", 0.0) for j in range(self.n_features)])
+
+    def text(self) -> bytes:
+        """All trees, in XGBoost's format of files."""
+        return bytes(self.model.save_raw())
+
+
+class XGBoostGrower(Grower):
+    """Grows trees by XGBoost, which holds rows in single precision."""
+
+    def __init__(self, X: Any, settings: TreeSettings, X_val: Any) -> None:
+        _refuse(settings.backend_params, _XGBOOST, "XGBoost")
+        self.xgboost = import_optional("xgboost", "backend='xgboost'")
+        self.settings, self.n_features = settings, X.shape[1]
+        params = self._params()
+        bins = params.get("max_bin", 256)
+        threads = settings.n_threads
+        self.data = self.xgboost.QuantileDMatrix(_dense(X), nthread=threads, max_bin=bins)
+        self.held = None
+        if X_val is not None:
+            self.held = self.xgboost.DMatrix(_dense(X_val), nthread=threads)
+        cache = [self.data] if self.held is None else [self.data, self.held]
+        self.booster = self.xgboost.Booster(params, cache)
+        self.n_grown = 0
+
+    def _params(self) -> dict[str, Any]:
+        """The settings in XGBoost's words."""
+        settings = self.settings
+        constraints = None if settings.monotonic_cst is None else settings.monotonic_cst.tolist()
+        return {
+            "tree_method": "hist",
+            "grow_policy": "lossguide",
+            **settings.backend_params,
+            "objective": "reg:squarederror",
+            "disable_default_eval_metric": True,
+            "base_score": 0.0,
+            "verbosity": 0,
+            "learning_rate": settings.learning_rate,
+            "max_leaves": settings.max_leaf_nodes or 0,
+            "max_depth": settings.max_depth or 0,
+            "min_child_weight": settings.min_samples_leaf,
+            "reg_lambda": settings.l2_regularization,
+            "colsample_bynode": settings.max_features,
+            "nthread": settings.n_threads,
+            "seed": settings.seed,
+            **({} if constraints is None else {"monotone_constraints": tuple(constraints)}),
+        }
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees so far."""
+        return self.n_grown
+
+    def grow(self, objective: Objective) -> bool:
+        """Grow one more tree."""
+        self.booster.update(
+            self.data,
+            self.n_grown,
+            fobj=lambda scores, _: objective(scores.astype(np.float64)),
+        )
+        self.n_grown += 1
+        return True
+
+    def validation_scores(self) -> FloatArray:
+        """Sum of the trees so far for the held-out rows."""
+        return self.booster.predict(self.held, output_margin=True).astype(np.float64)
+
+    def trees(self, n_trees: int, base_score: float) -> Trees:
+        """Take the first trees, without the rows."""
+        if n_trees:
+            model = self.booster[:n_trees]
+        else:
+            # A booster of no rounds has no slice.
+            model = self.xgboost.Booster(self._params(), [self.data]).copy()
+        return XGBoostTrees(model, self.n_features, base_score, self.settings.n_threads)
+
+
+def _plain(X: Any) -> Any:
+    """Rows as LightGBM takes them; of sparse ones only matrices, not arrays."""
+    return sp.csr_matrix(X) if sp.issparse(X) else X
+
+
+def _dense(X: Any) -> Any:
+    """Rows in single precision; what a sparse matrix does not hold is 0, not missing."""
+    return (X.toarray() if sp.issparse(X) else X).astype(np.float32)
+
+
+BACKENDS: dict[str, Callable[[Any, TreeSettings, Any], Grower]] = {
+    "lightgbm": LightGBMGrower,
+    "xgboost": XGBoostGrower,
+}

@@ -1,0 +1,182 @@
+"""The loop over the rounds and its backends, beside what LightGBM and XGBoost do themselves."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sklearn_rank.rankers._boosting import Monitor, TreeSettings, boost, importances_of
+
+lightgbm = pytest.importorskip("lightgbm", reason="needs the extra [lightgbm]")
+
+SETTINGS = {
+    "n_estimators": 30,
+    "learning_rate": 0.1,
+    "max_leaf_nodes": 7,
+    "max_depth": None,
+    "min_samples_leaf": 20,
+    "l2_regularization": 1.0,
+    "max_features": 1.0,
+    "monotonic_cst": None,
+    "n_threads": 1,
+    "seed": 0,
+}
+
+every_backend = pytest.mark.parametrize("backend", ["lightgbm", "xgboost"])
+
+
+@pytest.fixture(autouse=True)
+def needs_the_backend(request):
+    if request.node.callspec.params.get("backend") == "xgboost":
+        pytest.importorskip("xgboost", reason="needs the extra [xgboost]")
+
+
+def settings(backend, **changed):
+    return TreeSettings(backend=backend, **{**SETTINGS, **changed})
+
+
+def data(n=400):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 5)) * (rng.random((n, 5)) < 0.8)
+    return X, X[:, 0] + np.abs(X[:, 1]) + 0.1 * rng.normal(size=n)
+
+
+def squared(y, scale=1.0):
+    return lambda score: (scale * (score - y), np.full(len(y), scale))
+
+
+@every_backend
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e9])
+def test_squared_errors_grow_the_trees_that_the_backend_grows_itself(backend, scale):
+    X, y = data()
+    fitted = boost(X, squared(y, scale), settings(backend), base_score=y.mean())
+    if backend == "lightgbm":
+        peer = lightgbm.LGBMRegressor(
+            n_estimators=30, num_leaves=7, reg_lambda=1.0, n_jobs=1, verbose=-1
+        ).fit(X, y)
+        rtol = 1e-5
+    else:
+        import xgboost
+
+        peer = xgboost.XGBRegressor(
+            n_estimators=30, max_leaves=7, max_depth=0, grow_policy="lossguide", n_jobs=1,
+            learning_rate=0.1, reg_lambda=1.0, min_child_weight=20, base_score=y.mean(),
+        ).fit(X, y)  # fmt: skip
+        rtol = 1e-4
+    np.testing.assert_allclose(fitted.trees.scores(X), peer.predict(X), rtol=0, atol=rtol)
+    assert fitted.n_rounds == fitted.trees.n_trees == 30
+    assert fitted.validation_values is None
+
+
+@every_backend
+def test_sparse_rows_are_dense_rows(backend):
+    X, y = data()
+    dense = boost(X, squared(y), settings(backend))
+    for container in (sp.csr_array, sp.csr_matrix):
+        sparse = boost(container(X), squared(y), settings(backend))
+        np.testing.assert_allclose(
+            sparse.trees.scores(container(X)), dense.trees.scores(X), rtol=0, atol=1e-12
+        )
+
+
+@every_backend
+def test_the_first_best_round_is_kept(backend):
+    X, y = data(600)
+    seen = []
+
+    def value(score):
+        seen.append(-np.abs(score - y[400:]).mean().round(2))
+        return seen[-1]
+
+    fitted = boost(
+        X[:400],
+        squared(y[:400]),
+        settings(backend, n_estimators=300, learning_rate=0.3),
+        base_score=0.5,
+        monitor=Monitor(X[400:], value, patience=7),
+    )
+    best = int(np.argmax(seen))
+    np.testing.assert_array_equal(fitted.validation_values, seen)
+    assert fitted.n_rounds == best + 7 == len(seen) - 1
+    assert fitted.trees.n_trees == best
+    assert value(fitted.trees.scores(X[400:])) == seen[best]
+    assert value(fitted.trees.scores(X[400:], n_trees=3)) == seen[3]
+
+
+@every_backend
+def test_no_tree_at_all(backend):
+    X, y = data()
+    monitor = Monitor(X[:9], lambda score: 0.0, 3)
+    fitted = boost(X, squared(y), settings(backend), base_score=2.0, monitor=monitor)
+    assert fitted.n_rounds == 3
+    assert fitted.trees.n_trees == 0
+    np.testing.assert_array_equal(fitted.trees.scores(X), np.full(400, 2.0))
+    np.testing.assert_array_equal(importances_of(fitted.trees), np.zeros(5))
+    assert pickle.loads(pickle.dumps(fitted.trees)) == fitted.trees
+
+
+@every_backend
+def test_trees_are_stored_copied_and_compared(backend):
+    X, y = data()
+    trees = boost(X, squared(y), settings(backend)).trees
+    for same in (pickle.loads(pickle.dumps(trees)), copy.deepcopy(trees)):
+        assert same == trees
+        np.testing.assert_array_equal(same.scores(X), trees.scores(X))
+    assert boost(X, squared(y), settings(backend)).trees == trees
+    assert boost(X, squared(-y), settings(backend)).trees != trees
+    assert trees != 1
+    assert importances_of(trees).sum() == pytest.approx(1.0)
+    assert importances_of(trees)[:2].min() > 0.1
+    assert trees.importances("split").sum() <= 30 * 6
+
+
+@every_backend
+def test_features_are_drawn_by_the_seed(backend):
+    X, y = data()
+    one, two, other = (
+        boost(X, squared(y), settings(backend, max_features=0.4, seed=seed)).trees
+        for seed in (0, 0, 1)
+    )
+    assert one == two != other
+
+
+@every_backend
+def test_monotone_constraints_hold(backend):
+    X, y = data()
+    constraints = np.array([-1, 1, 0, 0, 0])
+    trees = boost(X, squared(y), settings(backend, monotonic_cst=constraints)).trees
+    for feature, sign in ((0, -1), (1, 1)):
+        rows = np.repeat(X[:20], 50, axis=0)
+        rows[:, feature] = np.tile(np.linspace(-3, 3, 50), 20)
+        steps = sign * np.diff(trees.scores(rows).reshape(20, 50), axis=1)
+        assert steps.min() >= 0
+
+
+@every_backend
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [("objective", "set loss"), ("metric", "set measure"), ("eta", "set learning_rate")],
+)
+def test_parameters_that_would_break_the_fit_are_refused(backend, name, instead):
+    X, y = data()
+    with pytest.raises(ValueError, match=f"backend_params has '{name}'.*{instead}"):
+        boost(X, squared(y), settings(backend, backend_params={name: 1}))
+
+
+@every_backend
+def test_parameters_reach_the_backend(backend):
+    X, y = data()
+    few = boost(X, squared(y), settings(backend, backend_params={"max_bin": 3})).trees
+    assert few != boost(X, squared(y), settings(backend)).trees
+    assert len(np.unique(few.scores(X))) < 3**5
+
+
+@every_backend
+def test_scores_beyond_all_numbers_are_refused(backend):
+    X, y = data()
+    with pytest.raises(ValueError, match=r"beyond the range of float64.*lower learning_rate"):
+        boost(X, lambda score: (score - np.inf, np.ones(400)), settings(backend))
+    with pytest.raises(ValueError, match="curvature of the loss is 0 at every row"):
+        boost(X, lambda score: (score - y, np.zeros(400)), settings(backend))

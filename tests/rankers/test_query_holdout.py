@@ -1,0 +1,57 @@
+"""Hold-out of whole queries, and of rows of each class."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank.rankers._query_holdout import (
+    check_validation_data,
+    hold_out_queries,
+    hold_out_rows,
+)
+
+
+@pytest.mark.parametrize(
+    ("fraction", "held"), [(0.1, 2), (0.5, 10), (0.001, 1), (0.999, 19), (3, 3)]
+)
+def test_whole_queries_are_held_out(fraction, held):
+    qid = np.random.default_rng(0).permutation(np.repeat(np.arange(20), 4))
+    train, validation = hold_out_queries(qid, fraction, 0, 80)
+    np.testing.assert_array_equal(np.sort(np.append(train, validation)), np.arange(80))
+    assert set(qid[train]).isdisjoint(qid[validation])
+    assert len(set(qid[validation])) == held
+    names = np.array([f"q{q:02d}" for q in qid])
+    np.testing.assert_array_equal(hold_out_queries(names, fraction, 0, 80)[1], validation)
+    order = np.random.default_rng(1).permutation(80)
+    moved = hold_out_queries(qid[order], fraction, 0, 80).validation
+    assert set(qid[order][moved]) == set(qid[validation])
+    if held == 10:
+        other = hold_out_queries(qid, fraction, 1, 80).validation
+        assert set(qid[other]) != set(qid[validation])
+
+
+def test_of_one_query_nothing_can_be_held_out():
+    with pytest.raises(ValueError, match="holds out whole queries, and there is 1 that counts"):
+        hold_out_queries([7, 7, 7], 0.5, 0, 3)
+    with pytest.raises(ValueError, match="validation_fraction=2 would hold out all of the 2"):
+        hold_out_queries([7, 8, 7], 2, 0, 3)
+
+
+@pytest.mark.parametrize("fraction", [0.25, np.float32(0.25), 10])
+def test_rows_of_each_class_are_held_out(fraction):
+    labels = np.repeat([False, True], [32, 8])
+    train, validation = hold_out_rows(labels, fraction, 0)
+    np.testing.assert_array_equal(np.sort(np.append(train, validation)), np.arange(40))
+    assert (labels[validation].sum(), len(validation)) == (2, 10)
+    with pytest.raises(ValueError, match="the class True has one row"):
+        hold_out_rows(labels[:33], fraction, 0)
+
+
+def test_validation_data_come_whole_and_are_used():
+    given = {"y_val": [1], "qid_val": [1]}
+    assert check_validation_data(True, [[1]], **given)
+    assert not check_validation_data(True, None, y_val=None, qid_val=None)
+    assert not check_validation_data(False, None, y_val=None, qid_val=None)
+    with pytest.raises(ValueError, match="X_val and y_val without qid_val"):
+        check_validation_data(True, [[1]], y_val=[1], qid_val=None)
+    with pytest.raises(ValueError, match="early_stopping=False, which does not use them"):
+        check_validation_data(False, [[1]], **given)
