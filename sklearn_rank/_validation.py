@@ -22,6 +22,7 @@ __all__ = [
     "are_usual_labels",
     "check_grades",
     "check_positive",
+    "check_propensities",
     "check_qid",
     "check_rows",
     "check_scores",
@@ -315,6 +316,51 @@ def check_vector(
         bound = f" and at least {lowest:g}" if lowest > -np.inf else ""
         raise ValueError(f"{name} is {array[first]:g} at item {first}: it must be finite{bound}.")
     return array
+
+
+def check_propensities(propensity: Any, n: int, rows: IntArray | None = None) -> FloatArray:
+    """Check probabilities that rows were examined.
+
+    Parameters
+    ----------
+    propensity : array-like of shape (n,)
+        The probabilities.
+    n : int
+        Number of rows that were given.
+    rows : ndarray or None, default=None
+        The rows that count, in their order; None is all. Others are not looked at.
+
+    Returns
+    -------
+    ndarray
+        Probabilities in (0, 1] of the rows that count.
+    """
+    array = _array(propensity, "propensity", (0, 1))
+    if array.shape != (n,):
+        given = "is a single number" if array.ndim == 0 else f"has {len(array)} entries"
+        raise ValueError(
+            f"propensity {given} for {n} rows: pass one for each row; from those of the positions"
+            " 1, 2, ... make them by propensity[position - 1]."
+        )
+    values = _as_float(array, "propensity")
+    values = values if rows is None else values[rows]
+    bad = ~((values > 0) & (values <= 1))
+    if not bad.any():
+        return values
+    first = int(np.argmax(bad))
+    row = first if rows is None else int(rows[first])
+    if np.isnan(values[first]):
+        remedy = "find it from the position of the row, or remove the row"
+    elif values.min() >= 1:
+        remedy = "for what looks like inverse propensities pass 1 / propensity"
+    elif values[first] == 0:
+        remedy = "remove rows that nobody could see; nothing is known of their relevance"
+    else:
+        remedy = "divide estimates by the largest of them, as a common factor does not count"
+    raise ValueError(
+        f"propensity is {values[first]:g} at row {row}, but must be a probability in (0, 1]:"
+        f" {remedy}."
+    )
 
 
 def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray | Coded:

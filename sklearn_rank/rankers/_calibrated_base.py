@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from .._lists import Lists
+from .._validation import check_propensities
 from .._warn import warn
 from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import CalibrationWarning
 from ..losses import TemplateLoss, get_loss
 from ..metrics import get_measure
+from ._propensity import refuse_joint_utilities, refuse_other_losses
 from ._query_base import QueryRanker
 
 __all__ = ["CalibratedRanker"]
@@ -21,14 +23,29 @@ class CalibratedRanker(QueryRanker):
     """Base of the rankers with parameters ``loss`` and ``measure``, whose utilities it takes."""
 
     def _utility_lists(
-        self, X: Any, y: Any, qid: Any, weights: dict[str, Any], *, reset: bool
+        self,
+        X: Any,
+        y: Any,
+        qid: Any,
+        weights: dict[str, Any],
+        *,
+        reset: bool,
+        propensity: Any = None,
     ) -> tuple[Any, Lists]:
-        """Rows and utilities of the lists for which the measure is defined, list by list."""
+        """Rows and utilities of the lists for which the measure is defined, list by list.
+
+        With propensities the utilities are divided by them, which takes ``propensity_clip``.
+        """
         warn_if_not_positional(self.measure)
         measure, _ = positional_form(self.measure)
         labels = measure.label_type(name="y")
         X, lists = self._lists(X, y, qid, weights, labels=labels, reset=reset)
         utilities = utilities_of(measure, lists)
+        if propensity is not None:
+            refuse_other_losses(self.loss)
+            refuse_joint_utilities(measure, lists.labels)
+            examined = check_propensities(propensity, X.shape[0], lists.rows)
+            utilities = utilities / np.maximum(examined, self.propensity_clip)
         missing = np.isnan(utilities)
         lists = lists.with_labels(np.where(missing, 0.0, utilities))
         if missing.any() and not missing.all():
@@ -44,8 +61,9 @@ class CalibratedRanker(QueryRanker):
         """The loss for lists of utilities, with a warning where it is calibrated with nothing."""
         loss = get_loss(self.loss) if isinstance(self.loss, str) else self.loss
         if isinstance(self.loss, str) and np.isfinite(loss.largest_utility):
-            largest = positional_form(self.measure)[1].largest
-            loss = get_loss(self.loss, eta=largest or float(lists.grade.max()))
+            # Utilities that were divided by propensities exceed the largest of the measure.
+            largest = positional_form(self.measure)[1].largest or 0.0
+            loss = get_loss(self.loss, eta=max(largest, float(lists.grade.max())))
         if not loss.is_order_preserving:
             warn(
                 f"{loss!r} is not order-preserving: its minimiser need not order the items by"

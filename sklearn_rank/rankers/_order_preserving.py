@@ -66,6 +66,9 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         Largest norm of the gradient, relative to that at 0; greater than 0.
     max_iter : int, default=200
         Largest number of iterations.
+    propensity_clip : float, default=0.0
+        Least propensity, in [0, 1]: smaller ones count as this one. More is less variance, and
+        more bias against rows that were rarely examined; 0 clips none.
     warm_start : bool, default=False
         Whether ``fit`` starts from the coefficients of the last fit.
     n_jobs : int or None, default=None
@@ -116,18 +119,26 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
     are 0. Long queries weigh more in a sum over items, and much more in a sum over pairs;
     ``query_weight`` changes this and leaves the loss order-preserving, for any weight that does
     not depend on the labels. The upper limit ``eta`` of pointwise losses is that of the measure
-    (1 for NDCG), or where there is none, as for DCG, the largest utility in the training data;
-    give a loss object to say it.
+    (1 for NDCG), or where there is none, as for DCG, or with propensities, the largest utility in
+    the training data; give a loss object to say it.
 
     A Newton step costs some ten evaluations of the loss: O(n_samples n_features) for the scores
     and O(n) a query of n rows, but O(r n) for the pairwise logistic loss with r relevant rows.
     Memory is a few vectors of n_samples beside the data. Features of very different scales make
     it slow: standardise them.
 
+    With ``propensity`` p the utilities are ``u(y) / max(p, propensity_clip)``. Where a row that is
+    not examined has the label 0, their mean, if nothing is clipped, is the utility of the
+    relevance itself, and so the expected loss, but for terms without scores, that of the
+    relevance [2]_. Weights of 1 / p in ``sample_weight`` are not the same: a pair has the product
+    of the weights of its rows.
+
     References
     ----------
     .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
        for order-preserving surrogate losses in learning to rank. Machine Learning 93.
+    .. [2] Joachims, T., Swaminathan, A. and Schnabel, T. (2017). Unbiased learning-to-rank with
+       biased feedback. WSDM, Section 4.
 
     Examples
     --------
@@ -157,6 +168,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "propensity_clip": [Interval(Real, 0, 1, closed="both")],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -172,6 +184,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         solver="auto",
         tol=1e-6,
         max_iter=200,
+        propensity_clip=0.0,
         warm_start=False,
         n_jobs=None,
         verbose=0,
@@ -183,6 +196,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.propensity_clip = propensity_clip
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -197,6 +211,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         qid: Any = None,
         sample_weight: Any = None,
         query_weight: Any = None,
+        propensity: Any = None,
     ) -> OrderPreservingRanker:
         """Minimise the loss over the queries.
 
@@ -213,6 +228,11 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             Non-negative weights of the rows: 2 is the row twice, 0 the row absent.
         query_weight : array-like of shape (n_samples,), default=None
             Non-negative weight of the query of each row, the same for all rows of a query.
+        propensity : array-like of shape (n_samples,), default=None
+            Where y is what was observed of the relevance, as clicks: the probability in (0, 1]
+            that each row was examined where it was shown. The utilities are divided by it. It
+            needs a loss that is order-preserving, and a measure by which the utility of an item
+            depends on its own label, as "dcg". None takes y as it is.
 
         Returns
         -------
@@ -237,7 +257,9 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             # A fit forgets what partial_fit has seen.
             forget(self, "curvature_", "slope_", "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            rows, lists = self._utility_lists(X, y, qid, weights, reset=True)
+            rows, lists = self._utility_lists(
+                X, y, qid, weights, reset=True, propensity=propensity
+            )
             loss = self._loss(lists)
             choose_method(loss, self.solver)
             problem = self._problem(rows, lists, loss)
@@ -259,6 +281,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         qid: Any = None,
         sample_weight: Any = None,
         query_weight: Any = None,
+        propensity: Any = None,
     ) -> OrderPreservingRanker:
         """Fit to more queries, whole ones, beside what is remembered of earlier ones.
 
@@ -278,6 +301,8 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             Non-negative weights of the rows.
         query_weight : array-like of shape (n_samples,), default=None
             Non-negative weight of the query of each row.
+        propensity : array-like of shape (n_samples,), default=None
+            Probability in (0, 1] that each row was examined, as in :meth:`fit`.
 
         Returns
         -------
@@ -307,7 +332,9 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         with restored_on_error(self):
             first = not hasattr(self, "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            rows, lists = self._utility_lists(X, y, qid, weights, reset=first)
+            rows, lists = self._utility_lists(
+                X, y, qid, weights, reset=first, propensity=propensity
+            )
             loss = self._loss(lists) if first else self.loss_
             choose_method(loss, self.solver, also="partial_fit")
             size = rows.shape[1] + self._has_intercept(loss)
