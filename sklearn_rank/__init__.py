@@ -4,8 +4,8 @@ The estimators are here; everything else is one room further: :mod:`sklearn_rank
 score a ranking, :mod:`sklearn_rank.losses` and :mod:`sklearn_rank.calibration` for what a ranker
 minimises and what follows from it, :mod:`sklearn_rank.inference` and :mod:`sklearn_rank.bounds`
 for how far to trust a score, :mod:`sklearn_rank.model_selection` to choose a model by that,
-:mod:`sklearn_rank.datasets` to have something to rank and :mod:`sklearn_rank.plotting` to see the
-top of the list.
+:mod:`sklearn_rank.preprocessing` for features per query, :mod:`sklearn_rank.datasets` to have
+something to rank and :mod:`sklearn_rank.plotting` to see the top of the list.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         metrics,
         model_selection,
         plotting,
+        preprocessing,
         rankers,
     )
     from .rankers import (
@@ -62,6 +63,7 @@ __all__ = [
     "metrics",
     "model_selection",
     "plotting",
+    "preprocessing",
     "rankers",
 ]
 

@@ -40,6 +40,7 @@ from sklearn_rank.exceptions import (
 )
 from sklearn_rank.metrics import average_precision_score, get_scorer, precision_at_top_score
 from sklearn_rank.model_selection import BoundSearchCV, StructuralRankSelection
+from sklearn_rank.preprocessing import QueryNormalizer
 from tests.catalogue import BIPARTITE_RANKERS, META_RANKERS, QUERY_RANKERS
 
 # Estimators that choose among others: no rankers of their own, and named in their room alone.
@@ -57,6 +58,9 @@ SELECTIONS = [
     StructuralRankSelection(classes="features"),
     StructuralRankSelection(classes="margin", radius=1e4),
 ]
+
+# What prepares rows for rankers, likewise.
+TRANSFORMERS = [QueryNormalizer(), QueryNormalizer("rank"), QueryNormalizer("minmax")]
 
 every_ranker = pytest.mark.parametrize("ranker", BIPARTITE_RANKERS, ids=repr)
 
@@ -81,9 +85,9 @@ def public_estimators():
 
 
 def public_rankers():
-    """Those that choose among no others."""
-    selections = {type(selection) for selection in SELECTIONS}
-    return [estimator for estimator in public_estimators() if estimator not in selections]
+    """Those that choose among no others and are no transformers."""
+    others = {type(one) for one in SELECTIONS + TRANSFORMERS}
+    return [estimator for estimator in public_estimators() if estimator not in others]
 
 
 @pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
@@ -91,7 +95,7 @@ def public_rankers():
 @pytest.mark.filterwarnings(f"ignore::{PositiveClassWarning.__module__}.PositiveClassWarning")
 @pytest.mark.filterwarnings(f"ignore::{ZeroSolutionWarning.__module__}.ZeroSolutionWarning")
 @pytest.mark.filterwarnings("ignore:Every class is vacuous:UserWarning")
-@parametrize_with_checks([*(ranker() for ranker in public_rankers()), *SELECTIONS])
+@parametrize_with_checks([*(ranker() for ranker in public_rankers()), *SELECTIONS, *TRANSFORMERS])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
@@ -99,7 +103,7 @@ def test_scikit_learns_checks(estimator, check):
 def test_every_public_estimator_is_listed_and_at_the_front_door():
     classes = {type(ranker) for ranker in BIPARTITE_RANKERS + META_RANKERS + QUERY_RANKERS}
     assert classes == set(public_rankers())
-    assert {type(selection) for selection in SELECTIONS} <= set(public_estimators())
+    assert {type(one) for one in SELECTIONS + TRANSFORMERS} <= set(public_estimators())
     for cls in classes:
         assert getattr(sklearn_rank, cls.__name__) is cls
         assert cls.__name__ in sklearn_rank.__all__

@@ -1,0 +1,107 @@
+"""Centre and scale of the columns of each list, by mean and deviation or by the extremes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+
+__all__ = ["centre_and_scale", "scaled"]
+
+
+def centre_and_scale(
+    values: FloatArray, offsets: IntArray, weight: FloatArray | None, *, by_extremes: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Find where the columns of each list lie, and how wide.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n_columns)
+        Rows, list by list; NaN is missing.
+    offsets : ndarray of shape (n_lists + 1,)
+        Where each list begins, and n.
+    weight : ndarray of shape (n,) or None
+        Non-negative weights of the rows; None is 1 for each.
+    by_extremes : bool
+        Whether these are the least value and the range, not the mean and the standard deviation.
+
+    Returns
+    -------
+    centre : ndarray of shape (n_lists, n_columns)
+        What is subtracted.
+    scale : ndarray of shape (n_lists, n_columns)
+        By what is divided: infinite where all values are equal.
+    """
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    counted = values
+    if weight is not None and not weight.all():
+        counted = np.where((weight > 0)[:, np.newaxis], values, np.nan)
+    # These two leave NaN out.
+    low = np.fmin.reduceat(counted, starts, axis=0)
+    with np.errstate(over="ignore"):
+        width = np.fmax.reduceat(counted, starts, axis=0) - low
+    if np.isinf(width).any():
+        column = int(np.argmax(np.isinf(width).any(axis=0)))
+        raise ValueError(
+            f"The values of feature {column} within one query are more than 1.8e308 apart: divide"
+            " the feature by a constant."
+        )
+    width[width == 0] = np.inf
+    if by_extremes:
+        return low, width
+    # In units of the width nothing overflows, and equal values are 0 exactly.
+    unit = counted - np.repeat(low, lengths, axis=0)
+    unit /= np.repeat(width, lengths, axis=0)
+    missing = np.isnan(unit)
+    if weight is None and not missing.any():
+        total = lengths[:, np.newaxis].astype(np.float64)
+        share = None
+    else:
+        share = np.where(missing, 0.0, 1.0 if weight is None else weight[:, np.newaxis])
+        unit[missing] = 0.0
+        total = np.add.reduceat(share, starts, axis=0)
+        total[total == 0] = np.nan
+    mean = _sums(unit, share, starts) / total
+    unit -= np.repeat(mean, lengths, axis=0)
+    unit *= unit
+    deviation = np.sqrt(_sums(unit, share, starts) / total)
+    with np.errstate(invalid="ignore"):
+        centre, scale = low + width * mean, width * deviation
+    equal = np.isinf(width)
+    centre[equal] = low[equal]
+    # Values that differ by no more than the rounding of their mean are equal.
+    rounding = lengths[:, np.newaxis] * np.finfo(np.float64).eps * np.abs(centre)
+    scale[equal | (scale <= rounding)] = np.inf
+    return centre, scale
+
+
+def _sums(values: FloatArray, share: FloatArray | None, starts: IntArray) -> FloatArray:
+    return np.add.reduceat(values if share is None else values * share, starts, axis=0)
+
+
+def scaled(
+    values: FloatArray, offsets: IntArray, centre: FloatArray, scale: FloatArray
+) -> FloatArray:
+    """Subtract the centres of the lists and divide by their scales, in place.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n_columns)
+        Rows, list by list.
+    offsets : ndarray of shape (n_lists + 1,)
+        Where each list begins, and n.
+    centre, scale : ndarray of shape (n_lists, n_columns)
+        Centres and scales; where no row of a list counts, the centre is NaN.
+
+    Returns
+    -------
+    ndarray of shape (n, n_columns)
+        The same array; 0 where nothing is known of the list.
+    """
+    lengths = np.diff(offsets)
+    unknown = np.isnan(centre)
+    if unknown.any():
+        centre, scale = np.where(unknown, 0.0, centre), np.where(unknown, np.inf, scale)
+    values -= np.repeat(centre, lengths, axis=0)
+    values /= np.repeat(scale, lengths, axis=0)
+    return values
