@@ -16,6 +16,7 @@ import numpy as np
 from ._blocks import ClassBlocks, class_blocks, top_class_blocks
 from ._codes import Coded, distinct_codes, offsets_from, stable_order
 from ._order import leading, ragged_ranges
+from ._query_memory import TrainingQueries
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._validation import (
     CheckedRows,
@@ -57,6 +58,8 @@ class Lists:
         Non-negative weight of each list; None is 1 for each.
     rows : ndarray of shape (n,) or None, default=None
         Row of each item in what the user gave; None where all rows stand as they came.
+    given : TrainingQueries or None, default=None
+        What a ranker will remember of the lists, those included that were left out since.
     """
 
     labels: AnyArray
@@ -65,6 +68,7 @@ class Lists:
     ids: AnyArray | None = None
     query_weight: FloatArray | None = None
     rows: IntArray | None = None
+    given: TrainingQueries | None = None
 
     @property
     def positive(self) -> BoolArray:
@@ -217,6 +221,7 @@ class Lists:
             ids=None if self.ids is None else self.ids[kept],
             query_weight=None if self.query_weight is None else self.query_weight[kept],
             rows=items if self.rows is None else self.rows[items],
+            given=self.given,
         )
 
     def part(self, start: int, stop: int) -> Lists:

@@ -1,12 +1,16 @@
-"""Warnings of the package, each a category of its own, and the error of a scorer's set-up."""
+"""Warnings of the package, each a category of its own, and errors that end a search at once."""
 
 __all__ = [
     "CalibrationWarning",
+    "GrownLimitWarning",
+    "LargeGainWarning",
     "LongFitWarning",
     "MissingQueryWarning",
     "OtherTopWarning",
     "PositiveClassWarning",
     "QuantileDistanceWarning",
+    "QueryOverlapWarning",
+    "QuerySetupError",
     "RelativeWeightWarning",
     "ScorerSetupError",
     "SingleListWarning",
@@ -24,6 +28,28 @@ class CalibrationWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import CalibrationWarning
     >>> warnings.simplefilter("ignore", CalibrationWarning)
+    """
+
+
+class GrownLimitWarning(UserWarning):
+    """A later batch has utilities beyond the limit of the loss, which grew with them.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import GrownLimitWarning
+    >>> warnings.simplefilter("error", GrownLimitWarning)
+    """
+
+
+class LargeGainWarning(UserWarning):
+    """Gains ``2**grade - 1`` differ so much that float64 holds nothing but the largest.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import LargeGainWarning
+    >>> warnings.simplefilter("error", LargeGainWarning)
     """
 
 
@@ -82,6 +108,44 @@ class QuantileDistanceWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import QuantileDistanceWarning
     >>> warnings.simplefilter("error", QuantileDistanceWarning)
+    """
+
+
+class QueryOverlapWarning(UserWarning):
+    """A ranker is scored on queries of which it was trained on some.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import QueryOverlapWarning
+    >>> warnings.simplefilter("error", QueryOverlapWarning)
+    """
+
+
+class QuerySetupError(BaseException):
+    """A fit within cross-validation or a search got no ids of queries, or cut queries.
+
+    Scikit-learn's cross-validation and searches turn every ``Exception`` of a fit into
+    ``error_score``, NaN by default, and go on to the end, and no candidate can mend this; so it is
+    a ``BaseException``, on purpose: it ends the search at the first fit, whatever ``error_score``
+    is. ``except Exception`` does not catch it, ``except QuerySetupError`` does.
+
+    See Also
+    --------
+    ScorerSetupError : The like of a scorer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn_rank import RankSVM
+    >>> from sklearn_rank.exceptions import QuerySetupError
+    >>> X, y = np.eye(6), np.arange(6)
+    >>> try:
+    ...     cross_val_score(RankSVM(), X, y, cv=2)
+    ... except QuerySetupError as error:
+    ...     print(str(error).partition(":")[0])
+    RankSVM got no qid within cross_val_score of scikit-learn
     """
 
 

@@ -23,6 +23,7 @@ from ._positive_class import (
     positive_class,
     response_method,
 )
+from ._trained_queries import warn_of_trained_queries
 from ._trained_top import warn_of_other_top
 
 __all__ = ["RankingScorer", "get_scorer", "get_scorer_names", "refuse_level"]
@@ -261,7 +262,10 @@ class RankingScorer(BaseScorer):
                 " another: score rows of different labels; in cross-validation use stratified"
                 " folds."
             )
-        return float(self._sign * self._value(y_true, y_score, arguments))
+        value = float(self._sign * self._value(y_true, y_score, arguments))
+        weights = {name: arguments.get(name) for name in ("sample_weight", "query_weight")}
+        warn_of_trained_queries(estimator, y_true, arguments.get("qid"), weights)
+        return value
 
     def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
         """Value of what is scored, less its sign."""

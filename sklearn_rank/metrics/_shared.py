@@ -21,6 +21,7 @@ from ._score_generating import (
     cumulated,
 )
 from ._scorer import RankingScorer, check_fixed_scale, refuse_level
+from ._trained_queries import warn_of_trained_queries
 
 __all__ = [
     "PSEUDO_WEIGHT",
@@ -46,4 +47,5 @@ __all__ = [
     "refuse_level",
     "response_method",
     "share_at",
+    "warn_of_trained_queries",
 ]

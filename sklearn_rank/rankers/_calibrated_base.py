@@ -111,6 +111,8 @@ class CalibratedRanker(QueryRanker):
         -----
         CalibrationWarning
             If the measure is "ap" or "err", with which no order-preserving loss is calibrated.
+        QueryOverlapWarning
+            If the ranker was trained on some of the queries, or on other rows of them.
         """
         warn_if_not_positional(self.measure)
         return super().score(X, y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)

@@ -29,7 +29,7 @@ from ..losses import TemplateLoss, get_loss_names
 from ..losses._shared import ThreadedLoss
 from ._calibrated_base import CalibratedRanker
 from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
-from ._query_base import MEASURE_CONSTRAINTS, in_lists, weights_of, with_query_weight
+from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists, weights_of, with_query_weight
 from ._score_function import LinearScores
 
 __all__ = ["OrderPreservingRanker"]
@@ -71,6 +71,8 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         more bias against rows that were rarely examined; 0 clips none.
     warm_start : bool, default=False
         Whether ``fit`` starts from the coefficients of the last fit.
+    single_list : bool, default=False
+        Whether all rows are one list, so that no ``qid`` is needed, and none is taken.
     n_jobs : int or None, default=None
         Number of threads that evaluate the loss; None is 1, -1 is all. The result does not depend
         on it.
@@ -89,6 +91,9 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         What :meth:`partial_fit` remembers of the loss; absent after :meth:`fit`.
     total_query_weight_ : float
         Weight of the queries that it remembers; absent after :meth:`fit`.
+    training_queries_ : object
+        Which queries were learned from, so that :meth:`score` and scorers can warn where some of
+        them are scored: hashes of up to 100,000 ids, and digests of the labels.
     n_queries_ : int
         Number of queries that counted.
     objective_ : float
@@ -161,6 +166,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
     """
 
     _parameter_constraints = {
+        **QueryRanker._parameter_constraints,
         "loss": [StrOptions(set(get_loss_names(aliases=True))), TemplateLoss],
         "measure": MEASURE_CONSTRAINTS,
         "alpha": [Interval(Real, 0, None, closed="left")],
@@ -186,6 +192,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         max_iter=200,
         propensity_clip=0.0,
         warm_start=False,
+        single_list=False,
         n_jobs=None,
         verbose=0,
     ):
@@ -198,6 +205,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         self.max_iter = max_iter
         self.propensity_clip = propensity_clip
         self.warm_start = warm_start
+        self.single_list = single_list
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -223,7 +231,8 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
             Id of the query of each row: numbers, strings or anything that sorts, in any order.
-            None takes all rows as one query, with a warning; a single number on purpose.
+            None takes up to 2,000 rows as one query, with a warning; a single number, or
+            ``single_list=True``, does on purpose.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows: 2 is the row twice, 0 the row absent.
         query_weight : array-like of shape (n_samples,), default=None
@@ -242,12 +251,16 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         Raises
         ------
         ValueError
-            If an argument is not valid, or the measure is undefined for every query.
+            If an argument is not valid, the measure is undefined for every query, most queries
+            have one row, or ``qid`` is missing for more than 2,000 rows.
+        QuerySetupError
+            If a search or cross-validation of scikit-learn passes no ``qid``, or has cut queries.
+            It ends the search at once, which would turn other errors into NaN.
 
         Warns
         -----
         SingleListWarning
-            If ``qid`` is None.
+            If ``qid`` is None without ``single_list=True``.
         CalibrationWarning
             If the loss is not order-preserving, or the measure is "ap" or "err".
         ConvergenceWarning
@@ -268,7 +281,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
                 start = self._parameters(loss)
             self._minimise(problem, start, (X, y))
             self.loss_ = loss
-            self.n_queries_ = lists.n_lists
+            self._store_queries(lists)
         return self
 
     @with_callbacks
@@ -314,11 +327,14 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         ValueError
             If an argument is not valid, the measure is undefined for every query, or a utility
             exceeds the limit ``eta`` that the first batch set.
+        QuerySetupError
+            If a search or cross-validation of scikit-learn passes no ``qid``, or has cut queries.
+            It ends the search at once, which would turn other errors into NaN.
 
         Warns
         -----
         SingleListWarning
-            If ``qid`` is None.
+            If ``qid`` is None without ``single_list=True``.
         CalibrationWarning
             If the loss is not order-preserving, or the measure is "ap" or "err".
         ConvergenceWarning
@@ -341,7 +357,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             start = None if first else self._parameters(loss)
             if first:
                 self.curvature_, self.slope_ = np.zeros((size, size)), np.zeros(size)
-                self.total_query_weight_, self.n_queries_ = 0.0, 0
+                self.total_query_weight_ = 0.0
             elif len(self.slope_) != size:
                 raise ValueError(
                     f"fit_intercept={self.fit_intercept!r} differs from that of the earlier"
@@ -355,7 +371,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             self.slope_ = self.slope_ + total * gained.slope
             self.total_query_weight_ = total
             self.loss_ = loss
-            self.n_queries_ += lists.n_lists
+            self._store_queries(lists, add=not first)
         return self
 
     def _problem(

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._lists import LabelType, Lists, check_lists
+from .._query_memory import TrainingQueries
 from .._typing import FloatArray
 from .._validation import ravelled
-from .._warn import warn
-from ..exceptions import ScorerSetupError, SingleListWarning
+from ..exceptions import ScorerSetupError
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
-from ..metrics._shared import check_fixed_scale
+from ..metrics._shared import check_fixed_scale, warn_of_trained_queries
 from ._base import Ranker
+from ._query_checks import check_given_ids, refuse_ids_of_rows
 
 __all__ = ["MEASURE_CONSTRAINTS", "QueryRanker", "in_lists", "with_query_weight", "weights_of"]
 
@@ -42,9 +43,15 @@ def in_lists(X: Any, lists: Lists) -> Any:
 class QueryRanker(Ranker, metaclass=ABCMeta):
     """Base of the rankers of queries, whose ``predict`` is a score: neither class nor amount.
 
-    A subclass has a parameter ``measure``, the measure of its :meth:`score`, learns
-    ``n_queries_``, and defines ``_scores``.
+    A subclass has the parameters ``measure``, the measure of its :meth:`score`, and
+    ``single_list``; its constraints begin with ``**QueryRanker._parameter_constraints``. Its fit
+    ends with :meth:`_store_queries`, and it defines ``_scores``.
     """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"single_list": ["boolean"]}
+
+    n_queries_: int
+    training_queries_: TrainingQueries
 
     # One array groups=... then reaches splitter, fit and score, where routing is enabled.
     __metadata_request__fit = {"qid": "groups"}
@@ -77,13 +84,8 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         )
         if y.dtype.kind not in "biuf":
             raise ValueError(f"y must be numeric, a relevance, got dtype {y.dtype}.")
-        if qid is None:
-            warn(
-                f"{type(self).__name__} got no qid and took all {len(y)} rows as one list: pass"
-                " qid=, one id per row (in a search or pipeline see the user guide on how ids"
-                " travel), or qid=0 if one list is meant.",
-                SingleListWarning,
-            )
+        name = type(self).__name__
+        check_given_ids(name, qid, len(y), single_list=getattr(self, "single_list", False))
         lists = check_lists(
             y,
             labels,
@@ -91,9 +93,25 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             drop_queries_of_weight_0=True,
             **weights,
         )
+        refuse_ids_of_rows(name, lists)
         if lists.weight is not None and np.all(lists.weight == 1):
             lists = replace(lists, weight=None)
-        return X, lists
+        labels_of_items = y if lists.rows is None else y[lists.rows]
+        # One number for all rows is no id.
+        ids = lists.ids if np.ndim(qid) else None
+        return X, replace(lists, given=TrainingQueries.of(ids, lists.offsets, labels_of_items))
+
+    def _store_queries(self, lists: Lists, *, add: bool = False) -> None:
+        """Store how many queries were learned from, and which, at the end of a fit.
+
+        ``lists`` are those of :meth:`_lists`, with other labels perhaps, and perhaps without
+        some. ``add`` keeps the queries of earlier batches.
+        """
+        given = lists.given
+        if given is None:
+            raise ValueError("lists were not made by _lists: pass those that it returned.")
+        self.n_queries_ = lists.n_lists + (self.n_queries_ if add else 0)
+        self.training_queries_ = self.training_queries_.joined(given) if add else given
 
     def _warm_start(self, n_features: int) -> FloatArray | None:
         """Coefficients of the last fit, where a fit is to start from them."""
@@ -190,6 +208,11 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             If the ranker was fitted on several queries and ``qid`` is None, or ``measure`` is
             "err" or "rbp" without ``max_grade`` and the grades go beyond 0 and 1. It ends a search
             at once, which would turn other errors into NaN.
+
+        Warns
+        -----
+        QueryOverlapWarning
+            If the ranker was trained on some of the queries, or on other rows of them.
         """
         check_is_fitted(self)
         if qid is None and self.n_queries_ > 1:
@@ -203,11 +226,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             check_fixed_scale(measure, y)
         except ValueError as error:
             raise ScorerSetupError(str(error)) from None
-        value = measure(
-            y,
-            self.predict(X),
-            qid=qid,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-        )
+        weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+        value = measure(y, self.predict(X), qid=qid, **weights)
+        warn_of_trained_queries(self, y, qid, weights)
         return float(value if measure.greater_is_better else -value)

@@ -68,6 +68,8 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
         Largest number of iterations.
     warm_start : bool, default=False
         Whether ``fit`` starts from the coefficients of the last fit.
+    single_list : bool, default=False
+        Whether all rows are one list, so that no ``qid`` is needed, and none is taken.
     n_jobs : int or None, default=None
         Number of threads that evaluate the loss; None is 1, -1 is all. The result does not depend
         on it.
@@ -78,6 +80,9 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
     ----------
     coef_ : ndarray of shape (n_features,)
         Coefficients w.
+    training_queries_ : object
+        Which queries were learned from, so that :meth:`score` and scorers can warn where some of
+        them are scored: hashes of up to 100,000 ids, and digests of the labels.
     n_queries_ : int
         Number of queries.
     objective_ : float
@@ -128,6 +133,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
     """
 
     _parameter_constraints = {
+        **QueryRanker._parameter_constraints,
         "loss": [StrOptions({"hinge", "squared_hinge"})],
         "measure": MEASURE_CONSTRAINTS,
         "C": [Interval(Real, 0, None, closed="neither")],
@@ -147,6 +153,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
         tol=1e-4,
         max_iter=1000,
         warm_start=False,
+        single_list=False,
         n_jobs=None,
         verbose=0,
     ):
@@ -156,6 +163,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.single_list = single_list
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -180,7 +188,8 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
             Relevance; only its order counts.
         qid : array-like of shape (n_samples,), default=None
             Id of the query of each row: numbers, strings or anything that sorts, in any order.
-            None takes all rows as one query, with a warning; a single number on purpose.
+            None takes up to 2,000 rows as one query, with a warning; a single number, or
+            ``single_list=True``, does on purpose.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows: 2 is the row twice, 0 the row absent.
         query_weight : array-like of shape (n_samples,), default=None
@@ -194,12 +203,16 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
         Raises
         ------
         ValueError
-            If an argument is not valid, or no query has rows of different relevance.
+            If an argument is not valid, no query has rows of different relevance, most queries
+            have one row, or ``qid`` is missing for more than 2,000 rows.
+        QuerySetupError
+            If a search or cross-validation of scikit-learn passes no ``qid``, or has cut queries.
+            It ends the search at once, which would turn other errors into NaN.
 
         Warns
         -----
         SingleListWarning
-            If ``qid`` is None.
+            If ``qid`` is None without ``single_list=True``.
         ConvergenceWarning
             If the certificate misses ``tol``.
         """
@@ -228,7 +241,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
             forget(self, "dual_gap_", "gradient_norm_")
             setattr(self, attribute, reached)
             self.coef_ = solution.coef
-            self.n_queries_ = lists.n_lists
+            self._store_queries(lists)
             self.objective_ = certificate.objective
             self.lower_bound_ = certificate.lower_bound
             self.converged_ = certificate.converged

@@ -1,7 +1,6 @@
 """What holds for every ranker of queries, and how the ids of the queries reach it."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.exceptions import DataConversionWarning, UndefinedMetricWarning
+from sklearn.exceptions import DataConversionWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import (
     GridSearchCV,
@@ -25,7 +24,12 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank.exceptions import ScorerSetupError, SingleListWarning
+from sklearn_rank.exceptions import (
+    QueryOverlapWarning,
+    QuerySetupError,
+    ScorerSetupError,
+    SingleListWarning,
+)
 from sklearn_rank.metrics import get_measure, get_scorer, rank_positions
 from tests.catalogue import QUERY_RANKERS
 
@@ -76,7 +80,7 @@ def learned(estimator):
 def assert_same(one, two):
     one, two = learned(one), learned(two)
     assert set(one) == set(two)
-    for name in set(one) - {"loss_"}:
+    for name in set(one) - {"loss_", "training_queries_"}:
         np.testing.assert_array_equal(one[name], two[name], err_msg=name)
 
 
@@ -294,16 +298,11 @@ def test_a_bad_refit_leaves_the_ranker_as_it_was(ranker):
         (wide, y, {"qid": qid, "query_weight": bad_weights}),
         (wide, y, {"qid": qid, "query_weight": np.zeros(len(y))}),
     ):
-        try:
+        with pytest.raises(ValueError, match=r"NaN|queries have one row|weight|samples|entries"):
             fitted.fit(rows, labels, **arguments)
-        except ValueError:
-            assert set(before) == set(learned(fitted))
-            for name, value in before.items():
-                np.testing.assert_array_equal(value, getattr(fitted, name), err_msg=name)
-        else:
-            # The DCG and Spearman's correlation of single items are not undefined.
-            assert ranker.measure.startswith("dcg")
-            before = learned(fitted)
+        assert set(before) == set(learned(fitted))
+        for name, value in before.items():
+            np.testing.assert_array_equal(value, getattr(fitted, name), err_msg=name)
 
 
 @every_ranker
@@ -379,22 +378,6 @@ def test_routing_on_nested_searches_pipelines_and_curves(ranker, routing):
         assert fold == measured(one, scaled.transform(X[test]), y[test], qid[test])
     outer = cross_val_score(search, X, y, cv=CV, params={"groups": qid}, error_score="raise")
     assert np.isfinite(outer).all()
-    with warnings.catch_warnings():
-        # Both take some of the rows, and cut queries.
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        halving = HalvingGridSearchCV(
-            clone(ranker), {strength: [0.1, 1.0, 10.0]}, cv=CV, resource="n_samples",
-            min_resources=40, random_state=0, error_score="raise",
-        )  # fmt: skip
-        halving.fit(X, y, groups=qid)
-        _, train_scores, test_scores = learning_curve(
-            clone(ranker), X, y, cv=CV, train_sizes=[0.6, 1.0], params={"groups": qid},
-            error_score="raise",
-        )  # fmt: skip
-    assert halving.best_params_[strength] in (0.1, 1.0, 10.0)
-    assert np.isfinite(train_scores).all()
-    # The last size is that of the first fold's rows, and cuts a query of others.
-    assert test_scores[1, 0] == by_hand(ranker, X, y, qid)[0]
     with pytest.raises(TypeError, match="qid"):
         pipe.fit(X, y, qid=qid)
     assert pipe.fit(X, y, groups=qid)[-1].n_queries_ == 12
@@ -411,23 +394,109 @@ def test_routing_on_qid_by_its_own_name(ranker, routing):
 
 
 @every_ranker
-def test_routing_off_groups_reach_the_splitter_only(ranker):
+@pytest.mark.parametrize("error_score", ["raise", np.nan])
+def test_routing_off_groups_reach_the_splitter_only(ranker, error_score):
     X, y, qid = data(12)
-    search = GridSearchCV(clone(ranker), {strength_of(ranker): [1.0]}, cv=CV, error_score="raise")
-    with pytest.warns(SingleListWarning, match="took all"):
+    search = GridSearchCV(
+        clone(ranker), {strength_of(ranker): [1.0]}, cv=CV, error_score=error_score
+    )
+    with pytest.raises(QuerySetupError, match=r"got no qid within GridSearchCV.*metadata_routing"):
         search.fit(X, y, groups=qid)
-    assert search.best_estimator_.n_queries_ == 1
 
 
 @every_ranker
-def test_routing_off_qid_reaches_fit_and_not_score(ranker):
+@pytest.mark.parametrize("error_score", ["raise", np.nan])
+def test_routing_off_qid_reaches_fit_and_not_score(ranker, error_score):
     X, y, qid = data(12)
-    for error_score in ("raise", np.nan):
-        search = GridSearchCV(
-            clone(ranker), {strength_of(ranker): [1.0]}, cv=KFold(3), error_score=error_score
-        )
-        with pytest.raises(ScorerSetupError, match="score got no qid"):
-            search.fit(X, y, qid=qid)
+    whole = list(CV.split(X, y, qid))
+    grid = {strength_of(ranker): [1.0]}
+    search = GridSearchCV(clone(ranker), grid, cv=whole, error_score=error_score)
+    with pytest.raises(ScorerSetupError, match="score got no qid"):
+        search.fit(X, y, qid=qid)
+    search = GridSearchCV(clone(ranker), grid, cv=KFold(3), error_score=error_score)
+    with pytest.raises(
+        QuerySetupError, match=r"GridSearchCV of scikit-learn cut \d+ of 12 queries"
+    ):
+        search.fit(X, y, qid=qid)
     pipe = make_pipeline(StandardScaler(), clone(ranker))
     pipe.fit(X, y, **{f"{type(ranker).__name__.lower()}__qid": qid})
     assert pipe[-1].n_queries_ == 12
+
+
+# ------------------------------------------------------------------ ids that are wrong or cut
+
+
+@every_ranker
+def test_ids_of_rows_are_refused(ranker):
+    X, y, _ = data()
+    n = len(y)
+    with pytest.raises(ValueError, match=rf"by which {n} of {n} queries have one row"):
+        clone(ranker).fit(X, y, qid=np.arange(n))
+
+
+@every_ranker
+def test_single_list_says_that_no_ids_are_needed(ranker):
+    X, y, qid = data()
+    one = clone(ranker).set_params(single_list=True).fit(X, y)
+    assert_same(one, clone(ranker).fit(X, y, qid=7))
+    assert_same(one, clone(one).fit(X, y, qid=7))
+    with pytest.raises(ValueError, match="single_list=True"):
+        clone(one).fit(X, y, qid=qid)
+    values = cross_val_score(one, X, y, cv=KFold(2), error_score="raise")
+    assert np.isfinite(values).all()
+
+
+@every_ranker
+def test_many_rows_without_ids_are_refused(ranker):
+    X, y, _ = data(1)
+    X, y = np.tile(X, (300, 1)), np.tile(y, 300)
+    with pytest.raises(ValueError, match=r"set_config\(enable_metadata_routing=True\)"):
+        clone(ranker).fit(X[:2001], y[:2001])
+
+
+@every_ranker
+def test_splits_that_cut_queries_are_refused(ranker, routing):
+    X, y, qid = data(12)
+    with pytest.raises(QuerySetupError, match=r"cross_val_score.* cut .*QueryKFold\(\)"):
+        cross_val_score(clone(ranker), X, y, cv=KFold(3), params={"groups": qid})
+    grid = {strength_of(ranker): [0.1, 1.0]}
+    halving = HalvingGridSearchCV(
+        clone(ranker), grid, cv=CV, min_resources=40, random_state=0, factor=2
+    )
+    with pytest.raises(QuerySetupError, match="HalvingQueryGridSearchCV"):
+        halving.fit(X, y, groups=qid)
+    with pytest.raises(QuerySetupError, match="query_learning_curve"):
+        learning_curve(clone(ranker), X, y, cv=CV, train_sizes=[0.6], params={"groups": qid})
+
+
+# ---------------------------------------------------------------- queries that were trained on
+
+
+@every_ranker
+def test_the_training_queries_are_remembered(ranker):
+    X, y, qid = data()
+    fitted = clone(ranker).fit(X, y, qid=qid)
+    assert len(fitted.training_queries_.hashes) == fitted.n_queries_ == 9
+    order = np.random.default_rng(0).permutation(len(y))
+    again = clone(ranker).fit(X[order], y[order], qid=qid[order].astype(float))
+    assert again.training_queries_ == fitted.training_queries_
+    assert pickle.loads(pickle.dumps(fitted)).training_queries_ == fitted.training_queries_
+
+
+@every_ranker
+def test_a_score_of_queries_that_were_trained_on_is_named(ranker):
+    X, y, qid = data(12)
+    first = qid < 8
+    fitted = clone(ranker).fit(X[first], y[first], qid=qid[first])
+    scorer = get_scorer("ndcg")
+    for score in (fitted.score, lambda *a, **k: scorer(fitted, *a, **k)):
+        score(X[first], y[first], qid=qid[first])  # a training score
+        some = qid < 3
+        score(X[some], y[some], qid=qid[some])
+        score(X[~first], y[~first], qid=qid[~first])
+        with pytest.warns(QueryOverlapWarning, match="on 8 of the 12 queries") as caught:
+            score(X, y, qid=qid)
+        assert len(caught) == 1
+        part = np.flatnonzero(first)[:-1]
+        with pytest.warns(QueryOverlapWarning, match="1 of them with other rows, such as"):
+            score(X[part], y[part], qid=qid[part])

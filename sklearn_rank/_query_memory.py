@@ -1,0 +1,216 @@
+"""The queries that a ranker was trained on: hashes of their ids, and digests of their rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from ._typing import AnyArray, FloatArray, IntArray
+from ._warn import warn
+from .exceptions import QueryOverlapWarning
+
+__all__ = ["TrainingQueries", "warn_of_overlap"]
+
+# Queries that are remembered; of more, those with the smallest hashes.
+MOST_REMEMBERED = 100_000
+
+# Queries that a warning names.
+MOST_NAMED = 3
+
+LARGEST_HASH = 2**64 - 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainingQueries:
+    """Queries that a ranker was trained on.
+
+    Parameters
+    ----------
+    hashes : ndarray of uint64 of shape (n_remembered,)
+        Hashes of their ids, ascending: the same in all processes, and for the numbers 3 and 3.0.
+    n_rows : ndarray of shape (n_remembered,)
+        Number of rows of each, those of weight 0 not counted.
+    digests : ndarray of uint64 of shape (n_remembered,)
+        Digest of the labels of each, whatever the order of its rows.
+    threshold : int
+        Queries with hashes up to this one are remembered, and others are not.
+    """
+
+    hashes: AnyArray
+    n_rows: IntArray
+    digests: AnyArray
+    threshold: int = LARGEST_HASH
+
+    @classmethod
+    def of(cls, ids: AnyArray | None, offsets: IntArray, labels: FloatArray) -> TrainingQueries:
+        """Take rows, query by query.
+
+        Parameters
+        ----------
+        ids : ndarray of shape (n_queries,) or None
+            Ids of the queries; None for one list without an id, which is not remembered.
+        offsets : ndarray of shape (n_queries + 1,)
+            Where the rows of each query begin, and the number of rows.
+        labels : ndarray of shape (n_rows,)
+            Their labels.
+
+        Returns
+        -------
+        TrainingQueries
+            What is remembered of them.
+        """
+        if ids is None:
+            none = np.empty(0, dtype=np.uint64)
+            return cls(none, np.empty(0, dtype=np.int64), none)
+        hashes = _hashes_of_ids(ids)
+        order = np.argsort(hashes)
+        return cls(hashes[order], np.diff(offsets)[order], _digests(labels, offsets)[order]).cut()
+
+    def cut(self) -> TrainingQueries:
+        """Forget all but the smallest hashes where there are many.
+
+        Returns
+        -------
+        TrainingQueries
+            At most 100,000 queries.
+        """
+        if len(self.hashes) <= MOST_REMEMBERED:
+            return self
+        kept = slice(MOST_REMEMBERED)
+        return TrainingQueries(
+            self.hashes[kept],
+            self.n_rows[kept],
+            self.digests[kept],
+            int(self.hashes[MOST_REMEMBERED - 1]),
+        )
+
+    def joined(self, other: TrainingQueries) -> TrainingQueries:
+        """Add the queries of another batch.
+
+        Parameters
+        ----------
+        other : TrainingQueries
+            Those of the batch. A query of both has the rows of both, unless they are the same.
+
+        Returns
+        -------
+        TrainingQueries
+            Those of both.
+        """
+        hashes, place = np.unique(np.append(self.hashes, other.hashes), return_inverse=True)
+        first, second = place[: len(self.hashes)], place[len(self.hashes) :]
+        n_rows, digests = np.zeros(len(hashes), np.int64), np.zeros(len(hashes), np.uint64)
+        n_rows[first], digests[first] = self.n_rows, self.digests
+        new = (n_rows[second] != other.n_rows) | (digests[second] != other.digests)
+        n_rows[second[new]] += other.n_rows[new]
+        digests[second[new]] += other.digests[new]
+        threshold = min(self.threshold, other.threshold)
+        known = slice(int(np.searchsorted(hashes, np.uint64(threshold), "right")))
+        return replace(
+            TrainingQueries(hashes[known], n_rows[known], digests[known]), threshold=threshold
+        ).cut()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TrainingQueries) and all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("hashes", "n_rows", "digests", "threshold")
+        )
+
+    __hash__ = None  # type: ignore[assignment] # equal by their arrays
+
+    def __repr__(self) -> str:
+        rest = "" if self.threshold == LARGEST_HASH else " of more"
+        return f"<TrainingQueries: {len(self.hashes)}{rest}>"
+
+
+def warn_of_overlap(
+    trained: TrainingQueries,
+    name: str,
+    ids: AnyArray,
+    offsets: IntArray,
+    labels: FloatArray,
+) -> None:
+    """Warn where queries are scored of which some were trained on: neither all nor none.
+
+    All of them, each with the rows that were trained on, are a training score, and not warned of.
+
+    Parameters
+    ----------
+    trained : TrainingQueries
+        What the ranker was trained on.
+    name : str
+        Name of the ranker.
+    ids, offsets, labels : ndarray
+        The rows that are scored, as in :meth:`TrainingQueries.of`.
+    """
+    hashes = _hashes_of_ids(ids)
+    judged = np.flatnonzero(hashes <= np.uint64(trained.threshold))
+    if len(judged) == 0 or len(trained.hashes) == 0:
+        return
+    hashes = hashes[judged]
+    place = np.minimum(np.searchsorted(trained.hashes, hashes), len(trained.hashes) - 1)
+    seen = trained.hashes[place] == hashes
+    if not seen.any():
+        return
+    same = seen & (trained.n_rows[place] == np.diff(offsets)[judged])
+    same &= trained.digests[place] == _digests(labels, offsets)[judged]
+    if same.all():
+        return
+    other_rows = seen & ~same
+    examples = judged[other_rows if other_rows.any() else seen][:MOST_NAMED]
+    shown = ", ".join(repr(one) for one in ids[examples].tolist())
+    among = "" if len(judged) == len(ids) else " (judged by a sample of the ids)"
+    how = f", {other_rows.sum()} of them with other rows" if other_rows.any() else ""
+    warn(
+        f"{name} was trained on {seen.sum()} of the {len(judged)} queries that it is scored"
+        f" on{among}{how}, such as {shown}: the score does not say how it ranks new queries. Split"
+        " by whole queries (QueryKFold, or GroupKFold with groups=qid); if the two sets number"
+        " their queries independently, give them different ids.",
+        QueryOverlapWarning,
+    )
+
+
+def _hashes_of_ids(ids: AnyArray) -> AnyArray:
+    """Hash ids of any type to 64 bits; equal numbers have one hash, whatever their type."""
+    if ids.dtype.kind in "mM":
+        ids = ids.astype(f"{ids.dtype.kind}8[ns]").astype(np.int64).astype(str)
+    if ids.dtype.kind in "biu":
+        return _mixed(ids.astype(np.uint64))
+    if ids.dtype.kind == "f":
+        return _hashes_of_floats(ids.astype(np.float64))
+    return np.array([_hash_of_object(one) for one in ids.tolist()], dtype=np.uint64)
+
+
+def _hashes_of_floats(ids: FloatArray) -> AnyArray:
+    whole = (ids == np.floor(ids)) & (np.abs(ids) < 2.0**63)
+    hashes = _mixed(~ids.view(np.uint64))
+    hashes[whole] = _mixed(ids[whole].astype(np.int64).astype(np.uint64))
+    return hashes
+
+
+def _hash_of_object(value: Any) -> int:
+    if isinstance(value, bool | int) and -(2**63) <= value < 2**64:
+        return int(_mixed(np.array([int(value) % 2**64], dtype=np.uint64))[0])
+    if isinstance(value, float):
+        return int(_hashes_of_floats(np.array([value]))[0])
+    text = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None
+    data = repr(value).encode() if text is None else text
+    person = b"text" if text is not None else type(value).__name__.encode()[:16]
+    return int.from_bytes(blake2b(data, digest_size=8, person=person).digest(), "little")
+
+
+def _digests(labels: FloatArray, offsets: IntArray) -> AnyArray:
+    """Digest of the labels of each query: a sum, which no order of the rows changes."""
+    bits = (np.asarray(labels, dtype=np.float64) + 0.0).view(np.uint64)
+    return np.add.reduceat(_mixed(bits), offsets[:-1])
+
+
+def _mixed(bits: AnyArray) -> AnyArray:
+    """Mix 64 bits one to one, as the generator SplitMix64 does."""
+    mixed = bits + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))

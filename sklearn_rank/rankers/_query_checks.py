@@ -1,0 +1,186 @@
+"""Ids of queries that are missing, are those of rows, or stand for queries that were cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._lists import Lists, group_rows
+from .._sklearn_compat import FitToPart, fits_to_parts, rows_at, tool_on_stack
+from .._typing import AnyArray, BoolArray
+from .._validation import check_qid
+from .._warn import warn
+from ..exceptions import QuerySetupError, SingleListWarning
+
+__all__ = ["check_given_ids", "refuse_ids_of_rows"]
+
+# Rows that are taken as one list without a word of the user; the longest query of MSLR has 1,251.
+LONGEST_SINGLE_LIST = 2000
+
+ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
+
+
+def check_given_ids(name: str, qid: Any, n_rows: int, *, single_list: bool) -> None:
+    """Check that ids were given or are not needed, and that no query was cut.
+
+    Parameters
+    ----------
+    name : str
+        Name of the ranker.
+    qid : array-like of shape (n_rows,), number or None
+        The ids that ``fit`` was given.
+    n_rows : int
+        Number of rows.
+    single_list : bool
+        Whether the ranker was told that all rows are one list.
+
+    Raises
+    ------
+    ValueError
+        If ids are given for what is one list, or are missing for many rows.
+    QuerySetupError
+        If ids are missing within a tool of scikit-learn, or the tool has cut queries.
+
+    Warns
+    -----
+    SingleListWarning
+        If ids are missing for a few rows.
+    """
+    if qid is None:
+        if not single_list:
+            _miss(name, n_rows)
+        return
+    if not _is_one_per_row(qid):
+        return
+    if single_list:
+        raise ValueError(
+            f"{name} got qid, one id per row, and single_list=True, which says that all rows are"
+            " one list: leave out one of the two."
+        )
+    _refuse_cut_queries(name, qid)
+
+
+def refuse_ids_of_rows(name: str, lists: Lists) -> None:
+    """Refuse ids of which most are of one row.
+
+    Parameters
+    ----------
+    name : str
+        Name of the ranker.
+    lists : Lists
+        The rows by their ids.
+    """
+    single = np.count_nonzero(lists.lengths == 1)
+    if lists.n_lists > 1 and 2 * single > lists.n_lists:
+        raise ValueError(
+            f"{name} got qid by which {single} of {lists.n_lists} queries have one row, and one"
+            " row has no order: qid seems to be the ids of the rows; pass the id of the query of"
+            " each row, the same for all rows that are ranked against each other, and remove"
+            " queries of one row if there are that many."
+        )
+
+
+def _miss(name: str, n_rows: int) -> None:
+    """Say that there are no ids, as loudly as they are likely to be wanted."""
+    tool = tool_on_stack()
+    if tool is not None:
+        where = f"{tool} of scikit-learn" if tool else "cross-validation of scikit-learn"
+        raise QuerySetupError(
+            f"{name} got no qid within {where}: ids travel as groups, after {ROUTING}; pass"
+            " groups=qid to fit, or params={'groups': qid} to a function such as cross_validate;"
+            " build the ranker with single_list=True if all rows are one list."
+        )
+    if n_rows > LONGEST_SINGLE_LIST:
+        raise ValueError(
+            f"{name} got no qid for {n_rows} rows, more than one list is likely to have. Pass"
+            f" qid=, one id per row; in a pipeline or search write\n    {ROUTING}\n"
+            "    ....fit(X, y, groups=qid)\nand if all rows are one list, qid=0 or"
+            " single_list=True."
+        )
+    warn(
+        f"{name} got no qid and took all {n_rows} rows as one list: pass"
+        " qid=, one id per row (in a search or pipeline see the user guide on how ids"
+        " travel), or qid=0 or single_list=True if one list is meant.",
+        SingleListWarning,
+    )
+
+
+def _is_one_per_row(qid: Any) -> bool:
+    return not np.isscalar(qid) and np.ndim(qid) > 0
+
+
+def _refuse_cut_queries(name: str, qid: Any) -> None:
+    """Refuse a fit to some rows of a query, where a tool of scikit-learn left out the others."""
+    given = np.asarray(qid)
+    for fit in fits_to_parts():
+        found = _ids_of_all_rows(fit, given)
+        if found is None:
+            return
+        _check_whole(name, fit, found)
+        # The tool itself may have been handed a part, by the next one.
+        given = np.asarray(found)
+
+
+def _ids_of_all_rows(fit: FitToPart, given: AnyArray) -> Any:
+    """Find the ids of which the fit got its rows' among the parameters of the tool."""
+    # What is called after ids comes first, should several be equal.
+    names = sorted(fit.parameters, key=lambda name: not name.endswith(("qid", "groups")))
+    for name in names:
+        values = fit.parameters[name]
+        if np.ndim(values) == 1 and len(values) == fit.n_rows:
+            in_fit = np.asarray(rows_at(values, fit.rows))
+            weighted = len(given) == fit.n_rows and np.array_equal(np.asarray(values), given)
+            if weighted or np.array_equal(in_fit, given):
+                return values
+    return None
+
+
+def _check_whole(name: str, fit: FitToPart, qid: Any) -> None:
+    """Check that the rows of a fit are those of whole queries."""
+    ids, offsets, order = group_rows(check_qid(qid, fit.n_rows))
+    counts = _counted(fit)
+    taken = np.zeros(fit.n_rows, dtype=bool)
+    taken[fit.rows] = True
+    taken &= counts
+    if order is not None:
+        taken, counts = taken[order], counts[order]
+    n_taken = np.add.reduceat(taken, offsets[:-1], dtype=np.int64)
+    n_rows = np.add.reduceat(counts, offsets[:-1], dtype=np.int64)
+    cut = np.flatnonzero((n_taken > 0) & (n_taken < n_rows))
+    if len(cut):
+        first = cut[0]
+        raise QuerySetupError(
+            f"{fit.tool or 'A tool'} of scikit-learn cut {len(cut)} of {len(ids)} queries:"
+            f" {name} was to be fitted to {n_taken[first]} of the {n_rows[first]} rows of the"
+            f" query {ids[first : first + 1].tolist()[0]!r}. {_remedy(fit.tool)}"
+        )
+
+
+def _counted(fit: FitToPart) -> BoolArray:
+    """Rows of positive weight, where the tool was handed weights."""
+    counts = np.ones(fit.n_rows, dtype=bool)
+    for name, values in fit.parameters.items():
+        if name.endswith(("sample_weight", "query_weight")) and np.shape(values) == counts.shape:
+            counts &= np.asarray(values) != 0
+    return counts
+
+
+def _remedy(tool: str) -> str:
+    """Line that keeps queries whole."""
+    if tool.startswith("Halving"):
+        return (
+            "Use HalvingQueryGridSearchCV of sklearn_rank.model_selection, which takes more and"
+            ' more whole queries, or resource= a parameter of the ranker in place of "n_samples".'
+        )
+    if tool == "learning_curve":
+        return "Use query_learning_curve of sklearn_rank.model_selection, which takes whole ones."
+    if tool.startswith("Bagging"):
+        return "Bagging draws rows: use RankEnsemble, or bootstrap=False and max_samples=1.0."
+    line = (
+        "Pass a splitter that keeps queries whole: cv=QueryKFold() of"
+        " sklearn_rank.model_selection, or cv=GroupKFold() with groups=qid."
+    )
+    if tool:
+        return line
+    return f"{line} Halving and learning curves: HalvingQueryGridSearchCV, query_learning_curve."

@@ -1,0 +1,330 @@
+"""Ids of queries on their way through scikit-learn, and the memory of those trained on."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import config_context
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import BaggingRegressor
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.feature_selection import RFECV
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+    permutation_test_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rank import OrderPreservingRanker, RankSVM
+from sklearn_rank import _query_memory as memory
+from sklearn_rank._query_memory import TrainingQueries
+from sklearn_rank._sklearn_compat import (
+    FITS_TO_PARTS,
+    ROOMS_OF_TOOLS,
+    fits_to_parts,
+    tool_on_stack,
+)
+from sklearn_rank.exceptions import QueryOverlapWarning, QuerySetupError, SingleListWarning
+from sklearn_rank.metrics import get_scorer
+
+CV = GroupKFold(3)
+
+
+def data(n_queries=12, seed=0):
+    """Queries of six rows, in random order, with words as ids."""
+    rng = np.random.default_rng(seed)
+    qid = rng.permutation(np.repeat([f"query {i}" for i in range(n_queries)], 6))
+    X = rng.normal(size=(len(qid), 3))
+    y = rng.binomial(2, 1 / (1 + np.exp(-2 * X[:, 0])))
+    for one in np.unique(qid):
+        rows = np.flatnonzero(qid == one)
+        y[rows[:2]] = [0, 2]
+    return X, y, qid
+
+
+@pytest.fixture
+def routing():
+    with config_context(enable_metadata_routing=True):
+        yield
+
+
+class Witness(BaseEstimator):
+    """Notes what the stack shows while it is fitted."""
+
+    __metadata_request__fit = {"qid": "groups"}
+
+    def __init__(self, a=1):
+        self.a = a
+
+    def fit(self, X, y, qid=None, sample_weight=None):
+        self.coef_ = np.ones(X.shape[1])
+        SEEN.append((tool_on_stack(), list(fits_to_parts()), qid, len(y)))
+        return self
+
+    def partial_fit(self, X, y, qid=None):
+        return self.fit(X, y, qid)
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+    def score(self, X, y):
+        return 0.0
+
+
+SEEN = []
+
+
+def watched(call):
+    SEEN.clear()
+    call()
+    return list(SEEN)
+
+
+# ------------------------------------------------------ what the installed scikit-learn shows
+
+
+def test_the_functions_that_are_looked_for_exist():
+    modules = [m for name, m in list(sys.modules.items()) if name.startswith(ROOMS_OF_TOOLS)]
+    for name, variable in FITS_TO_PARTS.items():
+        found = [getattr(module, name) for module in modules if hasattr(module, name)]
+        assert found, name
+        code = found[0].__code__
+        assert variable in code.co_varnames, name
+        assert {"fit_params", "routed_params"} & set(code.co_varnames), name
+
+
+@pytest.mark.parametrize(
+    ("tool", "call"),
+    [
+        ("GridSearchCV", lambda X, y, q: GridSearchCV(Witness(), {"a": [1]}, cv=CV, refit=False)
+         .fit(X, y, groups=q)),
+        ("cross_val_score",
+         lambda X, y, q: cross_val_score(Witness(), X, y, cv=CV, params={"groups": q})),
+        ("cross_validate",
+         lambda X, y, q: cross_validate(Witness(), X, y, cv=CV, params={"groups": q})),
+        ("cross_val_predict",
+         lambda X, y, q: cross_val_predict(Witness(), X, y, cv=CV, params={"groups": q})),
+        ("permutation_test_score",
+         lambda X, y, q: permutation_test_score(
+             Witness(), X, y, cv=CV, params={"groups": q}, n_permutations=1)),
+        # It passes parameters on under the names that the estimator has for them.
+        ("RFECV", lambda X, y, q: RFECV(Witness().set_fit_request(qid=True), cv=CV)
+         .fit(X, y, groups=q, qid=q)),
+    ],
+)  # fmt: skip
+def test_the_stack_shows_tool_rows_and_ids(tool, call, routing):
+    X, y, qid = data()
+    seen = [one for one in watched(lambda: call(X, y, qid)) if one[1]]
+    assert len(seen) >= 3
+    for name, fits, given, n_rows in seen:
+        assert name == tool
+        (fit,) = fits
+        assert fit.tool == tool
+        assert fit.n_rows == len(y)
+        assert len(fit.rows) == n_rows
+        ids = fit.parameters.get("groups", fit.parameters.get("qid"))
+        np.testing.assert_array_equal(ids, qid)
+        np.testing.assert_array_equal(given, qid[fit.rows])
+
+
+def test_the_stack_shows_bagging_and_nothing_without_a_tool(routing):
+    X, y, qid = data()
+    bags = BaggingRegressor(Witness(), n_estimators=2)
+    seen = watched(lambda: bags.fit(X, y, groups=qid))
+    assert [name for name, *_ in seen] == ["BaggingRegressor"] * 2
+    assert all(len(fits[0].rows) == len(y) for _, fits, *_ in seen)
+    pipe = make_pipeline(StandardScaler(), Witness())
+    ((name, fits, *_),) = watched(lambda: pipe.fit(X, y, groups=qid))
+    assert name is None
+    assert fits == []
+
+
+# ------------------------------------------------------------------------- cut and lost queries
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_cut_queries_end_a_search_in_workers_too(n_jobs, routing):
+    X, y, qid = data()
+    pipe = make_pipeline(StandardScaler(), OrderPreservingRanker())
+    grid = {"orderpreservingranker__alpha": [0.1, 1.0]}
+    search = GridSearchCV(pipe, grid, cv=StratifiedKFold(3), n_jobs=n_jobs)
+    with pytest.raises(QuerySetupError, match=r"cut \d+ of 12 queries.*'query \d+'.*QueryKFold"):
+        search.fit(X, y, groups=qid)
+
+
+def test_the_message_counts_the_rows(routing):
+    X, y, qid = data()
+    order = np.argsort(qid)
+    X, y, qid = X[order], y[order], qid[order]
+    split = [(np.arange(9, 72), np.arange(9))]
+    with pytest.raises(QuerySetupError) as caught:
+        cross_validate(RankSVM(), X, y, cv=split, params={"groups": qid})
+    assert str(caught.value).startswith(
+        "cross_validate of scikit-learn cut 1 of 12 queries: RankSVM was to be fitted to 3 of the"
+        " 6 rows of the query 'query 1'. Pass a splitter that keeps queries whole: cv=QueryKFold()"
+    )
+
+
+def test_rows_of_weight_0_are_no_part_of_a_query(routing):
+    X, y, qid = data()
+    order = np.argsort(qid)
+    X, y, qid = X[order], y[order], qid[order]
+    weight = np.ones(72)
+    weight[6:9] = 0
+    ranker = RankSVM().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+    split = [(np.arange(9, 72), np.arange(9))]
+    params = {"groups": qid, "sample_weight": weight}
+    values = cross_validate(ranker, X, y, cv=split, params=params, error_score="raise")
+    assert np.isfinite(values["test_score"]).all()
+
+
+def test_an_outer_split_that_cuts_is_found_behind_an_inner_one_that_does_not(routing):
+    X, y, qid = data()
+    inner = GridSearchCV(RankSVM(), {"C": [1.0]}, cv=CV)
+    with pytest.raises(QuerySetupError, match="cross_val_score of scikit-learn cut"):
+        cross_val_score(inner, X, y, cv=KFold(3), params={"groups": qid})
+
+
+def test_the_whole_recipe(routing):
+    X, y, qid = data()
+    pipe = make_pipeline(StandardScaler(), OrderPreservingRanker(measure="ndcg@3"))
+    grid = {"orderpreservingranker__alpha": [0.1, 1.0]}
+    search = GridSearchCV(pipe, grid, cv=CV, error_score="raise").fit(X, y, groups=qid)
+    search.best_estimator_.fit(X, y, groups=qid)
+    assert search.score(X, y, groups=qid) > 0.5
+    nested = cross_val_score(search, X, y, cv=CV, params={"groups": qid}, error_score="raise")
+    assert np.isfinite(nested).all()
+    found = cross_validate(
+        pipe, X, pd.Series(y), cv=CV, params={"groups": pd.Series(qid)}, error_score="raise",
+        scoring={"ndcg": get_scorer("ndcg"), "ap": get_scorer("ap(rel>=1)")},
+        return_train_score=True,
+    )  # fmt: skip
+    assert np.isfinite(found["test_ndcg"]).all()
+    parallel = GridSearchCV(pipe, grid, cv=CV, error_score="raise", n_jobs=2)
+    assert parallel.fit(X, y, groups=qid).best_params_ == search.best_params_
+
+
+def test_bagging_that_draws_rows_is_refused(routing):
+    X, y, qid = data()
+    for ranker in (RankSVM(), make_pipeline(StandardScaler(), RankSVM())):
+        with pytest.raises(QuerySetupError, match="BaggingRegressor of scikit-learn cut"):
+            BaggingRegressor(ranker, n_estimators=2, random_state=0).fit(X, y, groups=qid)
+        whole = BaggingRegressor(ranker, n_estimators=2, bootstrap=False)
+        assert len(whole.fit(X, y, groups=qid).estimators_) == 2
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_lost_ids_end_a_search(n_jobs):
+    X, y, qid = data()
+    search = GridSearchCV(RankSVM(), {"C": [1.0]}, cv=CV, n_jobs=n_jobs)
+    with pytest.raises(QuerySetupError, match=r"got no qid within .* of scikit-learn"):
+        search.fit(X, y, groups=qid)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SingleListWarning)
+        assert RankSVM().fit(X, y).n_queries_ == 1
+
+
+# ------------------------------------------------------------------ memory of training queries
+
+
+def remembered(ids, labels):
+    ids, starts = np.unique(ids, return_index=True)
+    return TrainingQueries.of(ids, np.append(starts, len(labels)), np.asarray(labels, float))
+
+
+def test_hashes_do_not_depend_on_the_type_of_numbers():
+    by_type = [
+        memory._hashes_of_ids(np.array([3, 7], dtype=kind)).tolist()
+        for kind in ("i1", "u2", "i8", "u8", "f4", "f8", object)
+    ]
+    assert all(one == by_type[0] for one in by_type)
+    assert memory._hashes_of_ids(np.array([-1, 2**40])).tolist() == (
+        memory._hashes_of_ids(np.array([-1.0, 2.0**40])).tolist()
+    )
+    words = np.array(["3", "7"])
+    assert (
+        memory._hashes_of_ids(words).tolist()
+        == memory._hashes_of_ids(words.astype(object)).tolist()
+    )
+    assert memory._hashes_of_ids(words).tolist() != by_type[0]
+    days = np.array(["2024-01-01", "2024-01-02"], dtype="M8[D]")
+    assert (
+        memory._hashes_of_ids(days).tolist()
+        == memory._hashes_of_ids(days.astype("M8[s]")).tolist()
+    )
+    assert len(set(memory._hashes_of_ids(np.array([0.5, 1.5, 2.0])).tolist())) == 3
+    assert len(set(memory._hashes_of_ids(np.arange(10**5)).tolist())) == 10**5
+
+
+def test_hashes_are_the_same_in_all_processes():
+    code = (
+        "import numpy as np; from sklearn_rank import _query_memory as m;"
+        "print(m._hashes_of_ids(np.array(['a', 'b'])).tolist())"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == str(memory._hashes_of_ids(np.array(["a", "b"])).tolist())
+
+
+def test_batches_are_joined():
+    whole = remembered([1, 1, 2, 2, 2], [0, 1, 2, 0, 0])
+    first, second = remembered([1, 1, 2], [0, 1, 2]), remembered([2, 2], [0, 0])
+    assert first.joined(second) == whole
+    assert whole.joined(whole) == whole
+    assert whole.joined(TrainingQueries.of(None, np.array([0, 3]), np.zeros(3))) == whole
+    assert first.joined(second) != first
+    assert repr(whole) == "<TrainingQueries: 2>"
+
+
+def test_of_many_queries_a_sample_is_remembered_and_judged_exactly(monkeypatch):
+    monkeypatch.setattr(memory, "MOST_REMEMBERED", 50)
+    ids = np.arange(1000)
+    offsets, labels = np.arange(0, 2001, 2), np.tile([0.0, 1.0], 1000)
+    trained = TrainingQueries.of(ids, offsets, labels)
+    assert len(trained.hashes) == 50
+    halves = [
+        TrainingQueries.of(ids[part], offsets[:501], labels[:1000])
+        for part in (slice(500), slice(500, 1000))
+    ]
+    assert halves[0].joined(halves[1]) == trained
+    memory.warn_of_overlap(trained, "Ranker", ids, offsets, labels)
+    memory.warn_of_overlap(trained, "Ranker", ids + 1000, offsets, labels)
+    with pytest.warns(QueryOverlapWarning, match=r"judged by a sample"):
+        memory.warn_of_overlap(trained, "Ranker", ids + 500, offsets, labels)
+
+
+def test_the_memory_is_that_of_partial_fit_and_of_undefined_queries():
+    X, y, qid = data()
+    first = np.isin(qid, np.unique(qid)[:5])
+    y[qid == "query 0"] = 0  # no AUC there
+    ranker = OrderPreservingRanker("pointwise_squared", measure="auc")
+    y = np.minimum(y, 1)
+    whole = ranker.fit(X, y, qid=qid)
+    assert whole.n_queries_ == 11
+    assert len(whole.training_queries_.hashes) == 12
+    with pytest.warns(UndefinedMetricWarning):  # and of no query that was trained on
+        whole.score(X, y, qid=qid)
+    batches = OrderPreservingRanker("pointwise_squared", measure="auc")
+    batches.partial_fit(X[first], y[first], qid=qid[first])
+    batches.partial_fit(X[~first], y[~first], qid=qid[~first])
+    assert batches.training_queries_ == whole.training_queries_
+    assert batches.n_queries_ == 11
+
+
+def test_rows_of_weight_0_were_not_trained_on():
+    X, y, qid = data()
+    held = np.isin(qid, np.unique(qid)[:5])
+    ranker = RankSVM().fit(X, y, qid=qid, sample_weight=(~held).astype(int))
+    ranker.score(X, y, qid=qid, sample_weight=held.astype(int))
+    ranker.score(X[held], y[held], qid=qid[held])
+    with pytest.warns(QueryOverlapWarning, match="on 7 of the 12"):
+        ranker.score(X, y, qid=qid)
