@@ -16,17 +16,26 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.metrics._scorer import _cached_call as cached_call
 from sklearn.model_selection._search import BaseSearchCV
+from sklearn.model_selection._search_successive_halving import (
+    BaseSuccessiveHalving,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+)
 from sklearn.utils import _safe_indexing as rows_at
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_monotonic_cst as check_monotonic_cst
-from sklearn.utils.validation import _num_samples, check_array, check_non_negative
+from sklearn.utils.validation import _num_samples as num_samples
+from sklearn.utils.validation import check_array, check_non_negative
 
 __all__ = [
     "BaseScorer",
     "BaseSearchCV",
+    "BaseSuccessiveHalving",
     "BlockProgress",
     "CallbackSupportMixin",
     "FitToPart",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
     "HasMethods",
     "Interval",
     "RealNotInt",
@@ -36,6 +45,7 @@ __all__ = [
     "check_sample_weight",
     "fit_context",
     "fits_to_parts",
+    "num_samples",
     "rows_at",
     "tool_on_stack",
     "with_callbacks",
@@ -61,7 +71,7 @@ def check_sample_weight(sample_weight: Any, X: Any, *, name: str = "sample_weigh
     ndarray of shape (n_samples,)
         Weights as float64.
     """
-    n = _num_samples(X)
+    n = num_samples(X)
     if sample_weight is None:
         return np.ones(n)
     if isinstance(sample_weight, Number):
@@ -208,7 +218,7 @@ def _fit_to_part(frame: FrameType) -> FitToPart | None:
     rows = names.get(FITS_TO_PARTS[frame.f_code.co_name])
     if rows is None or parameters is None:
         return None
-    return FitToPart(_tool_of(frame), np.asarray(rows), _num_samples(names["X"]), parameters)
+    return FitToPart(_tool_of(frame), np.asarray(rows), num_samples(names["X"]), parameters)
 
 
 def _tool_of(frame: FrameType) -> str:

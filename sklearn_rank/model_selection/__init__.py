@@ -2,13 +2,26 @@
 
 from ._bound_scorer import BoundScorer, make_bound_scorer
 from ._bound_search import BoundSearchCV
+from ._query_halving import HalvingQueryGridSearchCV, HalvingQueryRandomSearchCV
+from ._query_splitters import (
+    QueryKFold,
+    QueryShuffleSplit,
+    RepeatedQueryKFold,
+    query_train_test_split,
+)
 from ._report import SelectionReport
 from ._structural import StructuralRankSelection
 
 __all__ = [
     "BoundScorer",
     "BoundSearchCV",
+    "HalvingQueryGridSearchCV",
+    "HalvingQueryRandomSearchCV",
+    "QueryKFold",
+    "QueryShuffleSplit",
+    "RepeatedQueryKFold",
     "SelectionReport",
     "StructuralRankSelection",
     "make_bound_scorer",
+    "query_train_test_split",
 ]
