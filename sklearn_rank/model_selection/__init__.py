@@ -2,7 +2,9 @@
 
 from ._bound_scorer import BoundScorer, make_bound_scorer
 from ._bound_search import BoundSearchCV
+from ._query_curve import query_learning_curve
 from ._query_halving import HalvingQueryGridSearchCV, HalvingQueryRandomSearchCV
+from ._query_importance import query_permutation_importance
 from ._query_splitters import (
     QueryKFold,
     QueryShuffleSplit,
@@ -23,5 +25,7 @@ __all__ = [
     "SelectionReport",
     "StructuralRankSelection",
     "make_bound_scorer",
+    "query_learning_curve",
+    "query_permutation_importance",
     "query_train_test_split",
 ]

@@ -7,10 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 from .._arguments import is_whole
 from .._sklearn_compat import (
@@ -22,6 +20,7 @@ from .._sklearn_compat import (
 from .._typing import IntArray
 from ._query_ids import Queries, queries_of
 from ._query_splitters import QueryKFold
+from ._whole_splits import splitter_of, whole_splits
 
 __all__ = ["HalvingQueryGridSearchCV", "HalvingQueryRandomSearchCV"]
 
@@ -66,20 +65,10 @@ class _SomeQueries:
             Rows to test on.
         """
         queries = queries_of(groups, num_samples(X), "The search")
-        # Splitters of scikit-learn that do not ask for groups warn of them.
-        asks = "groups" in get_routing_for_object(self.base).consumes("split", ["groups"])
-        ids = groups if asks or not hasattr(self.base, "get_metadata_routing") else None
-        for train, test in self.base.split(X, y, ids):
-            yield self._some(queries, train, test), self._some(queries, test, train)
+        for train, test in whole_splits(self.base, X, y, groups, queries):
+            yield self._some(queries, train), self._some(queries, test)
 
-    def _some(self, queries: Queries, rows: IntArray, others: IntArray) -> IntArray:
-        cut = np.flatnonzero(queries.has(rows) & queries.has(others))
-        if len(cut):
-            raise ValueError(
-                f"cv={self.base!r} cuts {len(cut)} queries, such as"
-                f" {queries.ids.tolist()[cut[0]]!r}, which have rows on both sides: pass"
-                " cv=QueryKFold(random_state=0)."
-            )
+    def _some(self, queries: Queries, rows: IntArray) -> IntArray:
         present = np.flatnonzero(queries.has(rows))
         # 1e-9: of 0.3 * 10 queries there are 3, whatever the product rounds to.
         size = max(int(self.share * len(present) + 1e-9), 1)
@@ -94,11 +83,6 @@ class _HalvingByQueries(BaseSuccessiveHalving):
 
     Goes before the search among the bases.
     """
-
-    def _splitter(self) -> Any:
-        if is_whole(self.cv) or self.cv is None:
-            return QueryKFold(5 if self.cv is None else self.cv, shuffle=False)
-        return check_cv(self.cv, classifier=is_classifier(self.estimator))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Get what the search hands on, ``groups`` to the splitter among them.
@@ -120,7 +104,7 @@ class _HalvingByQueries(BaseSuccessiveHalving):
         # scikit-learn calls it before it splits, and counts rows.
         n = num_samples(X)
         queries = queries_of(split_params.get("groups"), n, type(self).__name__)
-        self._checked_cv_orig = self._splitter()
+        self._checked_cv_orig = splitter_of(self.cv, self.estimator)
         least = self.min_resources
         for name, value in (("max_resources", self.max_resources), ("min_resources", least)):
             if is_whole(value) and value > queries.count:

@@ -1,0 +1,81 @@
+"""Under which name each of several objects asks for the ids of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
+
+from ..metrics import Measure, get_scorer
+
+__all__ = ["ids_as_asked", "ids_for_scorer", "scorer_of"]
+
+# A ranker of queries asks for qid under the name groups; another may ask for qid itself.
+NAMES = ("groups", "qid")
+
+
+def ids_as_asked(consumers: Sequence[tuple[Any, str]], qid: Any) -> dict[str, Any]:
+    """Hand the ids on under the names by which some objects ask for them.
+
+    Parameters
+    ----------
+    consumers : sequence of tuple of (object, str)
+        Estimators and scorers, each with the method that will be called.
+    qid : array-like of shape (n_samples,)
+        The ids.
+
+    Returns
+    -------
+    dict
+        Metadata to pass where routing is enabled; empty if nobody asks.
+    """
+    routings = [(get_routing_for_object(one), method) for one, method in consumers]
+    return {
+        name: qid
+        for name in NAMES
+        if any(routing.consumes(method, [name]) for routing, method in routings)
+    }
+
+
+def ids_for_scorer(scorer: Any, qid: Any) -> dict[str, Any]:
+    """Find how to call a scorer with the ids, where routing is enabled.
+
+    Parameters
+    ----------
+    scorer : scorer
+        A scorer, or scikit-learn's one for many measures.
+    qid : array-like of shape (n_samples,)
+        The ids.
+
+    Returns
+    -------
+    dict
+        Its keyword arguments.
+    """
+    router = MetadataRouter(owner="scorer").add(
+        scorer=scorer, method_mapping=MethodMapping().add(caller="score", callee="score")
+    )
+    asked = {name: qid for name in NAMES if router.consumes("score", [name])}
+    return dict(process_routing(router, "score", **asked).scorer.score) if asked else {}
+
+
+def scorer_of(scoring: Any) -> Any:
+    """Take the name of a measure for its scorer; leave all else to scikit-learn.
+
+    Parameters
+    ----------
+    scoring : object
+        What was passed as ``scoring``.
+
+    Returns
+    -------
+    object
+        What scikit-learn takes as such.
+    """
+    return get_scorer(scoring) if isinstance(scoring, str | Measure) else scoring

@@ -1,0 +1,77 @@
+"""Splits of any splitter, once it is seen that they cut no query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+from .._arguments import is_whole
+from .._typing import IntArray
+from ._query_ids import Queries
+from ._query_splitters import QueryKFold
+
+__all__ = ["splitter_of", "whole_splits"]
+
+
+def splitter_of(cv: Any, estimator: Any) -> Any:
+    """Read the argument ``cv``, where a number is one of folds of whole queries.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable or None
+        The argument.
+    estimator : estimator
+        Whose folds they are.
+
+    Returns
+    -------
+    splitter
+        The splitter; a number is ``QueryKFold(cv, shuffle=False)``, None is 5.
+    """
+    if cv is None or is_whole(cv):
+        return QueryKFold(5 if cv is None else cv, shuffle=False)
+    return check_cv(cv, classifier=is_classifier(estimator))
+
+
+def whole_splits(
+    splitter: Any, X: Any, y: Any, groups: Any, queries: Queries
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Split, and refuse splits that cut a query.
+
+    Parameters
+    ----------
+    splitter : splitter
+        The splitter.
+    X : array-like of shape (n_samples, n_features)
+        Rows.
+    y : array-like of shape (n_samples,)
+        Grades.
+    groups : array-like of shape (n_samples,)
+        Id of the query of each row.
+    queries : Queries
+        The same, checked.
+
+    Yields
+    ------
+    train : ndarray
+        Rows to train on.
+    test : ndarray
+        Rows to test on.
+    """
+    # Splitters of scikit-learn that do not ask for groups warn of them.
+    asks = "groups" in get_routing_for_object(splitter).consumes("split", ["groups"])
+    ids = groups if asks or not hasattr(splitter, "get_metadata_routing") else None
+    for train, test in splitter.split(X, y, ids):
+        cut = np.flatnonzero(queries.has(train) & queries.has(test))
+        if len(cut):
+            raise ValueError(
+                f"cv={splitter!r} cuts {len(cut)} queries, such as"
+                f" {queries.ids.tolist()[cut[0]]!r}, which have rows on both sides: pass"
+                " cv=QueryKFold(random_state=0)."
+            )
+        yield train, test
