@@ -86,7 +86,8 @@ def gains_of(grade: FloatArray, gain: Gain) -> FloatArray:
         wrong = int(np.argmax(~(np.isfinite(gains) & (gains >= 0))))
         raise ValueError(
             f"The gain of the relevance {grade[wrong]:g} is {gains[wrong]:g}: gains must be finite"
-            " and at least 0; use gain='linear' or smaller relevances."
+            " and at least 0; pass gain='linear', to a ranker as"
+            ' measure=get_measure("ndcg", gain="linear"), or smaller relevances.'
         )
     return gains
 

@@ -191,6 +191,25 @@ class DCGMeasure(ConventionalMeasure):
         return cut_after(self._discount(np.arange(1.0, n + 1.0)), self.k)
 
 
+def has_exponential_gain(measure: Measure) -> bool:
+    """Say whether a measure gains ``2**y - 1`` from an item of relevance y.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+
+    Returns
+    -------
+    bool
+        Whether it does.
+    """
+    if isinstance(measure, DCGMeasure):
+        return isinstance(measure._gain, str) and measure._gain == "exponential"
+    gain = measure.gain if isinstance(measure, PositionalMeasure) else None
+    return isinstance(gain, str) and gain == "exponential"
+
+
 def _on_one_scale(
     values: FloatArray, exponent: IntArray | None, wanted: IntArray | None
 ) -> FloatArray:

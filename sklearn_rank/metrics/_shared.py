@@ -12,6 +12,7 @@ from ._influence import (
 )
 from ._linear_rank_measures import LinearRankMeasure, phi_of
 from ._positional_form import PositionalForm
+from ._positional_measures import has_exponential_gain
 from ._positive_class import own_pos_label, positive_class, ranking_scores, response_method
 from ._rank_bias import rank_bias
 from ._score_generating import (
@@ -36,6 +37,7 @@ __all__ = [
     "as_score_generating",
     "check_fixed_scale",
     "cumulated",
+    "has_exponential_gain",
     "linear_rank_influence_of",
     "own_pos_label",
     "phi_of",

@@ -15,6 +15,7 @@ from ..losses import TemplateLoss, get_loss
 from ..metrics import get_measure
 from ._propensity import refuse_joint_utilities, refuse_other_losses
 from ._query_base import QueryRanker
+from ._query_checks import check_gains
 
 __all__ = ["CalibratedRanker"]
 
@@ -40,6 +41,7 @@ class CalibratedRanker(QueryRanker):
         measure, _ = positional_form(self.measure)
         labels = measure.label_type(name="y")
         X, lists = self._lists(X, y, qid, weights, labels=labels, reset=reset)
+        check_gains(type(self).__name__, measure, lists.labels)
         utilities = utilities_of(measure, lists)
         if propensity is not None:
             refuse_other_losses(self.loss)
@@ -57,13 +59,23 @@ class CalibratedRanker(QueryRanker):
             )
         return X, lists
 
-    def _loss(self, lists: Lists) -> TemplateLoss:
-        """The loss for lists of utilities, with a warning where it is calibrated with nothing."""
+    def _loss(self, lists: Lists, *, eta: float | None = None) -> TemplateLoss:
+        """The loss for lists of utilities, with a warning where it is calibrated with nothing.
+
+        ``eta`` is the upper limit of the utilities where the loss has one; None is that of the
+        measure, or of the lists.
+        """
+        if eta is not None and not isinstance(self.loss, str):
+            raise ValueError(
+                f"eta={eta:g} is for losses by name, and loss is {self.loss!r}: give the object"
+                " its own limit, and leave eta out."
+            )
         loss = get_loss(self.loss) if isinstance(self.loss, str) else self.loss
         if isinstance(self.loss, str) and np.isfinite(loss.largest_utility):
             # Utilities that were divided by propensities exceed the largest of the measure.
             largest = positional_form(self.measure)[1].largest or 0.0
-            loss = get_loss(self.loss, eta=max(largest, float(lists.grade.max())))
+            found = max(largest, float(lists.grade.max()))
+            loss = get_loss(self.loss, eta=found if eta is None else eta)
         if not loss.is_order_preserving:
             warn(
                 f"{loss!r} is not order-preserving: its minimiser need not order the items by"

@@ -25,7 +25,9 @@ from .._solvers import (
     solve_linear,
 )
 from .._typing import FloatArray
-from ..losses import TemplateLoss, get_loss_names
+from .._warn import warn
+from ..exceptions import GrownLimitWarning
+from ..losses import TemplateLoss, get_loss, get_loss_names
 from ..losses._shared import ThreadedLoss
 from ._calibrated_base import CalibratedRanker
 from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
@@ -54,6 +56,11 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         "dcg", "precision@5", "recall@20", "auc", "spearman", "rbp@0.8", one of your own that says
         its utilities (:func:`sklearn_rank.metrics.make_measure`); "ap" and "err" with a warning.
         See :func:`sklearn_rank.calibration.utility`.
+    eta : float or None, default=None
+        Upper limit of the utilities for a ``loss`` by name that needs one, as the pointwise
+        logistic loss; greater than 0. None is that of the measure, 1 for NDCG, or where there is
+        none, as for DCG, the largest utility in the training data; for :meth:`partial_fit` give
+        one that holds for all batches.
     alpha : float, default=1.0
         Strength of the penalty, at least 0; more is smaller coefficients.
     fit_intercept : bool, default=True
@@ -169,6 +176,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         **QueryRanker._parameter_constraints,
         "loss": [StrOptions(set(get_loss_names(aliases=True))), TemplateLoss],
         "measure": MEASURE_CONSTRAINTS,
+        "eta": [Interval(Real, 0, None, closed="neither"), None],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "fit_intercept": ["boolean"],
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
@@ -185,6 +193,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         loss="pairwise_logistic",
         *,
         measure="ndcg",
+        eta=None,
         alpha=1.0,
         fit_intercept=True,
         solver="auto",
@@ -198,6 +207,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
     ):
         self.loss = loss
         self.measure = measure
+        self.eta = eta
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.solver = solver
@@ -273,7 +283,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             rows, lists = self._utility_lists(
                 X, y, qid, weights, reset=True, propensity=propensity
             )
-            loss = self._loss(lists)
+            loss = self._loss(lists, eta=self.eta)
             choose_method(loss, self.solver)
             problem = self._problem(rows, lists, loss)
             start = None
@@ -326,7 +336,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         ------
         ValueError
             If an argument is not valid, the measure is undefined for every query, or a utility
-            exceeds the limit ``eta`` that the first batch set.
+            exceeds ``eta``.
         QuerySetupError
             If a search or cross-validation of scikit-learn passes no ``qid``, or has cut queries.
             It ends the search at once, which would turn other errors into NaN.
@@ -337,6 +347,8 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             If ``qid`` is None without ``single_list=True``.
         CalibrationWarning
             If the loss is not order-preserving, or the measure is "ap" or "err".
+        GrownLimitWarning
+            If ``eta`` is None and utilities exceed the limit of earlier batches.
         ConvergenceWarning
             If the gradient norm misses ``tol``.
 
@@ -344,6 +356,13 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         -----
         The memory is a matrix of n_features x n_features, and a batch costs one Hessian product
         for each feature beside the fit.
+
+        A loss with a limit, ``sum v a(s) + (eta - v) b(s)``, is linear in utilities and limit.
+        With one ``eta`` for all batches they are terms of one loss. Where the limit grew, rows
+        keep that of their batch: for the same features in several batches the sum is the loss of
+        their mean utility with the mean of the limits, weighted as they are, and it stays
+        order-preserving if the share of each batch does not depend on the features; a kind of row
+        that was seen mostly before the limit grew is scored too high.
         """
         with restored_on_error(self):
             first = not hasattr(self, "total_query_weight_")
@@ -351,7 +370,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             rows, lists = self._utility_lists(
                 X, y, qid, weights, reset=first, propensity=propensity
             )
-            loss = self._loss(lists) if first else self.loss_
+            loss = self._loss(lists, eta=self.eta) if first else self._grown_loss(lists)
             choose_method(loss, self.solver, also="partial_fit")
             size = rows.shape[1] + self._has_intercept(loss)
             start = None if first else self._parameters(loss)
@@ -373,6 +392,20 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             self.loss_ = loss
             self._store_queries(lists, add=not first)
         return self
+
+    def _grown_loss(self, lists: Lists) -> TemplateLoss:
+        """The loss of earlier batches, with a limit that holds for this one too."""
+        loss, largest = self.loss_, float(lists.grade.max())
+        told = self.eta is not None or not isinstance(self.loss, str)
+        if told or largest <= loss.largest_utility:
+            return loss
+        warn(
+            f"This batch has the utility {largest:g}, beyond the limit {loss.largest_utility:g} of"
+            " the earlier ones, which now grows: the same utility is worth a lower score than it"
+            " was. Give eta=, a limit that holds for all batches.",
+            GrownLimitWarning,
+        )
+        return get_loss(self.loss, eta=largest)
 
     def _problem(
         self,

@@ -17,7 +17,7 @@ from ..exceptions import ScorerSetupError
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
 from ..metrics._shared import check_fixed_scale, warn_of_trained_queries
 from ._base import Ranker
-from ._query_checks import check_given_ids, refuse_ids_of_rows
+from ._query_checks import check_gains, check_given_ids, refuse_ids_of_rows
 
 __all__ = ["MEASURE_CONSTRAINTS", "QueryRanker", "in_lists", "with_query_weight", "weights_of"]
 
@@ -206,8 +206,9 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         ------
         ScorerSetupError
             If the ranker was fitted on several queries and ``qid`` is None, or ``measure`` is
-            "err" or "rbp" without ``max_grade`` and the grades go beyond 0 and 1. It ends a search
-            at once, which would turn other errors into NaN.
+            "err" or "rbp" without ``max_grade`` and the grades go beyond 0 and 1, or gains
+            ``2**y - 1`` overflow. It ends a search at once, which would turn other errors into
+            NaN.
 
         Warns
         -----
@@ -224,6 +225,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         y = np.asarray(ravelled(y, "y"))
         try:
             check_fixed_scale(measure, y)
+            check_gains(type(self).__name__, measure, y)
         except ValueError as error:
             raise ScorerSetupError(str(error)) from None
         weights = {"sample_weight": sample_weight, "query_weight": query_weight}

@@ -8,15 +8,22 @@ import numpy as np
 
 from .._lists import Lists, group_rows
 from .._sklearn_compat import FitToPart, fits_to_parts, rows_at, tool_on_stack
-from .._typing import AnyArray, BoolArray
+from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_qid
 from .._warn import warn
-from ..exceptions import QuerySetupError, SingleListWarning
+from ..exceptions import LargeGainWarning, QuerySetupError, SingleListWarning
+from ..metrics import Measure
+from ..metrics._shared import has_exponential_gain
 
-__all__ = ["check_given_ids", "refuse_ids_of_rows"]
+__all__ = ["check_gains", "check_given_ids", "refuse_ids_of_rows"]
 
 # Rows that are taken as one list without a word of the user; the longest query of MSLR has 1,251.
 LONGEST_SINGLE_LIST = 2000
+
+# Largest grade g for which float64 holds the sum of 2**g - 1 and a few gains of 1.
+LARGEST_CLEAR_GRADE = 50
+# Grades from which 2**g is beyond float64.
+LARGEST_GRADE = 1024
 
 ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
 
@@ -79,6 +86,48 @@ def refuse_ids_of_rows(name: str, lists: Lists) -> None:
             " each row, the same for all rows that are ranked against each other, and remove"
             " queries of one row if there are that many."
         )
+
+
+def check_gains(name: str, measure: Measure, y: FloatArray) -> None:
+    """Check that relevances have gains, where those of the measure are exponential.
+
+    Parameters
+    ----------
+    name : str
+        Name of the ranker.
+    measure : Measure
+        The measure of its score.
+    y : ndarray of shape (n,)
+        Relevances.
+
+    Raises
+    ------
+    ValueError
+        If a gain is infinite.
+
+    Warns
+    -----
+    LargeGainWarning
+        If gains of 1 are lost beside the largest.
+    """
+    if y.dtype.kind not in "biuf" or not has_exponential_gain(measure):
+        return
+    largest = float(y.max(initial=0))
+    if not largest > LARGEST_CLEAR_GRADE:
+        return
+    stem = "dcg" if measure.in_grammar()[0].startswith("dcg") else "ndcg"
+    line = f'pass measure=get_measure("{stem}", gain="linear")'
+    if largest >= LARGEST_GRADE:
+        raise ValueError(
+            f"y has the relevance {largest:g}, whose gain 2**y - 1 in {measure.name} is infinite:"
+            f" if y counts clicks or money and is no grade, {line}."
+        )
+    warn(
+        f"{name} got the relevance {largest:g}, beside whose gain 2**y - 1 in {measure.name} that"
+        f" of a relevance of 1 is lost in float64, and {largest - 10:g} gains a thousandth: if y"
+        f" counts clicks or money and is no grade, {line}.",
+        LargeGainWarning,
+    )
 
 
 def _miss(name: str, n_rows: int) -> None:

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_rank import OrderPreservingRanker, RankSVM, _lists, losses
 from sklearn_rank.calibration import utility
-from sklearn_rank.exceptions import CalibrationWarning
+from sklearn_rank.exceptions import CalibrationWarning, GrownLimitWarning
 from sklearn_rank.metrics import get_measure, make_measure, ndcg_score
 from tests.oracles import losses as oracles
 from tests.oracles.losses import softplus
@@ -150,7 +150,7 @@ def test_partial_fit_of_other_losses_comes_near(loss):
 
 def test_partial_fit_refuses_what_does_not_go_on():
     X, y, qid = data()
-    ranker = OrderPreservingRanker("pointwise_logistic", measure="dcg")
+    ranker = OrderPreservingRanker("pointwise_logistic", measure="dcg", eta=1.0)
     ranker.partial_fit(X, np.minimum(y, 1), qid=qid)
     before = ranker.coef_.copy()
     with pytest.raises(ValueError, match="utility is 3 at item 0"):
@@ -162,6 +162,63 @@ def test_partial_fit_refuses_what_does_not_go_on():
     no_hessian = losses.ListwiseBregman(lambda u: u @ u / 2, lambda u: u, lambda s: s, mu=1.0)
     with pytest.raises(ValueError, match="partial_fit needs Hessian products"):
         OrderPreservingRanker(no_hessian).partial_fit(X, y, qid=qid)
+
+
+LIMITED = [name for name in losses.get_loss_names() if name.startswith("pointwise")]
+LIMITED.remove("pointwise_squared")
+
+
+@pytest.mark.parametrize("loss", LIMITED)
+def test_batches_with_one_limit_come_near_to_one_fit(loss):
+    X, y, qid = data(n_queries=60)
+    y = np.where(qid < 20, np.minimum(y, 1), y)
+    ranker = OrderPreservingRanker(loss, measure="dcg", eta=3.0, alpha=0.1)
+    whole, parts = clone(ranker).fit(X, y, qid=qid), clone(ranker)
+    for start in (0, 20, 40):
+        rows = (qid >= start) & (qid < start + 20)
+        parts.partial_fit(X[rows], y[rows], qid=qid[rows])
+        assert parts.loss_.eta == 3.0
+    error = np.linalg.norm(parts.coef_ - whole.coef_)
+    assert error < 0.05 * np.linalg.norm(whole.coef_)
+    with pytest.raises(ValueError, match=r"utility is 3 .*raise eta"):
+        clone(ranker).set_params(eta=2.0).partial_fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="eta=2 is for losses by name"):
+        OrderPreservingRanker(losses.PointwiseLogistic(eta=3.0), eta=2.0).fit(X, y, qid=qid)
+
+
+def test_a_limit_that_grows_is_told_and_makes_a_mixture():
+    X, y, qid = data(n_queries=60)
+    early = qid < 30
+    y = np.where(early, np.minimum(y, 1), y)
+    ranker = OrderPreservingRanker("pointwise_logistic", measure="dcg", alpha=0.1, tol=1e-10)
+    ranker.partial_fit(X[early], y[early], qid=qid[early])
+    first = np.append(ranker.coef_, ranker.intercept_)
+    curvature = ranker.curvature_.copy()
+    with pytest.warns(GrownLimitWarning, match="utility 3, beyond the limit 1 .*Give eta="):
+        ranker.partial_fit(X[~early], y[~early], qid=qid[~early])
+    assert ranker.loss_.eta == 3.0
+
+    def gradient(parameters, rows, limit):
+        utility = 2.0 ** y[rows] - 1
+        design = np.column_stack((X[rows], np.ones(rows.sum())))
+        chance = 1 / (1 + np.exp(-design @ parameters))
+        return design.T @ (limit * chance - utility)
+
+    found = np.append(ranker.coef_, ranker.intercept_)
+    total = gradient(first, early, 1.0) + curvature @ (found - first)
+    total += gradient(found, ~early, 3.0) + 60 * 0.1 * np.append(ranker.coef_, 0.0)
+    np.testing.assert_allclose(total, 0, atol=1e-6)
+
+
+def test_limits_of_the_same_rows_are_averaged():
+    """The loss is linear in utilities and limit."""
+    score = np.linspace(-2, 2, 4)
+    one, two = np.array([0.0, 1.0, 0.5, 1.0]), np.array([3.0, 0.0, 1.0, 2.0])
+    for name in LIMITED:
+        both = losses.get_loss(name, eta=1.0).on(one).value(score)
+        both = both + losses.get_loss(name, eta=3.0).on(two).value(score)
+        mean = losses.get_loss(name, eta=2.0).on((one + two) / 2).value(score)
+        np.testing.assert_allclose(both, 2 * mean)
 
 
 def test_partial_fit_refuses_another_intercept():

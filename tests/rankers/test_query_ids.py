@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import BaggingRegressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_selection import RFECV
@@ -34,8 +34,14 @@ from sklearn_rank._sklearn_compat import (
     fits_to_parts,
     tool_on_stack,
 )
-from sklearn_rank.exceptions import QueryOverlapWarning, QuerySetupError, SingleListWarning
-from sklearn_rank.metrics import get_scorer
+from sklearn_rank.exceptions import (
+    LargeGainWarning,
+    QueryOverlapWarning,
+    QuerySetupError,
+    ScorerSetupError,
+    SingleListWarning,
+)
+from sklearn_rank.metrics import get_measure, get_scorer
 
 CV = GroupKFold(3)
 
@@ -328,3 +334,37 @@ def test_rows_of_weight_0_were_not_trained_on():
     ranker.score(X[held], y[held], qid=qid[held])
     with pytest.warns(QueryOverlapWarning, match="on 7 of the 12"):
         ranker.score(X, y, qid=qid)
+
+
+# ------------------------------------------------------------------------ labels that are counts
+
+
+def test_clicks_and_revenue_are_no_grades():
+    X, y, qid = data()
+    ranker = OrderPreservingRanker()
+    told = r'get_measure\("n?dcg", gain="linear"\)'
+    for largest in (1024, 5000, 1e6):
+        clicks = np.where(y == 2, largest, y)
+        with pytest.raises(ValueError, match=told):
+            ranker.fit(X, clicks, qid=qid)
+        for found in (get_measure("ndcg"), get_measure("dcg@5")):
+            with pytest.raises(ValueError, match=told):
+                found(clicks, X[:, 0], qid=qid)
+        linear = clone(ranker).set_params(measure=get_measure("ndcg", gain="linear"))
+        assert 0 < linear.fit(X, clicks, qid=qid).score(X, clicks, qid=qid) <= 1
+        # To it only the order counts, but not to its measure.
+        svm = RankSVM(measure="dcg@5").fit(X, clicks, qid=qid)
+        with pytest.raises(ScorerSetupError, match=told):
+            svm.score(X, clicks, qid=qid)
+    for largest in (51, 1023):
+        with pytest.warns(LargeGainWarning, match=rf"got the relevance {largest}, beside"):
+            clone(ranker).fit(X, np.where(y == 2, largest, y), qid=qid)
+    clone(ranker).fit(X, np.where(y == 2, 50, y), qid=qid)
+
+
+def test_beyond_the_clear_grades_orders_of_small_ones_do_not_count():
+    """The evidence for the warning: NDCG to the last digit."""
+    score = np.array([4.0, 3.0, 2.0])
+    for largest, differs in ((50, True), (60, False)):
+        one, two = (get_measure("ndcg")([largest, *rest], score) for rest in ([1, 0], [0, 1]))
+        assert (one != two) == differs
