@@ -1,0 +1,1 @@
+"""Parts of ``benchmarks/studies/query_rankers.py``: data, methods, choices, store, tests."""
