@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .rankers import (
         AccuracyAtTopRanker,
         AccuracyAtTopRankerCV,
+        GroupRankerAdapter,
         OrderPreservingRanker,
         PNormPushRanker,
         RankBoostRanker,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AccuracyAtTopRanker",
     "AccuracyAtTopRankerCV",
+    "GroupRankerAdapter",
     "OrderPreservingRanker",
     "PNormPushRanker",
     "RankBoostRanker",

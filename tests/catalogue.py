@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_rank import (
     AccuracyAtTopRanker,
     AccuracyAtTopRankerCV,
+    GroupRankerAdapter,
     OrderPreservingRanker,
     PNormPushRanker,
     RankBoostRanker,
@@ -637,7 +638,7 @@ BIPARTITE_RANKERS = [
 ]
 
 # Rankers that fit others or search: what holds for them is in tests/rankers.
-META_RANKERS = [AccuracyAtTopRankerCV(), TopFocusedRanker()]
+META_RANKERS = [AccuracyAtTopRankerCV(), GroupRankerAdapter(), TopFocusedRanker()]
 
 QUERY_RANKERS = [
     OrderPreservingRanker(),

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._lists import LabelType, Lists, check_lists
 from .._query_memory import TrainingQueries
-from .._typing import FloatArray
+from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
 from ..exceptions import ScorerSetupError
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
@@ -68,6 +68,16 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     def _scores(self, X: Any) -> FloatArray:
         """Scores of validated rows."""
 
+    def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
+        """Check rows and labels."""
+        return validate_data(
+            self, X, y, dtype=np.float64, accept_sparse="csr", y_numeric=True, reset=reset
+        )
+
+    def _checked_rows(self, X: Any) -> Any:
+        """Check rows that come without labels."""
+        return validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+
     def _lists(
         self,
         X: Any,
@@ -79,9 +89,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         reset: bool = True,
     ) -> tuple[Any, Lists]:
         """Check what ``fit`` was given: the rows as they came, and the lists that they make up."""
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, accept_sparse="csr", y_numeric=True, reset=reset
-        )
+        X, y = self._checked_labelled(X, y, reset=reset)
         if y.dtype.kind not in "biuf":
             raise ValueError(f"y must be numeric, a relevance, got dtype {y.dtype}.")
         name = type(self).__name__
@@ -138,8 +146,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             Scores. They order the rows of one query; those of different queries need not compare.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
-        return self._scores(X)
+        return self._scores(self._checked_rows(X))
 
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows; the same as :meth:`predict`.

@@ -1,0 +1,328 @@
+"""LightGBM, XGBoost and CatBoost as rankers of queries."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._lists import LabelType, Lists
+from .._optional import import_optional
+from .._sklearn_compat import HasMethods, StrOptions, fit_context
+from .._typing import AnyArray, FloatArray
+from ..metrics import get_measure
+from ..metrics._shared import check_fixed_scale
+from ._fitting import forget, restored_on_error
+from ._group_boosters import CatBoost, GroupBooster, Stopping, booster_of, unfitted
+from ._grouped_rows import GroupedRows, ValidationScores, grouped_rows, ordered_by_content
+from ._query_base import MEASURE_CONSTRAINTS, QueryRanker
+from ._query_holdout import EARLY_STOPPING_CONSTRAINTS, check_validation_data, held_out_lists
+from ._row_keys import is_frame
+
+__all__ = ["GroupRankerAdapter"]
+
+# Grades of any sign: which of them a library takes is its own matter.
+GRADES = LabelType("graded", lowest=-np.inf, name="y")
+
+
+class GroupRankerAdapter(QueryRanker):
+    r"""Make a ranker of LightGBM, XGBoost or CatBoost a ranker of queries like those here.
+
+    These libraries want the rows of a query together, and each its own arguments: ``LGBMRanker``
+    sizes of groups, ``XGBRanker`` and ``CatBoostRanker`` ids of consecutive rows; weights are of
+    rows, of queries, or of groups. The adapter takes ids of any type in any order (``qid``, or
+    ``groups`` where metadata is routed), sorts the rows, translates weights, stops early by any
+    measure of this package, and scores by it. Searches, pipelines and cross-validation then treat
+    all of them alike, and like :class:`OrderPreservingRanker`.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        ``LGBMRanker``, ``XGBRanker``, ``CatBoostRanker`` or one derived from them; or any
+        estimator whose ``fit`` takes ``group_id``, ``qid`` or ``group`` (sizes), the first of
+        these in its signature. None is ``LGBMRanker()``. It is cloned.
+    measure : str, Measure or function, default="ndcg"
+        What :meth:`score` gives and ``early_stopping`` watches: any measure that
+        :func:`~sklearn_rank.metrics.get_measure` takes. The loss is the estimator's own.
+    early_stopping : bool, default=False
+        Whether to stop when ``measure`` no longer rises on held-out queries, after at most as
+        many rounds as the estimator says.
+    validation_fraction : float or int, default=0.1
+        Share of the queries, in (0, 1), or their number, that are held out for it, where ``fit``
+        gets no ``X_val``.
+    n_iter_no_change : int, default=20
+        Rounds without a better value after which to stop, at least 1.
+    random_state : int, RandomState or None, default=None
+        Draws the queries that are held out. The estimator has its own.
+    row_order : {"content", "given"}, default="content"
+        Order in which queries and their rows are handed on. "content" is by hashes of their
+        values: the model is then the same in whatever order the rows came and whatever the ids
+        are. "given" is by ascending id, and the rows of a query as they came. The model depends
+        on the order: all scores tie at the start, and the libraries break ties by it.
+    single_list : bool, default=False
+        Whether all rows are one list, so that no ``qid`` is needed, and none is taken.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted one.
+    best_iteration_ : int
+        Number of rounds (trees) that scores are made of, for the three libraries.
+    validation_score_ : ndarray of shape (n_rounds,)
+        Values of ``measure`` on the validation queries after each round, more is better; where
+        ``early_stopping`` is on.
+    stopping_measure_ : str
+        Name of the measure that they are of.
+    n_queries_ : int
+        Number of queries of the fit, those included that were held out.
+    training_queries_ : object
+        Which these are, so that :meth:`score` and scorers can warn where some of them are scored:
+        hashes of up to 100,000 ids, and digests of the labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where ``X`` has names that are all strings.
+
+    See Also
+    --------
+    OrderPreservingRanker : Linear, with a loss that is calibrated with the measure.
+    RankSVM : Linear, by hinge losses of pairs.
+
+    Notes
+    -----
+    **Weights.** ``query_weight`` goes to LightGBM as the weight of each row of the query, to
+    XGBoost as the weight of the query, to CatBoost as ``group_weight``. None of them has weights
+    of rows that mean repetition: LightGBM multiplies the gradient of the row alone, CatBoost says
+    that pairwise losses do not support them, and goes on, and XGBoost has none. So rows are
+    repeated as often as a whole ``sample_weight`` says, and other weights are refused.
+
+    **Grades** that LightGBM or XGBoost refuse are refused before, with what to do: LightGBM takes
+    whole ones below the length of ``label_gain`` (31), XGBoost whole ones up to 31 unless
+    ``ndcg_exp_gain=False``.
+
+    **Early stopping** watches ``measure`` itself in all three libraries, tied rows included, which
+    LightGBM's own NDCG takes as they stand. ``metric`` of the estimator is not evaluated then.
+
+    ``X`` is handed on as it is, but for the order of its rows: frames with columns of categories,
+    sparse matrices, float32, missing values, as the library takes them. Number and names of the
+    features are checked. LightGBM and CatBoost print nothing and CatBoost writes no files, unless
+    the estimator says so. Threads are as it says.
+
+    Sorting takes time in O(n_samples (n_features + log n_samples)) and the memory of a copy of
+    ``X``.
+
+    Examples
+    --------
+    >>> from lightgbm import LGBMRanker
+    >>> from sklearn_rank import GroupRankerAdapter
+    >>> from sklearn_rank.datasets import make_subset_ranking
+    >>> X, y, qid = make_subset_ranking(60, n_items=8, return_X_y=True, random_state=0)
+    >>> ids = [f"query {q}" for q in qid]
+    >>> booster = LGBMRanker(n_estimators=20, num_leaves=4, n_jobs=1)
+    >>> ranker = GroupRankerAdapter(booster, measure="ndcg@5").fit(X, y, qid=ids)
+    >>> ranker.score(X, y, qid=ids) > 0.8
+    True
+    """
+
+    _parameter_constraints = {
+        **QueryRanker._parameter_constraints,
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "measure": MEASURE_CONSTRAINTS,
+        **EARLY_STOPPING_CONSTRAINTS,
+        "row_order": [StrOptions({"content", "given"})],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        measure="ndcg",
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=20,
+        random_state=None,
+        row_order="content",
+        single_list=False,
+    ):
+        self.estimator = estimator
+        self.measure = measure
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.random_state = random_state
+        self.row_order = row_order
+        self.single_list = single_list
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        if self.estimator is not None and not booster_of(self.estimator).is_known:
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+    def _fresh(self) -> GroupBooster:
+        """An unfitted copy of the estimator."""
+        if self.estimator is None:
+            return booster_of(import_optional("lightgbm", type(self).__name__).LGBMRanker())
+        return booster_of(unfitted(self.estimator))
+
+    def __sklearn_clone__(self) -> GroupRankerAdapter:
+        bare = copy(self)
+        bare.estimator = None
+        cloned = super(GroupRankerAdapter, bare).__sklearn_clone__()
+        cloned.estimator = None if self.estimator is None else unfitted(self.estimator)
+        return cloned
+
+    # The estimator checks its own parameters.
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        qid_val: Any = None,
+    ) -> GroupRankerAdapter:
+        """Sort the rows by query and fit the estimator.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows, as the estimator takes them.
+        y : array-like of shape (n_samples,)
+            Relevance, as the estimator takes it.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row: numbers, strings or anything that sorts, in any order.
+            None takes up to 2,000 rows as one query, with a warning; a single number, or
+            ``single_list=True``, does on purpose.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many times each row counts, whole numbers; a row of weight 0 is absent.
+        query_weight : array-like of shape (n_samples,), default=None
+            Non-negative weight of the query of each row, the same for all rows of a query; one of
+            weight 0 is absent.
+        X_val : {array-like, sparse matrix, DataFrame} of shape (n_val, n_features), default=None
+            Rows to stop early by, instead of queries that are held out.
+        y_val : array-like of shape (n_val,), default=None
+            Their relevance.
+        qid_val : array-like of shape (n_val,), default=None
+            Their queries.
+
+        Returns
+        -------
+        GroupRankerAdapter
+            The ranker itself.
+
+        Raises
+        ------
+        TypeError
+            If ``fit`` of the estimator takes no groups.
+        ValueError
+            If the grades are not what the estimator takes, ``sample_weight`` is not whole, the
+            estimator does not weigh queries, it cannot stop early or was told to twice, most
+            queries have one row, or ``qid`` is missing for more than 2,000 rows.
+        QuerySetupError
+            If a search or cross-validation of scikit-learn passes no ``qid``, or has cut queries.
+            It ends the search at once, which would turn other errors into NaN.
+
+        Warns
+        -----
+        SingleListWarning
+            If ``qid`` is None without ``single_list=True``.
+        UndefinedMetricWarning
+            If ``measure`` is undefined for some of the validation queries.
+        """
+        with restored_on_error(self):
+            booster = self._fresh()
+            booster.ids_argument()
+            is_given = check_validation_data(
+                self.early_stopping, X_val, y_val=y_val, qid_val=qid_val
+            )
+            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+            X, lists = self._ordered_lists(X, y, qid, weights)
+            booster.check_labels(lists.grade)
+            self._store_queries(lists)
+            forget(self, "validation_score_", "stopping_measure_", "best_iteration_")
+            stopping = None
+            if self.early_stopping:
+                booster.check_stopping()
+                if is_given:
+                    X_val, held = self._ordered_lists(X_val, y_val, qid_val, {}, reset=False)
+                else:
+                    is_held = held_out_lists(lists, self.validation_fraction, self.random_state)
+                    X_val, held, lists = X, lists.only(is_held), lists.only(~is_held)
+                stopping = self._stopping(grouped_rows(X_val, held))
+            booster.fit(grouped_rows(X, lists), stopping)
+            self.estimator_ = booster.estimator
+            if stopping is not None:
+                self.validation_score_ = np.array(stopping.scores.values)
+            n_rounds = booster.n_rounds()
+            if n_rounds is not None:
+                self.best_iteration_ = n_rounds
+        return self
+
+    def _ordered_lists(
+        self, X: Any, y: Any, qid: Any, weights: dict[str, Any], *, reset: bool = True
+    ) -> tuple[Any, Lists]:
+        """Rows as they came, and their lists in the order in which they are handed on."""
+        X, lists = self._lists(X, y, qid, weights, labels=GRADES, reset=reset)
+        if not lists.whole.all():
+            raise ValueError(
+                "sample_weight is not whole, and boosted rankers have no weights of rows that"
+                " count as repetitions of them: pass whole numbers, or query_weight=, the weight"
+                " of the query of each row."
+            )
+        return X, ordered_by_content(X, lists) if self.row_order == "content" else lists
+
+    def _stopping(self, rows: GroupedRows) -> Stopping:
+        measure = get_measure(self.measure)
+        check_fixed_scale(measure, rows.labels)
+        self.stopping_measure_ = measure.name
+        return Stopping(rows, ValidationScores(measure, rows), self.n_iter_no_change)
+
+    def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
+        if y is None or is_frame(X):
+            validate_data(self, X, y, reset=reset, skip_check_array=True)
+        else:
+            X = validate_data(self, X, reset=reset, **self._array_checks(self.estimator))
+        check_consistent_length(X, y)
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        return X, y.astype(np.float64) if y.dtype.kind == "O" else y
+
+    def _checked_rows(self, X: Any) -> Any:
+        if is_frame(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return X
+        return validate_data(self, X, reset=False, **self._array_checks(self.estimator_))
+
+    def _array_checks(self, estimator: Any) -> dict[str, Any]:
+        """How arrays are checked; the estimator checks values, and frames."""
+        # CatBoost takes words in arrays of objects.
+        has_words = isinstance(booster_of(estimator), CatBoost)
+        return {
+            "dtype": None if has_words else "numeric",
+            "accept_sparse": "csr",
+            "ensure_all_finite": False,
+        }
+
+    def _scores(self, X: Any) -> FloatArray:
+        return np.asarray(booster_of(self.estimator_).predict(X), dtype=np.float64)
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Importances of the features, of the kind that the estimator gives by default.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            One per feature.
+        """
+        check_is_fitted(self)
+        return booster_of(self.estimator_).importances()

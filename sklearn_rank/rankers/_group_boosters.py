@@ -1,0 +1,594 @@
+"""How each library of boosted trees takes queries, weights, grades and validation rows."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from .._optional import import_optional
+from .._typing import AnyArray, FloatArray
+from ._grouped_rows import GroupedRows, ValidationScores
+
+__all__ = ["GroupBooster", "Stopping", "booster_of", "unfitted"]
+
+USED_BY = "GroupRankerAdapter"
+
+# How fit may call what says which rows belong together, in the order in which they are taken.
+IDS = ("group_id", "qid", "group")
+
+
+class Stopping:
+    """When to stop: validation rows, the values of the measure on them, and patience.
+
+    Parameters
+    ----------
+    rows : GroupedRows
+        Validation rows.
+    scores : ValidationScores
+        Where the scores of each round go.
+    patience : int
+        Rounds without a better value after which to stop.
+    """
+
+    def __init__(self, rows: GroupedRows, scores: ValidationScores, patience: int) -> None:
+        self.rows, self.scores, self.patience = rows, scores, patience
+
+    @property
+    def best(self) -> int:
+        """The first round with the best value, from 0."""
+        return int(np.argmax(self.scores.values))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether patience has run out."""
+        return len(self.scores.values) - 1 - self.best >= self.patience
+
+
+class GroupBooster:
+    """An estimator whose ``fit`` takes sizes or ids of groups, of no library that is known.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It; changed by :meth:`fit`.
+    """
+
+    # Whether it is of a library that is known, and the parameters by which that stops early.
+    is_known = False
+    own_stopping: tuple[str, ...] = ()
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+        self.name = type(estimator).__name__
+
+    def ids_argument(self) -> str:
+        """Say which argument of ``fit`` takes the queries.
+
+        Returns
+        -------
+        {"group_id", "qid", "group"}
+            Its name.
+        """
+        taken = inspect.signature(self.estimator.fit).parameters
+        for name in IDS:
+            if name in taken:
+                return name
+        hint = ": make the adapter its last step" if hasattr(self.estimator, "steps") else ""
+        raise TypeError(
+            f"fit of {self.name} takes none of {', '.join(IDS)}, by which a ranker is told the"
+            f" queries{hint}; pass a ranker such as LGBMRanker(), XGBRanker() or CatBoostRanker()."
+        )
+
+    def check_stopping(self) -> None:
+        """Refuse to stop early where that is not possible, or was asked for twice."""
+        if not self.is_known:
+            raise ValueError(
+                f"early_stopping=True, and it is not known how {self.name} stops early: set"
+                " early_stopping=False, or take LGBMRanker, XGBRanker or CatBoostRanker."
+            )
+        parameters = self.estimator.get_params()
+        twice = [name for name in self.own_stopping if parameters.get(name) not in (None, False)]
+        if twice:
+            raise ValueError(
+                f"early_stopping=True, and {self.name} has {twice[0]}={parameters[twice[0]]!r}:"
+                " leave that out, and say n_iter_no_change= here."
+            )
+
+    def check_labels(self, labels: FloatArray) -> None:
+        """Refuse grades that the library refuses in words of its own, or not at all.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n,)
+            Grades.
+        """
+
+    def fit(self, rows: GroupedRows, stopping: Stopping | None) -> None:
+        """Fit the estimator.
+
+        Parameters
+        ----------
+        rows : GroupedRows
+            Training rows.
+        stopping : Stopping or None
+            When to stop before the last round.
+        """
+        name = self.ids_argument()
+        ids = rows.sizes if name == "group" else rows.codes
+        weights = self._weights(rows)
+        self.estimator.fit(rows.X, rows.labels, **{name: ids}, **weights)
+
+    def _weights(self, rows: GroupedRows) -> dict[str, Any]:
+        """Arguments of ``fit`` that weigh the queries."""
+        if rows.query_weight is None:
+            return {}
+        if "query_weight" in inspect.signature(self.estimator.fit).parameters:
+            return {"query_weight": rows.row_weight}
+        raise ValueError(
+            f"query_weight is given, and it is not known how {self.name} weighs queries: leave it"
+            " out, or take LGBMRanker, XGBRanker or CatBoostRanker."
+        )
+
+    def predict(self, X: Any) -> Any:
+        """Score rows.
+
+        Parameters
+        ----------
+        X : array-like
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Scores.
+        """
+        return self.estimator.predict(X)
+
+    def importances(self) -> FloatArray:
+        """Give the importances of the features.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            One per feature.
+        """
+        return self.estimator.feature_importances_
+
+    def n_rounds(self) -> int | None:
+        """Count the rounds that scores are made of.
+
+        Returns
+        -------
+        int or None
+            Their number; None where there is none.
+        """
+        return None
+
+
+class LightGBM(GroupBooster):
+    """LGBMRanker: sizes of groups, weights of rows, metrics by any function."""
+
+    own_stopping = (
+        "early_stopping_round",
+        "early_stopping_rounds",
+        "early_stopping",
+        "n_iter_no_change",
+    )
+    is_known = True
+
+    def check_labels(self, labels: FloatArray) -> None:
+        """Refuse grades that have no gain.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n,)
+            Grades.
+        """
+        parameters = self.estimator.get_params()
+        objective = parameters.get("objective")
+        if objective not in (None, "lambdarank", "rank_xendcg", "xendcg"):
+            return
+        gains = parameters.get("label_gain")
+        n_gains = 31 if gains is None else len(gains)
+        _refuse_grades(
+            labels,
+            n_gains - 1,
+            f"{self.name} ({objective or 'lambdarank'}) takes whole grades from 0 to"
+            f" {n_gains - 1}, one for each entry of label_gain",
+            " LGBMRanker(label_gain=...) with a gain for each grade, or",
+        )
+
+    def fit(self, rows: GroupedRows, stopping: Stopping | None) -> None:
+        """Fit the estimator; the lines that LightGBM prints are left out unless asked for.
+
+        Parameters
+        ----------
+        rows : GroupedRows
+            Training rows.
+        stopping : Stopping or None
+            When to stop before the last round.
+        """
+        lightgbm = import_optional("lightgbm", USED_BY)
+        if not {"verbose", "verbosity"} & set(self.estimator.get_params()):
+            self.estimator.set_params(verbosity=-1)
+        more: dict[str, Any] = {}
+        if stopping is not None:
+            self.estimator.set_params(metric="None")
+            scores = stopping.scores
+
+            # A function, since LightGBM copies what has attributes.
+            def measure(y_true: Any, y_pred: FloatArray) -> tuple[str, float, bool]:
+                return "measure", scores.add(y_pred), True
+
+            more = {
+                "eval_X": (_matrix(stopping.rows.X),),
+                "eval_y": (stopping.rows.labels,),
+                "eval_group": [stopping.rows.sizes],
+                "eval_metric": measure,
+                "callbacks": [lightgbm.early_stopping(stopping.patience, verbose=False)],
+            }
+        self.estimator.fit(
+            _matrix(rows.X), rows.labels, group=rows.sizes, sample_weight=rows.row_weight, **more
+        )
+
+    def predict(self, X: Any) -> Any:
+        """Score rows.
+
+        Parameters
+        ----------
+        X : array-like
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Scores.
+        """
+        return self.estimator.predict(_matrix(X))
+
+    def n_rounds(self) -> int:
+        """Count the rounds that scores are made of.
+
+        Returns
+        -------
+        int
+            Their number.
+        """
+        booster = self.estimator.booster_
+        return (
+            booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
+        )
+
+
+class XGBoost(GroupBooster):
+    """XGBRanker: ids of consecutive rows, one weight per query, callbacks that see the booster."""
+
+    own_stopping = ("early_stopping_rounds",)
+    is_known = True
+
+    def check_labels(self, labels: FloatArray) -> None:
+        """Refuse grades that have no gain.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n,)
+            Grades.
+        """
+        parameters = self.estimator.get_params()
+        objective = parameters["objective"]
+        if objective == "rank:map":
+            _refuse_grades(
+                labels,
+                1,
+                f"{self.name} (rank:map) takes the grades 0 and 1",
+                " y=(y > 0).astype(int), or another objective, or",
+            )
+        elif objective == "rank:ndcg" and parameters.get("ndcg_exp_gain", True):
+            _refuse_grades(
+                labels,
+                31,
+                f"{self.name} (rank:ndcg) takes whole grades from 0 to 31, of gain 2**grade - 1",
+                " XGBRanker(ndcg_exp_gain=False), or",
+            )
+
+    def fit(self, rows: GroupedRows, stopping: Stopping | None) -> None:
+        """Fit the estimator.
+
+        Parameters
+        ----------
+        rows : GroupedRows
+            Training rows.
+        stopping : Stopping or None
+            When to stop before the last round.
+        """
+        callbacks = self.estimator.get_params().get("callbacks")
+        if stopping is not None:
+            watch = _xgboost_callback(self.estimator, stopping)
+            self.estimator.set_params(callbacks=[*(callbacks or []), watch])
+        try:
+            self.estimator.fit(
+                rows.X, rows.labels, qid=rows.codes, sample_weight=rows.query_weight
+            )
+        finally:
+            self.estimator.set_params(callbacks=callbacks)
+
+    def n_rounds(self) -> int:
+        """Count the rounds that scores are made of.
+
+        Returns
+        -------
+        int
+            Their number.
+        """
+        booster = self.estimator.get_booster()
+        best = booster.attr("best_iteration")
+        return booster.num_boosted_rounds() if best is None else int(best) + 1
+
+
+class CatBoost(GroupBooster):
+    """CatBoostRanker: ids of consecutive rows, weights of groups, metrics by an object."""
+
+    own_stopping = ("early_stopping_rounds", "od_wait", "od_pval", "od_type")
+    is_known = True
+    printing = ("verbose", "silent", "logging_level", "verbose_eval", "metric_period")
+    kinds_of_columns = ("cat_features", "text_features", "embedding_features")
+
+    def fit(self, rows: GroupedRows, stopping: Stopping | None) -> None:
+        """Fit the estimator; CatBoost prints and writes files only if it was asked to.
+
+        Parameters
+        ----------
+        rows : GroupedRows
+            Training rows.
+        stopping : Stopping or None
+            When to stop before the last round.
+        """
+        parameters = self.estimator.get_params()
+        if parameters.get("allow_writing_files") is None:
+            self.estimator.set_params(allow_writing_files=False)
+        more: dict[str, Any] = {}
+        if not any(name in parameters for name in self.printing):
+            more["verbose"] = False
+        metric = None
+        if stopping is not None:
+            metric = CatBoostMeasure(rows, stopping)
+            self.estimator.set_params(eval_metric=metric)
+            kinds = {name: parameters.get(name) for name in self.kinds_of_columns}
+            pool = import_optional("catboost", USED_BY).Pool
+            more["eval_set"] = pool(
+                _matrix(stopping.rows.X),
+                stopping.rows.labels,
+                group_id=stopping.rows.codes,
+                **kinds,
+            )
+            more["early_stopping_rounds"] = stopping.patience
+            more["use_best_model"] = True
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
+            self.estimator.fit(
+                _matrix(rows.X),
+                rows.labels,
+                group_id=rows.codes,
+                group_weight=rows.row_weight,
+                **more,
+            )
+        if metric is not None:
+            metric.forget()
+
+    def predict(self, X: Any) -> Any:
+        """Score rows, with as many threads as the estimator was told.
+
+        Parameters
+        ----------
+        X : array-like
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Scores.
+        """
+        threads = self.estimator.get_params().get("thread_count")
+        return self.estimator.predict(_matrix(X), thread_count=-1 if threads is None else threads)
+
+    def importances(self) -> FloatArray:
+        """Give the importances of the features, of a kind that needs no rows.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            One per feature.
+        """
+        return self.estimator.get_feature_importance(type="PredictionValuesChange")
+
+    def n_rounds(self) -> int:
+        """Count the rounds that scores are made of.
+
+        Returns
+        -------
+        int
+            Their number.
+        """
+        return int(self.estimator.tree_count_)
+
+
+class CatBoostMeasure:
+    """A measure as CatBoost takes metrics: a function of scores and labels, without queries.
+
+    CatBoost asks for its value on the training rows and then on the validation rows, each whole
+    and in their order, once a round.
+
+    Parameters
+    ----------
+    rows : GroupedRows
+        Training rows.
+    stopping : Stopping
+        Validation rows and their measure.
+    """
+
+    def __init__(self, rows: GroupedRows, stopping: Stopping) -> None:
+        self._scores: ValidationScores | None = stopping.scores
+        self._labels: AnyArray = stopping.rows.labels.astype(np.float32)
+        self._alike = np.array_equal(rows.labels.astype(np.float32), self._labels)
+        self._is_second = False
+
+    def __deepcopy__(self, memo: Any) -> CatBoostMeasure:
+        # CatBoost copies its parameters, and the values are wanted here.
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        # CatBoost has put functions beside the methods that cannot be pickled.
+        return {"_scores": None, "_labels": np.empty(0), "_alike": False, "_is_second": False}
+
+    def forget(self) -> None:
+        """Let go of the rows, since a fitted model keeps its metric."""
+        self._scores, self._labels = None, np.empty(0)
+
+    def is_max_optimal(self) -> bool:
+        """Say that more is better.
+
+        Returns
+        -------
+        bool
+            True.
+        """
+        return True
+
+    def get_final_error(self, error: float, weight: float) -> float:
+        """Give back the value, which is no sum over rows.
+
+        Parameters
+        ----------
+        error : float
+            What :meth:`evaluate` gave.
+        weight : float
+            Its weight.
+
+        Returns
+        -------
+        float
+            The value.
+        """
+        return error
+
+    def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
+        """Evaluate scores of the validation rows.
+
+        Parameters
+        ----------
+        approxes : sequence of ndarray of shape (n,)
+            Scores.
+        target : ndarray of shape (n,)
+            Labels, which tell the rows.
+        weight : ndarray of shape (n,) or None
+            Weights.
+
+        Returns
+        -------
+        float
+            The value; 0 for the training rows, which are no matter.
+        float
+            Its weight, 1.
+        """
+        if self._alike:
+            self._is_second = not self._is_second
+            is_validation = not self._is_second
+        else:
+            is_validation = np.array_equal(np.asarray(target, dtype=np.float32), self._labels)
+        if self._scores is None or not is_validation:
+            return 0.0, 1.0
+        return self._scores.add(approxes[0]), 1.0
+
+
+def _xgboost_callback(estimator: Any, stopping: Stopping) -> Any:
+    """What XGBoost asks after each round whether to stop."""
+    xgboost = import_optional("xgboost", USED_BY)
+    base: Any = xgboost.callback.TrainingCallback
+    # XGBoost keeps the scores of a matrix that it has seen, and adds those of the new trees.
+    matrix = xgboost.DMatrix(
+        stopping.rows.X,
+        missing=estimator.missing,
+        enable_categorical=estimator.enable_categorical,
+        feature_types=estimator.feature_types,
+        nthread=estimator.n_jobs,
+    )
+
+    class Watch(base):
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            stopping.scores.add(model.predict(matrix, output_margin=True))
+            return stopping.is_over
+
+        def after_training(self, model: Any) -> Any:
+            values = stopping.scores.values
+            model.set_attr(
+                best_iteration=str(stopping.best), best_score=str(values[stopping.best])
+            )
+            return model
+
+    return Watch()
+
+
+def _matrix(X: Any) -> Any:
+    """Rows as LightGBM and CatBoost take them: of scipy's sparse containers the matrix alone."""
+    return sp.csr_matrix(X) if sp.issparse(X) else X
+
+
+def _refuse_grades(labels: FloatArray, largest: int, takes: str, mends: str) -> None:
+    """Refuse grades that are not whole or not from 0 to the largest."""
+    bad = (labels != np.floor(labels)) | (labels < 0) | (labels > largest)
+    if bad.any():
+        raise ValueError(
+            f"{takes}, and y has {labels[bad][0]:g}: pass{mends} grades that are, such as the"
+            " places of the grades among each other, y=np.unique(y, return_inverse=True)[1]."
+        )
+
+
+KNOWN = {
+    ("lightgbm", "LGBMRanker"): LightGBM,
+    ("xgboost", "XGBRanker"): XGBoost,
+    ("catboost", "CatBoostRanker"): CatBoost,
+}
+
+
+def booster_of(estimator: Any) -> GroupBooster:
+    """Find how to talk to an estimator, by the class that it is or descends from.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It.
+
+    Returns
+    -------
+    GroupBooster
+        LightGBM's, XGBoost's or CatBoost's ways, else those of its signature.
+    """
+    for one in type(estimator).__mro__:
+        known = KNOWN.get((one.__module__.partition(".")[0], one.__name__))
+        if known is not None:
+            return known(estimator)
+    return GroupBooster(estimator)
+
+
+def unfitted(estimator: Any) -> Any:
+    """Copy an estimator without what it learned.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It.
+
+    Returns
+    -------
+    estimator
+        One with the same parameters.
+    """
+    if isinstance(booster_of(estimator), CatBoost):
+        # It copies lists, such as cat_features, and clone wants the same objects.
+        return type(estimator)(**estimator.get_params(deep=False))
+    return clone(estimator)

@@ -1,0 +1,465 @@
+"""LightGBM, XGBoost and CatBoost behind one interface: beside calls by hand, and in searches."""
+
+import pickle
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from lightgbm import LGBMRanker, LGBMRegressor
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_svmlight_file
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rank import GroupRankerAdapter, OrderPreservingRanker
+from sklearn_rank.exceptions import SingleListWarning
+from sklearn_rank.metrics import get_measure, ndcg_score
+from sklearn_rank.rankers._row_keys import row_keys
+
+DATA = Path("/work/shared/data")
+
+
+def light(**parameters):
+    return LGBMRanker(
+        **{"n_estimators": 8, "num_leaves": 5, "min_child_samples": 5, "n_jobs": 1} | parameters
+    )
+
+
+def xgb(**parameters):
+    reason = "xgboost is not installed"
+    ranker = pytest.importorskip("xgboost", reason=reason).XGBRanker
+    return ranker(**{"n_estimators": 8, "max_depth": 3, "n_jobs": 1} | parameters)
+
+
+def cat(**parameters):
+    reason = "catboost is not installed"
+    ranker = pytest.importorskip("catboost", reason=reason).CatBoostRanker
+    return ranker(**{"iterations": 8, "depth": 3, "thread_count": 1} | parameters)
+
+
+every_library = pytest.mark.parametrize("make", [light, xgb, cat])
+
+
+def data(n_queries=40, seed=0, n_features=5):
+    """Rows in random order, queries of 5 to 15 rows, grades 0 to 3."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(5, 16, n_queries)
+    qid = np.repeat(np.arange(n_queries), sizes)
+    X = rng.normal(size=(len(qid), n_features))
+    y = rng.binomial(3, 1 / (1 + np.exp(-2 * X[:, 0] + X[:, 1])))
+    y[np.append(0, np.cumsum(sizes)[:-1])] = 3
+    y[np.cumsum(sizes) - 1] = 0
+    rows = rng.permutation(len(qid))
+    return X[rows], y[rows], qid[rows]
+
+
+def by_hand(make, X, y, qid, weight=None):
+    """A fit of the library itself on rows sorted by query, and its scores."""
+    order = np.argsort(qid, kind="stable")
+    X, y, qid = X[order], y[order], qid[order]
+    ids, sizes = np.unique(qid, return_counts=True)
+    by_query = None if weight is None else np.array([weight[i] for i in ids], dtype=float)
+    by_row = None if weight is None else np.repeat(by_query, sizes)
+    if make is light:
+        return light(verbosity=-1).fit(X, y, group=sizes, sample_weight=by_row)
+    if make is xgb:
+        return xgb().fit(X, y, qid=qid, sample_weight=by_query)
+    more = {"allow_writing_files": False, "verbose": False}
+    return cat(**more).fit(X, y, group_id=qid, group_weight=by_row)
+
+
+# ------------------------------------------------------------------------- beside calls by hand
+
+
+@every_library
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_is_what_the_library_gives_by_hand_on_sorted_rows(make, weighted):
+    X, y, qid = data()
+    weight = np.random.default_rng(1).integers(1, 4, 40) if weighted else None
+    adapter = GroupRankerAdapter(make(), row_order="given")
+    names = np.array([f"q{i:03d}" for i in qid])
+    by_row = None if weight is None else weight[qid]
+    adapter.fit(X, y, qid=names, query_weight=by_row)
+    expected = by_hand(make, X, y, qid, weight).predict(X)
+    np.testing.assert_array_equal(adapter.predict(X), expected)
+    assert adapter.best_iteration_ == 8
+    assert adapter.n_queries_ == 40
+
+
+@pytest.mark.filterwarnings("ignore:ndcg_score is undefined")
+@every_library
+@pytest.mark.parametrize("name", ["mq2008_S1", "lightgbm_rank_train"])
+def test_real_queries(make, name):
+    path = DATA / f"{name}.svm.gz"
+    if not path.exists():
+        pytest.skip(f"{name} is not on this machine")
+    X, y, qid = load_svmlight_file(str(path), query_id=True, zero_based=False)
+    X, order = X.toarray(), np.random.default_rng(0).permutation(len(y))
+    expected = by_hand(make, X, y, qid).predict(X)
+    # The rows of a query keep their order where they are taken apart by query alone.
+    apart = np.argsort(qid % 7, kind="stable")
+    adapter = GroupRankerAdapter(make(), measure="ndcg@10", row_order="given")
+    adapter.fit(X[apart], y[apart], qid=qid[apart])
+    np.testing.assert_array_equal(adapter.predict(X), expected)
+    score = ndcg_score(y, expected, qid=qid, k=10)
+    assert adapter.score(X[order], y[order], qid=qid[order]) == pytest.approx(score)
+
+
+# ------------------------------------------------------------------------------ order and ids
+
+
+@every_library
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_neither_the_order_of_rows_nor_the_ids_matter(make, early_stopping):
+    X, y, qid = data()
+    X[:, 2] = np.round(X[:, 2])
+    adapter = GroupRankerAdapter(make(), early_stopping=early_stopping, random_state=0)
+    expected = clone(adapter).fit(X, y, qid=qid).predict(X)
+    order = np.random.default_rng(1).permutation(len(y))
+    names = np.array([f"q{(7 * i) % 40}" for i in qid])
+    for ids in (names[order], pd.Series(names[order]), pl.Series(names[order]), -qid[order]):
+        found = clone(adapter).fit(X[order], y[order], qid=ids)
+        np.testing.assert_array_equal(found.predict(X), expected)
+
+
+def test_the_order_within_a_query_matters_to_the_libraries():
+    """Which is why it is fixed: at the start all scores tie."""
+    X, y, qid = data()
+    given = GroupRankerAdapter(light(), row_order="given")
+    best_first = np.lexsort((-y, qid))
+    one = clone(given).fit(X, y, qid=qid).predict(X)
+    two = clone(given).fit(X[best_first], y[best_first], qid=qid[best_first]).predict(X)
+    assert np.abs(one - two).max() > 0.1
+
+
+def test_keys_of_rows():
+    rng = np.random.default_rng(0)
+    X = rng.integers(-1, 2, size=(500, 6)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    labels = rng.integers(0, 2, 500).astype(float)
+    keys = row_keys(X, labels)
+    table = np.column_stack([X, labels])
+    table[np.isnan(table)] = 9.0
+    assert len(np.unique(keys)) == len(np.unique(table, axis=0))
+    same = [sp.csr_array(X), np.asfortranarray(X), X.astype(np.float32), pl.DataFrame(X)]
+    same += [pd.DataFrame(X), np.where(X == 0, -0.0, X), sp.csr_array(sp.coo_array(X))]
+    for other in same:
+        np.testing.assert_array_equal(row_keys(other, labels), keys)
+    words = np.array(["a", "b", None], dtype=object)[rng.integers(0, 3, 500)]
+    frame = pd.DataFrame({"number": X[:, 0], "word": words, "list": [[1]] * 500})
+    order = rng.permutation(500)
+    found = row_keys(frame.iloc[order], labels[order])
+    np.testing.assert_array_equal(found, row_keys(frame, labels)[order])
+    objects = frame[["number", "word"]].to_numpy()
+    assert len(np.unique(row_keys(objects, labels))) == 24
+
+
+@every_library
+def test_one_list_on_purpose_or_with_a_warning(make):
+    X, y, _ = data(3)
+    adapter = GroupRankerAdapter(make())
+    with pytest.warns(SingleListWarning):
+        warned = clone(adapter).fit(X, y).predict(X)
+    np.testing.assert_array_equal(clone(adapter).fit(X, y, qid=0).predict(X), warned)
+
+
+# ------------------------------------------------------------------------------------- weights
+
+
+@every_library
+def test_weights_are_repetitions(make):
+    X, y, qid = data()
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    rows = np.repeat(np.arange(len(y)), weight)
+    adapter = GroupRankerAdapter(make())
+    one = clone(adapter).fit(X, y, qid=qid, sample_weight=weight)
+    two = clone(adapter).fit(X[rows], y[rows], qid=qid[rows])
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+    with pytest.raises(ValueError, match="sample_weight is not whole"):
+        clone(adapter).fit(X, y, qid=qid, sample_weight=weight + 0.5)
+
+
+@every_library
+def test_queries_of_weight_0_are_absent(make):
+    X, y, qid = data()
+    kept = qid % 3 > 0
+    adapter = GroupRankerAdapter(make())
+    one = clone(adapter).fit(X, y, qid=qid, query_weight=(qid % 3) * 1.0)
+    two = clone(adapter).fit(X[kept], y[kept], qid=qid[kept], query_weight=(qid % 3)[kept])
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+    assert one.n_queries_ == two.n_queries_ == 26
+    plain = clone(adapter).fit(X[kept], y[kept], qid=qid[kept])
+    assert np.any(plain.predict(X) != one.predict(X))
+
+
+# -------------------------------------------------------------------------------------- grades
+
+
+def test_grades_that_a_library_does_not_take_are_refused_with_what_to_do():
+    X, y, qid = data()
+    for booster, grades, message in (
+        (light(), y * 20, r"whole grades from 0 to 30.*y has [46]0.*label_gain="),
+        (light(objective="rank_xendcg"), y + 0.5, r"rank_xendcg\) takes whole grades"),
+        (light(label_gain=[0, 1, 3]), y, r"from 0 to 2.*y has 3"),
+        (light(), y - 1.0, "y has -1"),
+        (xgb(), y * 20, r"from 0 to 31.*ndcg_exp_gain=False"),
+        (xgb(objective="rank:map"), y, r"grades 0 and 1.*\(y > 0\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            GroupRankerAdapter(booster).fit(X, grades, qid=qid)
+    for booster, grades in (
+        (light(objective="regression"), y - 0.5),
+        (light(label_gain=list(range(61))), y * 20),
+        (xgb(ndcg_exp_gain=False), y * 20),
+        (xgb(objective="rank:map"), y > 0),
+        (cat(), y - 0.5),
+    ):
+        assert GroupRankerAdapter(booster).fit(X, grades, qid=qid).n_queries_ == 40
+
+
+# ------------------------------------------------------------------------------ early stopping
+
+
+@every_library
+@pytest.mark.parametrize("measure", ["ndcg@5", "rbp@0.8", "err"])
+def test_the_measure_itself_is_watched(make, measure):
+    X, y, qid = data(80)
+    y = (y > 1).astype(int)
+    X_val, y_val, qid_val = data(30, seed=1)
+    y_val = (y_val > 1).astype(int)
+    rounds = {"iterations": 60} if make is cat else {"n_estimators": 60}
+    adapter = GroupRankerAdapter(
+        make(**rounds), measure=measure, early_stopping=True, n_iter_no_change=6
+    )
+    validation = {"X_val": X_val, "y_val": y_val, "qid_val": qid_val}
+    adapter.fit(X, y, qid=qid, **validation)
+    values = adapter.validation_score_
+    value = get_measure(measure)(y_val, adapter.predict(X_val), qid=qid_val)
+    assert adapter.best_iteration_ == np.argmax(values) + 1 < 60
+    assert values.max() == pytest.approx(value)
+    assert len(values) == adapter.best_iteration_ + 6
+    assert adapter.stopping_measure_ == get_measure(measure).name
+    # As many rounds in all give the same scores, where nothing is drawn at random.
+    if make is not cat:
+        exact = make(n_estimators=adapter.best_iteration_)
+        plain = GroupRankerAdapter(exact).fit(X, y, qid=qid)
+        np.testing.assert_array_equal(plain.predict(X), adapter.predict(X))
+        assert not hasattr(plain, "validation_score_")
+
+
+@every_library
+def test_validation_rows_that_are_the_training_rows(make):
+    X, y, qid = data()
+    adapter = GroupRankerAdapter(make(), early_stopping=True)
+    adapter.fit(X, y, qid=qid, X_val=X, y_val=y, qid_val=qid)
+    assert len(adapter.validation_score_) == 8
+    assert adapter.score(X, y, qid=qid) == pytest.approx(adapter.validation_score_.max())
+
+
+@every_library
+def test_whole_queries_are_held_out(make):
+    X, y, qid = data()
+    adapter = GroupRankerAdapter(
+        make(), early_stopping=True, validation_fraction=0.25, random_state=3
+    )
+    one, two = clone(adapter).fit(X, y, qid=qid), clone(adapter).fit(X, y, qid=qid)
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+    assert one.n_queries_ == 40
+    other = clone(adapter).set_params(random_state=4).fit(X, y, qid=qid)
+    assert np.any(other.predict(X) != one.predict(X))
+
+
+def test_what_stopping_refuses():
+    X, y, qid = data()
+    stopped = GroupRankerAdapter(light(), early_stopping=True)
+    with pytest.raises(ValueError, match="early_stopping=False, which does not use them"):
+        GroupRankerAdapter(light()).fit(X, y, qid=qid, X_val=X, y_val=y, qid_val=qid)
+    with pytest.raises(ValueError, match="fit got X_val without y_val and qid_val"):
+        clone(stopped).fit(X, y, qid=qid, X_val=X)
+    with pytest.raises(ValueError, match="X has 3 features"):
+        clone(stopped).fit(X, y, qid=qid, X_val=X[:, :3], y_val=y, qid_val=qid)
+    with pytest.raises(ValueError, match="holds out whole queries, and there is 1"):
+        clone(stopped).fit(X, y, qid=0)
+    twice = GroupRankerAdapter(light(early_stopping_rounds=5), early_stopping=True)
+    with pytest.raises(ValueError, match="LGBMRanker has early_stopping_rounds=5: leave that"):
+        twice.fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="it is not known how OrderPreservingRanker stops"):
+        GroupRankerAdapter(OrderPreservingRanker(), early_stopping=True).fit(X, y, qid=qid)
+    constant = {"X_val": X, "y_val": np.zeros_like(y), "qid_val": qid}
+    with pytest.raises(ValueError, match="ndcg is undefined for every query"):
+        clone(stopped).fit(X, y, qid=qid, **constant)
+    constant["y_val"] = np.where(qid < 3, y, 0)
+    with pytest.warns(UndefinedMetricWarning, match="undefined for 37 of 40 lists") as caught:
+        clone(stopped).fit(X, y, qid=qid, **constant)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+# ------------------------------------------------------------------------- rows of other kinds
+
+
+@every_library
+def test_rows_in_any_container(make):
+    X, y, qid = data()
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    expected = GroupRankerAdapter(make()).fit(X, y, qid=qid).predict(X)
+    names = list("abcde")
+    for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
+        fitted = GroupRankerAdapter(make()).fit(frame, y, qid=qid)
+        assert fitted.feature_names_in_.tolist() == names
+        np.testing.assert_array_equal(fitted.predict(frame), expected)
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.predict(frame[names[::-1]])
+    read_only = X.copy()
+    read_only.setflags(write=False)
+    fitted = GroupRankerAdapter(make()).fit(read_only, y, qid=qid)
+    np.testing.assert_array_equal(fitted.predict(X), expected)
+    assert GroupRankerAdapter(make()).fit(X.tolist(), y.tolist(), qid=qid.tolist()).n_queries_
+    assert fitted.feature_importances_.shape == (5,)
+
+
+@every_library
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_sparse_rows(make, early_stopping):
+    X, y, qid = data()
+    X[np.random.default_rng(0).random(X.shape) < 0.5] = 0.0
+    adapter = GroupRankerAdapter(make(), early_stopping=early_stopping, random_state=0)
+    expected = clone(adapter).fit(X, y, qid=qid).predict(X)
+    # To XGBoost what a sparse matrix does not hold is missing.
+    if make is not xgb:
+        for container in (sp.csr_array, sp.csc_array, sp.coo_matrix):
+            fitted = clone(adapter).fit(container(X), y, qid=qid)
+            np.testing.assert_array_equal(fitted.predict(container(X)), expected)
+    assert (
+        clone(adapter).fit(sp.csr_array(X), y, qid=qid).predict(sp.csr_array(X)).shape == y.shape
+    )
+
+
+@every_library
+def test_columns_of_categories_are_handed_on(make):
+    X, y, qid = data()
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    frame["c"] = pd.Categorical(np.array(["x", "y", "z"])[y % 3])
+    more = {xgb: {"enable_categorical": True}, cat: {"cat_features": ["c"]}}.get(make, {})
+    adapter = GroupRankerAdapter(make(**more), early_stopping=True, random_state=0)
+    fitted = clone(adapter).fit(frame, y, qid=qid)
+    order = np.random.default_rng(1).permutation(len(y))
+    moved = clone(adapter).fit(frame.iloc[order], y[order], qid=qid[order])
+    np.testing.assert_array_equal(moved.predict(frame), fitted.predict(frame))
+    assert fitted.feature_importances_[2] > 0
+
+
+# ------------------------------------------------------------------------------- the estimator
+
+
+@every_library
+def test_pickle_clone_and_parameters(make, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    X, y, qid = data()
+    adapter = GroupRankerAdapter(make(), early_stopping=True, random_state=0)
+    fitted = clone(adapter).fit(X, y, qid=qid)
+    read = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(read.predict(X), fitted.predict(X))
+    assert not hasattr(clone(fitted), "estimator_")
+    rate = "estimator__learning_rate"
+    assert clone(adapter.set_params(**{rate: 0.3})).get_params()[rate] == 0.3
+    np.testing.assert_array_equal(fitted.decision_function(X), fitted.predict(X))
+    assert fitted.rank(X, qid=qid).min() == 1
+    assert list(tmp_path.iterdir()) == []
+    assert capfd.readouterr() == ("", "")
+
+
+@every_library
+def test_a_bad_refit_leaves_the_ranker_as_it_was(make):
+    X, y, qid = data()
+    fitted = GroupRankerAdapter(make()).fit(X, y, qid=qid)
+    before, expected = dict(vars(fitted)), fitted.predict(X)
+    wide = np.ones((len(y), 9))
+    for labels, ids in ((y[:-1], qid), (y, qid[:-1]), (np.where(y == 1, np.nan, y), qid)):
+        with pytest.raises(ValueError, match=r"rows|samples|NaN"):
+            fitted.fit(wide, labels, qid=ids)
+        assert vars(fitted) == before
+    np.testing.assert_array_equal(fitted.predict(X), expected)
+
+
+def test_what_takes_no_groups_is_refused():
+    X, y, qid = data()
+    with pytest.raises(TypeError, match="fit of LGBMRegressor takes none of group_id, qid, group"):
+        GroupRankerAdapter(LGBMRegressor()).fit(X, y, qid=qid)
+    pipe = make_pipeline(StandardScaler(), light())
+    with pytest.raises(TypeError, match="make the adapter its last step"):
+        GroupRankerAdapter(pipe).fit(X, y, qid=qid)
+
+
+class MeanRanker(BaseEstimator):
+    """Takes sizes of groups, and ranks by the sum of the features."""
+
+    def fit(self, X, y, group):
+        self.group_ = group
+        return self
+
+    def predict(self, X):
+        return X.sum(axis=1)
+
+
+def test_any_estimator_that_takes_groups():
+    X, y, qid = data()
+    fitted = GroupRankerAdapter(MeanRanker()).fit(X, y, qid=qid)
+    assert sorted(fitted.estimator_.group_) == sorted(np.bincount(qid))
+    np.testing.assert_array_equal(fitted.predict(X), X.sum(axis=1))
+    assert not hasattr(fitted, "best_iteration_")
+    with pytest.raises(ValueError, match="not known how MeanRanker weighs queries"):
+        fitted.fit(X, y, qid=qid, query_weight=qid + 1.0)
+    linear = GroupRankerAdapter(OrderPreservingRanker()).fit(X, y, qid=qid, query_weight=qid + 1.0)
+    expected = OrderPreservingRanker().fit(X, y, qid=qid, query_weight=qid + 1.0)
+    np.testing.assert_allclose(linear.predict(X), expected.predict(X), atol=1e-3)
+
+
+def test_without_the_package_the_line_that_installs_it_is_told(monkeypatch):
+    X, y, qid = data()
+    monkeypatch.setitem(__import__("sys").modules, "lightgbm", None)
+    with pytest.raises(ImportError):
+        GroupRankerAdapter().fit(X, y, qid=qid)
+
+
+# ----------------------------------------------------------------------------------- searches
+
+
+def candidates():
+    """Those of the libraries that are installed, and one of ours."""
+    found = [GroupRankerAdapter(light(), early_stopping=True, random_state=0)]
+    if find_spec("xgboost"):
+        found.append(GroupRankerAdapter(xgb()))
+    if find_spec("catboost"):
+        found.append(GroupRankerAdapter(cat(cat_features=[])))
+    return [*found, OrderPreservingRanker()]
+
+
+def test_one_search_over_all_libraries_and_ours():
+    X, y, qid = data(60)
+    ids = np.array([f"query {i}" for i in qid])
+    pipe = Pipeline([("scale", StandardScaler()), ("ranker", OrderPreservingRanker())])
+    grid = [{"ranker": candidates()}, {"ranker": [GroupRankerAdapter(light())],
+             "ranker__estimator__num_leaves": [2, 6]}]  # fmt: skip
+    cv = GroupKFold(3)
+    with config_context(enable_metadata_routing=True):
+        search = GridSearchCV(pipe, grid, cv=cv, error_score="raise").fit(X, y, groups=ids)
+        outer = cross_validate(search, X, y, cv=cv, params={"groups": ids}, error_score="raise")
+    assert np.isfinite(outer["test_score"]).all()
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    train, test = next(cv.split(X, y, ids))
+    scaled = StandardScaler().fit(X[train])
+    for i, setting in enumerate(search.cv_results_["params"]):
+        one = clone(setting["ranker"])
+        if len(setting) > 1:
+            one.set_params(estimator__num_leaves=setting["ranker__estimator__num_leaves"])
+        one.fit(scaled.transform(X[train]), y[train], qid=ids[train])
+        value = one.score(scaled.transform(X[test]), y[test], qid=ids[test])
+        assert search.cv_results_["split0_test_score"][i] == pytest.approx(value)
