@@ -15,10 +15,11 @@ from ._normal_test import ALTERNATIVES, Alternative, pvalue_of, two_sided_quanti
 from ._query_values import ROUNDING, QueryValues
 from ._resampling import bca_levels, flipped_subsets, resampled_means
 from ._results import Interval, RankTestResult
+from ._shares import are_differences_of_shares, are_shares, difference_limits, share_limits
 
 __all__ = ["ComparisonOptions", "IntervalOptions", "sample_interval", "sample_test"]
 
-_INTERVALS = ("t", "bootstrap", "bca")
+_INTERVALS = ("auto", "t", "bootstrap", "bca")
 _TESTS = {
     "randomization": "the two systems are exchangeable within each query",
     "t": "the mean difference over queries is 0",
@@ -48,7 +49,7 @@ class IntervalOptions:
         check_choice("method", self.method, _INTERVALS)
         check_level(self.level)
         check_resamples(self.n_resamples)
-        if self.method != "t" and self.n_resamples * (1 - self.level) < 2:
+        if self.method in ("bootstrap", "bca") and self.n_resamples * (1 - self.level) < 2:
             raise ValueError(
                 f"n_resamples={self.n_resamples} has no quantiles at level={self.level}: take at"
                 f" least {int(np.ceil(2 / (1 - self.level)))}."
@@ -104,7 +105,9 @@ def sample_interval(
     """
     level = options.level
     target = f"mean {sample.measure} over queries"
-    if options.method == "t" or sample.constant:
+    if options.method == "auto" and not sample.constant and are_shares(sample):
+        return _interval(sample, share_limits(sample, level), level, "wilson", target)
+    if options.method in ("auto", "t") or sample.constant:
         return _t_interval(sample, level, target)
     sizes = None if sample.groups is None else sample.part.sizes
     means = resampled_means(sample.totals, int(options.n_resamples), rng, sizes)
@@ -145,7 +148,7 @@ def sample_test(
         flips = flipped_subsets(sample.totals, int(options.n_resamples), rng, sizes)
         statistic, pvalue = estimate, flips.pvalue(alternative)
         method = "exact randomization" if flips.exact else "randomization"
-        if not sample.constant:
+        if not sample.constant and not are_differences_of_shares(sample):
             limits = flips.limits(level)
             interval = _interval(sample, limits, level, options.method, target)
     elif not values.any():
@@ -165,7 +168,10 @@ def sample_test(
         statistic, pvalue = _grouped_wilcoxon(sample.groups, values, options, rng)
         method = "wilcoxon"
     if interval is None:
-        interval = _t_interval(sample, level, target)
+        if options.method == "t" or sample.constant or not are_differences_of_shares(sample):
+            interval = _t_interval(sample, level, target)
+        else:
+            interval = _interval(sample, difference_limits(sample, level), level, "tango", target)
     return RankTestResult(
         statistic=float(statistic),
         pvalue=float(pvalue),

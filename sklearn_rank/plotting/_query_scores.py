@@ -98,7 +98,7 @@ class QueryScoresDisplay(Display):
         groups: Any = None,
         pos_label: Any = None,
         level: float = 0.95,
-        method: str = "t",
+        method: str = "auto",
         n_resamples: int = 10_000,
         random_state: Any = None,
         name: str | None = None,
@@ -130,7 +130,7 @@ class QueryScoresDisplay(Display):
             wraps has one, else 1 for labels among 0 and 1 or among -1 and 1.
         level : float, default=0.95
             Coverage of the intervals, in (0, 1).
-        method : {"t", "bootstrap", "bca"}, default="t"
+        method : {"auto", "t", "bootstrap", "bca"}, default="auto"
             Method of the intervals, see :func:`sklearn_rank.inference.metric_interval`.
         n_resamples : int, default=10000
             Resamples of the bootstraps.
@@ -179,7 +179,7 @@ class QueryScoresDisplay(Display):
         groups: Any = None,
         pos_label: Any = None,
         level: float = 0.95,
-        method: str = "t",
+        method: str = "auto",
         n_resamples: int = 10_000,
         random_state: Any = None,
         name: str | None = None,
@@ -207,7 +207,7 @@ class QueryScoresDisplay(Display):
             The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
         level : float, default=0.95
             Coverage of the intervals, in (0, 1).
-        method : {"t", "bootstrap", "bca"}, default="t"
+        method : {"auto", "t", "bootstrap", "bca"}, default="auto"
             Method of the intervals, see :func:`sklearn_rank.inference.metric_interval`.
         n_resamples : int, default=10000
             Resamples of the bootstraps.

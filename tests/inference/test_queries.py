@@ -481,7 +481,7 @@ def test_seeds():
     [
         ({"level": 1.0}, ValueError, r"level=1\.0 must be a number in \(0, 1\)\."),
         ({"level": True}, ValueError, "level=True"),
-        ({"method": "normal"}, ValueError, "must be one of 't', 'bootstrap', 'bca'"),
+        ({"method": "normal"}, ValueError, "must be one of 'auto', 't', 'bootstrap', 'bca'"),
         ({"n_resamples": 10}, ValueError, r"n_resamples=10 must be at least 99\."),
         ({"n_resamples": 1e4}, TypeError, r"n_resamples=10000\.0 must be a whole number\."),
         ({"method": "bca", "level": 0.999}, ValueError, "take at least 2000"),

@@ -1,0 +1,323 @@
+"""No helper of scikit-learn cuts a query in silence: queries are whole, or it is refused.
+
+Each helper that splits, draws or refits runs as a user would call it, with ids, and the rows of
+each fit are counted.
+"""
+
+import warnings
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn import ensemble, feature_selection, inspection, model_selection
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GroupKFold, KFold
+from sklearn.multioutput import MultiOutputRegressor, RegressorChain
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import resample
+
+from sklearn_rank import OrderPreservingRanker, metrics
+from sklearn_rank.exceptions import QueryOverlapWarning, QuerySetupError, ScorerSetupError
+from sklearn_rank.metrics import get_scorer, rank_positions
+from sklearn_rank.model_selection import (
+    HalvingQueryGridSearchCV,
+    HalvingQueryRandomSearchCV,
+    QueryKFold,
+    query_learning_curve,
+    query_permutation_importance,
+    query_train_test_split,
+)
+
+from .query_estimators import queries
+
+X, y, qid = queries(24, kind=str)
+SIZES = dict(zip(*np.unique(qid, return_counts=True), strict=True))
+GRID = {"alpha": [0.1, 1.0]}
+WHOLE = QueryKFold(3, random_state=0)
+NDCG = get_scorer("ndcg@3")
+
+
+class Counting(OrderPreservingRanker):
+    """A real ranker that keeps the ids of each fit."""
+
+    seen: ClassVar[list] = []
+
+    def fit(self, X, y, *, qid=None, sample_weight=None, query_weight=None):
+        Counting.seen.append(None if qid is None else np.array(qid))
+        weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+        return super().fit(X, y, qid=qid, **weights)
+
+
+def by_fit(make):
+    """A helper with fit, which is handed the ids as groups."""
+    return lambda ranker: make(ranker).fit(X, y, groups=qid)
+
+
+def by_params(helper, **options):
+    """A function that splits, which is handed the ids as params with routing, else as groups."""
+
+    def call(ranker):
+        if sklearn.get_config()["enable_metadata_routing"]:
+            return helper(ranker, X, y, params={"groups": qid}, **options)
+        return helper(ranker, X, y, groups=qid, **options)
+
+    return call
+
+
+def searches(cv):
+    """All helpers with a splitter."""
+    curve = {"param_name": "alpha", "param_range": [0.1, 1.0], "cv": cv}
+    ms = model_selection
+    return {
+        "GridSearchCV": by_fit(lambda r: ms.GridSearchCV(r, GRID, cv=cv)),
+        "RandomizedSearchCV": by_fit(lambda r: ms.RandomizedSearchCV(r, GRID, cv=cv, n_iter=2)),
+        "cross_validate": by_params(ms.cross_validate, cv=cv),
+        "cross_val_score": by_params(ms.cross_val_score, cv=cv),
+        "cross_val_predict": by_params(ms.cross_val_predict, cv=cv),
+        "validation_curve": by_params(ms.validation_curve, **curve),
+        "permutation_test_score": by_params(
+            ms.permutation_test_score, cv=cv, n_permutations=1, scoring=NDCG
+        ),
+        "nested": by_params(
+            lambda ranker, *a, **k: ms.cross_validate(
+                ms.GridSearchCV(ranker, GRID, cv=cv), *a, **k
+            ),
+            cv=cv,
+        ),
+        "RFECV": by_fit(lambda r: feature_selection.RFECV(r, cv=cv, scoring=NDCG)),
+        "SequentialFeatureSelector": by_fit(
+            lambda r: feature_selection.SequentialFeatureSelector(r, cv=cv, scoring=NDCG)
+        ),
+    }
+
+
+def halving(cv):
+    """Helpers that take rows out of queries even where the splitter keeps them."""
+    ms = model_selection
+    return {
+        "HalvingGridSearchCV": by_fit(lambda r: ms.HalvingGridSearchCV(r, GRID, cv=cv, factor=2)),
+        "HalvingRandomSearchCV": by_fit(
+            lambda r: ms.HalvingRandomSearchCV(r, {"alpha": [0.1, 1.0, 2.0]}, cv=cv, factor=2)
+        ),
+        "learning_curve": by_params(ms.learning_curve, cv=cv),
+        "learning_curve, incremental": by_params(
+            ms.learning_curve, cv=cv, exploit_incremental_learning=True
+        ),
+    }
+
+
+REFITS = {
+    "BaggingRegressor": by_fit(lambda r: ensemble.BaggingRegressor(r, n_estimators=2)),
+    "AdaBoostRegressor": by_fit(lambda r: ensemble.AdaBoostRegressor(r, n_estimators=2)),
+    "StackingRegressor": by_fit(
+        lambda r: ensemble.StackingRegressor([("a", r)], Ridge(), cv=WHOLE)
+    ),
+    "VotingRegressor": by_fit(lambda r: ensemble.VotingRegressor([("a", r)])),
+    "RFE": by_fit(feature_selection.RFE),
+    "SelectFromModel": by_fit(feature_selection.SelectFromModel),
+    "TransformedTargetRegressor": by_fit(TransformedTargetRegressor),
+    "MultiOutputRegressor": lambda r: MultiOutputRegressor(r).fit(X, y[:, None], groups=qid),
+    "RegressorChain": lambda r: RegressorChain(r).fit(X, y[:, None], groups=qid),
+    "CalibratedClassifierCV": by_fit(CalibratedClassifierCV),
+    "FixedThresholdClassifier": by_fit(model_selection.FixedThresholdClassifier),
+    "TunedThresholdClassifierCV": by_fit(model_selection.TunedThresholdClassifierCV),
+}
+
+
+def outcome(call, routing):
+    """What became of the queries: whole, refused, or cut in silence."""
+    Counting.seen.clear()
+    with sklearn.config_context(enable_metadata_routing=routing), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            call(Counting(alpha=0.1))
+        except (Exception, QuerySetupError, ScorerSetupError) as error:
+            return f"refused: {type(error).__name__}: {error}"[:160]
+    for ids in Counting.seen:
+        if ids is None or any(SIZES[one] != np.sum(ids == one) for one in np.unique(ids)):
+            return "cut"
+    return "whole" if Counting.seen else "not fitted"
+
+
+# What happens with routing; without it nothing hands the ids on, and all are refused.
+OF_REFITS = {
+    "BaggingRegressor": "refused: QuerySetupError: BaggingRegressor of scikit-learn cut",
+    "AdaBoostRegressor": "refused: TypeError",
+    "StackingRegressor": "refused: ValueError: The estimator Counting should be a regressor",
+    "VotingRegressor": "refused: ValueError: The estimator Counting should be a regressor",
+    "RFE": "whole",
+    "SelectFromModel": "whole",
+    "TransformedTargetRegressor": "whole",
+    "MultiOutputRegressor": "whole",
+    "RegressorChain": "whole",
+    "CalibratedClassifierCV": "refused: AttributeError",
+    "FixedThresholdClassifier": "refused: ValueError: Only binary",
+    "TunedThresholdClassifierCV": "refused: ValueError: Only binary",
+}
+
+
+@pytest.mark.parametrize("name", searches(WHOLE))
+@pytest.mark.parametrize("cv", [WHOLE, GroupKFold(3)], ids=["QueryKFold", "GroupKFold"])
+def test_helpers_with_a_splitter_of_whole_queries(name, cv):
+    found = outcome(searches(cv)[name], routing=True)
+    # RFECV hands on what the ranker itself asks for: see its recipe.
+    assert found.startswith("refused: TypeError: RFE.fit" if name == "RFECV" else "whole")
+
+
+@pytest.mark.parametrize("name", searches(3))
+@pytest.mark.parametrize("cv", [3, KFold(3, shuffle=True, random_state=0)], ids=["int", "KFold"])
+def test_helpers_with_a_splitter_that_cuts(name, cv):
+    found = outcome(searches(cv)[name], routing=True)
+    assert found.startswith("refused: QuerySetupError")
+    assert "of scikit-learn cut" in found
+
+
+@pytest.mark.parametrize("name", halving(WHOLE))
+def test_helpers_that_take_rows_out(name):
+    found = outcome(halving(WHOLE)[name], routing=True)
+    assert found.startswith("refused: QuerySetupError")
+    assert ("got no qid" if "incremental" in name else "of scikit-learn cut") in found
+
+
+@pytest.mark.parametrize("name", REFITS)
+def test_helpers_that_refit(name):
+    assert outcome(REFITS[name], routing=True).startswith(OF_REFITS[name])
+
+
+@pytest.mark.parametrize("name", [*searches(WHOLE), *halving(WHOLE), *REFITS])
+def test_without_routing_nothing_is_fitted_in_silence(name):
+    helpers = {**searches(WHOLE), **halving(WHOLE), **REFITS}
+    assert outcome(helpers[name], routing=False).startswith("refused")
+
+
+@pytest.mark.parametrize("cv", [WHOLE, KFold(3, shuffle=True, random_state=0)], ids=repr)
+def test_without_routing_fit_can_be_given_the_ids_but_score_cannot(cv):
+    search = by_fit(lambda r: model_selection.GridSearchCV(r, GRID, cv=cv))
+
+    def given(ranker):
+        return model_selection.GridSearchCV(ranker, GRID, cv=cv).fit(X, y, groups=qid, qid=qid)
+
+    assert outcome(search, routing=False).startswith("refused: QuerySetupError")
+    expected = "ScorerSetupError" if cv is WHOLE else "QuerySetupError"
+    assert outcome(given, routing=False).startswith(f"refused: {expected}")
+
+
+def test_every_helper_of_model_selection_is_known():
+    """A new one in scikit-learn fails here until it is looked at."""
+    known = {*searches(WHOLE), *halving(WHOLE), *REFITS}
+    known |= {"train_test_split", "check_cv", "ParameterGrid", "ParameterSampler"}
+    names = {
+        name
+        for name in model_selection.__all__
+        if not name.startswith(("Base", "LearningCurveDisplay", "ValidationCurveDisplay"))
+        and not hasattr(getattr(model_selection, name), "split")
+    }
+    assert names <= known
+
+
+@pytest.mark.parametrize("make", [HalvingQueryGridSearchCV, HalvingQueryRandomSearchCV])
+def test_our_halving(make):
+    assert outcome(by_fit(lambda r: make(r, GRID, cv=3, factor=2)), routing=True) == "whole"
+
+
+@pytest.mark.parametrize("routing", [True, False])
+def test_our_curve(routing):
+    assert outcome(lambda r: query_learning_curve(r, X, y, qid=qid, cv=3), routing) == "whole"
+
+
+# --------------------------------------------------------------------------------- the user's own
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        lambda: model_selection.train_test_split(X, y, qid, random_state=0),
+        lambda: [a for b in (X, y, qid) for a in (resample(b, random_state=0), b)],
+    ],
+    ids=["train_test_split", "resample"],
+)
+def test_what_the_user_cut_is_seen_in_the_score(part):
+    X_train, X_test, y_train, y_test, qid_train, qid_test = part()
+    ranker = OrderPreservingRanker(alpha=0.1).fit(X_train, y_train, qid=qid_train)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sklearn.exceptions.UndefinedMetricWarning)
+        with pytest.warns(QueryOverlapWarning):
+            ranker.score(X_test, y_test, qid=qid_test)
+    parts = query_train_test_split(X, y, qid=qid, random_state=0)
+    ranker.fit(parts[0], parts[2], qid=parts[4]).score(parts[1], parts[3], qid=parts[5])
+
+
+# --------------------------------------------------------------------------------------- recipes
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_recipe_rfecv(routing):
+    ranker = Counting(alpha=0.1).set_fit_request(qid=True)
+    rfe = feature_selection.RFECV(ranker, cv=WHOLE, scoring=NDCG, min_features_to_select=1)
+    found = outcome(lambda _: rfe.fit(X, y, groups=qid, qid=qid), routing=True)
+    assert found == "whole"
+    assert rfe.support_[0]
+    scores = rfe.cv_results_["mean_test_score"]
+    assert np.isfinite(scores).all()
+
+
+def test_recipe_sequential_feature_selector(routing):
+    selector = feature_selection.SequentialFeatureSelector(
+        OrderPreservingRanker(alpha=0.1), n_features_to_select=1, cv=WHOLE, scoring=NDCG
+    )
+    assert selector.fit(X, y, groups=qid).get_support().tolist() == [True, False, False, False]
+
+
+def test_recipe_permutation_importance(routing):
+    """Scikit-learn's hands no ids to scorers: a function has them, of the very rows of X."""
+    pipe = make_pipeline(StandardScaler(), OrderPreservingRanker(alpha=0.1))
+    pipe.fit(X, y, groups=qid)
+    with pytest.raises(ScorerSetupError, match="got no qid"):
+        inspection.permutation_importance(pipe, X, y, scoring=NDCG)
+    ours = query_permutation_importance(
+        pipe, X, y, qid=qid, scoring="ndcg@3", within="all", n_repeats=30, random_state=0
+    )
+    theirs = inspection.permutation_importance(
+        pipe,
+        X,
+        y,
+        scoring=lambda est, X, y: NDCG(est, X, y, qid=qid),
+        n_repeats=30,
+        random_state=0,
+    )
+    error = np.hypot(ours.importances_std, theirs.importances_std) / np.sqrt(30)
+    assert np.all(np.abs(ours.importances_mean - theirs.importances_mean) <= 5 * error + 1e-12)
+
+
+def test_recipe_rank_of_a_pipeline(routing):
+    pipe = make_pipeline(StandardScaler(), OrderPreservingRanker(alpha=0.1)).fit(X, y, groups=qid)
+    assert not hasattr(pipe, "rank")
+    expected = pipe[-1].rank(pipe[:-1].transform(X), qid=qid)
+    np.testing.assert_array_equal(rank_positions(pipe.predict(X), qid=qid), expected)
+
+
+def test_recipe_cross_val_predict(routing):
+    """Scores out of fold compare within a query, whose rows one ranker has scored."""
+    ranker = OrderPreservingRanker(alpha=0.1)
+    scores = model_selection.cross_val_predict(ranker, X, y, cv=WHOLE, params={"groups": qid})
+    for train, test in WHOLE.split(X, y, qid):
+        fitted = OrderPreservingRanker(alpha=0.1).fit(X[train], y[train], qid=qid[train])
+        np.testing.assert_allclose(scores[test], fitted.predict(X[test]))
+    assert metrics.get_measure("ndcg@3")(y, scores, qid=qid) > 0.6
+
+
+def test_recipe_partial_dependence(routing):
+    """It neither fits nor splits; a ranker counts as neither classifier nor regressor."""
+    ranker = OrderPreservingRanker(alpha=0.1).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="must be a fitted regressor or classifier"):
+        inspection.partial_dependence(ranker, X, [0])
