@@ -23,6 +23,7 @@ from ._positive_class import (
     positive_class,
     response_method,
 )
+from ._scored_rows import metadata_for, scored_by, scores_with_ids
 from ._trained_queries import warn_of_trained_queries
 from ._trained_top import warn_of_other_top
 
@@ -233,6 +234,10 @@ class RankingScorer(BaseScorer):
                 self._sign * self._value_of_classes(estimator, y_true, y_score, arguments)
             )
         warn_of_other_top(self.measure, estimator)
+        # Scikit-learn's call of the estimator hands on no metadata.
+        takes_ids = has_queries and metadata_for(
+            scored_by(estimator), method, qid=arguments["qid"]
+        )
         y_true = np.asarray(ravelled(y_true, "y_true"))
         counted = _counted_labels(y_true, arguments.get("sample_weight"))
         positive = self._positive(estimator, arguments.pop("pos_label", None), counted)
@@ -242,13 +247,18 @@ class RankingScorer(BaseScorer):
             # Where many scorers share one call of the estimator, scikit-learn remembers the scores
             # under the name of the method, whichever class they are of. Under a name in a tuple
             # they are those of the second class, and of no other scorer.
-            if positive == estimator.classes_[1]:
+            if takes_ids:
+                y_score = scores_with_ids(estimator, X, arguments["qid"], positive)
+            elif positive == estimator.classes_[1]:
                 y_score = method_caller(estimator, (method,), X, pos_label=positive)
             else:
                 y_score = cached_call(None, estimator, method, X, pos_label=positive)
             y_true = (y_true == positive).astype(int)
         else:
-            y_score = one_score_a_row(method_caller(estimator, method, X), estimator, method)
+            if takes_ids:
+                y_score = scores_with_ids(estimator, X, arguments["qid"])
+            else:
+                y_score = one_score_a_row(method_caller(estimator, method, X), estimator, method)
             if positive is not None:
                 arguments["pos_label"] = positive
             if positive is None:

@@ -21,6 +21,7 @@ from ._score_generating import (
     as_score_generating,
     cumulated,
 )
+from ._scored_rows import call_with_metadata, metadata_for, scores_with_ids
 from ._scorer import RankingScorer, check_fixed_scale, refuse_level
 from ._trained_queries import warn_of_trained_queries
 
@@ -35,10 +36,12 @@ __all__ = [
     "RankingScorer",
     "ScoreGeneratingFunction",
     "as_score_generating",
+    "call_with_metadata",
     "check_fixed_scale",
     "cumulated",
     "has_exponential_gain",
     "linear_rank_influence_of",
+    "metadata_for",
     "own_pos_label",
     "phi_of",
     "partial_auc_influence_of",
@@ -48,6 +51,7 @@ __all__ = [
     "ranking_scores",
     "refuse_level",
     "response_method",
+    "scores_with_ids",
     "share_at",
     "warn_of_trained_queries",
 ]

@@ -77,6 +77,9 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     def _checked_rows(self, X: Any) -> Any:
         """Check rows that come without labels."""
         return validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+    def _predict_lists(self, X: Any, qid: Any) -> FloatArray:
+        """Scores of the rows of lists, for which a subclass may need their ids."""
+        return self.predict(X)
 
     def _lists(
         self,
@@ -178,7 +181,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         ndarray of shape (n_samples,)
             Positions from 1, the top; tied rows share the mean of theirs.
         """
-        return rank_positions(self.predict(X), qid=qid)
+        return rank_positions(self._predict_lists(X, qid), qid=qid)
 
     def score(
         self,
@@ -236,6 +239,6 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         except ValueError as error:
             raise ScorerSetupError(str(error)) from None
         weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-        value = measure(y, self.predict(X), qid=qid, **weights)
+        value = measure(y, self._predict_lists(X, qid), qid=qid, **weights)
         warn_of_trained_queries(self, y, qid, weights)
         return float(value if measure.greater_is_better else -value)
