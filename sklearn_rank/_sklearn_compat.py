@@ -23,11 +23,13 @@ from sklearn.model_selection._search_successive_halving import (
 )
 from sklearn.utils import _safe_indexing as rows_at
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 from sklearn.utils.validation import _check_monotonic_cst as check_monotonic_cst
 from sklearn.utils.validation import _num_samples as num_samples
 from sklearn.utils.validation import check_array, check_non_negative
 
 __all__ = [
+    "BaseComposition",
     "BaseScorer",
     "BaseSearchCV",
     "BaseSuccessiveHalving",

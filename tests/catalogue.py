@@ -21,6 +21,7 @@ from sklearn_rank import (
     OrderPreservingRanker,
     PNormPushRanker,
     RankBoostRanker,
+    RankEnsemble,
     RankStatisticRanker,
     RankSVM,
     StructuralRanker,
@@ -639,6 +640,7 @@ BIPARTITE_RANKERS = [
 
 # Rankers that fit others or search: what holds for them is in tests/rankers.
 META_RANKERS = [AccuracyAtTopRankerCV(), GroupRankerAdapter(), TopFocusedRanker()]
+META_RANKERS = [AccuracyAtTopRankerCV(), RankEnsemble(), TopFocusedRanker()]
 
 QUERY_RANKERS = [
     OrderPreservingRanker(),

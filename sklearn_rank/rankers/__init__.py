@@ -6,6 +6,7 @@ from ._group_adapter import GroupRankerAdapter
 from ._order_preserving import OrderPreservingRanker
 from ._p_norm_push import PNormPushRanker
 from ._rank_boost import RankBoostRanker
+from ._rank_ensemble import RankEnsemble
 from ._rank_statistic import RankStatisticRanker
 from ._structural import StructuralRanker
 from ._top_focused import TopFocusedRanker
@@ -19,6 +20,7 @@ __all__ = [
     "OrderPreservingRanker",
     "PNormPushRanker",
     "RankBoostRanker",
+    "RankEnsemble",
     "RankSVM",
     "RankStatisticRanker",
     "StructuralRanker",

@@ -31,13 +31,14 @@ from ..losses import TemplateLoss, get_loss, get_loss_names
 from ..losses._shared import ThreadedLoss
 from ._calibrated_base import CalibratedRanker
 from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
-from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists, weights_of, with_query_weight
+from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, weights_of, with_query_weight
+from ._query_features import NORMALIZE_CONSTRAINTS, NormalizingRanker
 from ._score_function import LinearScores
 
 __all__ = ["OrderPreservingRanker"]
 
 
-class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
+class OrderPreservingRanker(CallbackSupportMixin, NormalizingRanker, CalibratedRanker):
     """Linear ranker of queries that minimises a loss calibrated with a measure.
 
     With the utilities v = u(y) that the measure gives the items, and scores s = X w + b, it
@@ -63,6 +64,10 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         one that holds for all batches.
     alpha : float, default=1.0
         Strength of the penalty, at least 0; more is smaller coefficients.
+    normalize : {None, "zscore", "rank", "minmax"} or QueryNormalizer, default=None
+        How features are put on one scale within each query first, by
+        :class:`sklearn_rank.preprocessing.QueryNormalizer`. Scores of a row then depend on the
+        other rows of its query, so that :meth:`predict` needs ``qid``, and X must be dense.
     fit_intercept : bool, default=True
         Whether there is b, which is not penalised. Losses of differences of scores do not depend
         on it, and leave it at 0.
@@ -92,6 +97,8 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         Coefficients w.
     intercept_ : float
         Intercept b.
+    normalizer_ : QueryNormalizer or None
+        What normalises the features of queries.
     loss_ : TemplateLoss
         The loss, with its parameters.
     curvature_, slope_ : ndarray of shape (p, p) and (p,)
@@ -178,6 +185,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         "measure": MEASURE_CONSTRAINTS,
         "eta": [Interval(Real, 0, None, closed="neither"), None],
         "alpha": [Interval(Real, 0, None, closed="left")],
+        "normalize": NORMALIZE_CONSTRAINTS,
         "fit_intercept": ["boolean"],
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
@@ -195,6 +203,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         measure="ndcg",
         eta=None,
         alpha=1.0,
+        normalize=None,
         fit_intercept=True,
         solver="auto",
         tol=1e-6,
@@ -209,6 +218,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         self.measure = measure
         self.eta = eta
         self.alpha = alpha
+        self.normalize = normalize
         self.fit_intercept = fit_intercept
         self.solver = solver
         self.tol = tol
@@ -285,7 +295,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             )
             loss = self._loss(lists, eta=self.eta)
             choose_method(loss, self.solver)
-            problem = self._problem(rows, lists, loss)
+            problem = self._problem(self._items(rows, lists), lists, loss)
             start = None
             if self._warm_start(problem.n_features) is not None:
                 start = self._parameters(loss)
@@ -384,7 +394,8 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
                 )
             total = self.total_query_weight_ + weights_of(lists).sum()
             remembered = Quadratic(self.curvature_ / total, self.slope_ / total)
-            problem = self._problem(rows, lists, loss, total_weight=total, quadratic=remembered)
+            items = self._items(rows, lists, add=not first)
+            problem = self._problem(items, lists, loss, total_weight=total, quadratic=remembered)
             gained = quadratic_expansion(problem, self._minimise(problem, start, (X, y)))
             self.curvature_ = self.curvature_ + total * gained.curvature
             self.slope_ = self.slope_ + total * gained.slope
@@ -409,7 +420,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
 
     def _problem(
         self,
-        X: Any,
+        items: Any,
         lists: Lists,
         loss: TemplateLoss,
         *,
@@ -420,7 +431,7 @@ class OrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         total = weights_of(lists).sum() if total_weight is None else total_weight
         weighted = with_query_weight(lists, 1 / total)
         return LinearProblem(
-            as_design(in_lists(X, lists)),
+            as_design(items),
             ThreadedLoss(loss, weighted, effective_n_jobs(self.n_jobs)),
             alpha=self.alpha,
             fit_intercept=self._has_intercept(loss),

@@ -31,7 +31,8 @@ from ..losses import ComparisonHinge, ComparisonSquaredHinge
 from ..losses._shared import ThreadedLoss
 from ..metrics import get_measure
 from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
-from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists, weights_of, with_query_weight
+from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, weights_of, with_query_weight
+from ._query_features import NORMALIZE_CONSTRAINTS, NormalizingRanker
 from ._score_function import LinearScores
 
 __all__ = ["RankSVM"]
@@ -43,7 +44,7 @@ CERTIFICATES: dict[str, tuple[Literal["relative_gap", "gradient_norm"], str]] = 
 }
 
 
-class RankSVM(CallbackSupportMixin, QueryRanker):
+class RankSVM(CallbackSupportMixin, NormalizingRanker):
     """Ranking SVM: a linear ranker by the hinge of pairs of different relevance.
 
     With scores s = X w it minimises ``1 / 2 ||w||**2 + C sum over queries q of w_q L_q / sum of
@@ -61,6 +62,10 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
         The measure of which :meth:`score` is the value; of no effect on the fit.
     C : float, default=1.0
         Factor of the loss, greater than 0; less is smaller coefficients.
+    normalize : {None, "zscore", "rank", "minmax"} or QueryNormalizer, default=None
+        How features are put on one scale within each query first, by
+        :class:`sklearn_rank.preprocessing.QueryNormalizer`. Scores of a row then depend on the
+        other rows of its query, so that :meth:`predict` needs ``qid``, and X must be dense.
     tol : float, default=1e-4
         For the hinge the largest duality gap relative to the objective, for its square the largest
         norm of the gradient relative to that at 0; greater than 0.
@@ -80,6 +85,8 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
     ----------
     coef_ : ndarray of shape (n_features,)
         Coefficients w.
+    normalizer_ : QueryNormalizer or None
+        What normalises the features of queries.
     training_queries_ : object
         Which queries were learned from, so that :meth:`score` and scorers can warn where some of
         them are scored: hashes of up to 100,000 ids, and digests of the labels.
@@ -137,6 +144,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
         "loss": [StrOptions({"hinge", "squared_hinge"})],
         "measure": MEASURE_CONSTRAINTS,
         "C": [Interval(Real, 0, None, closed="neither")],
+        "normalize": NORMALIZE_CONSTRAINTS,
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "warm_start": ["boolean"],
@@ -150,6 +158,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
         *,
         measure="ndcg",
         C=1.0,
+        normalize=None,
         tol=1e-4,
         max_iter=1000,
         warm_start=False,
@@ -160,6 +169,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
         self.loss = loss
         self.measure = measure
         self.C = C
+        self.normalize = normalize
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
@@ -224,7 +234,7 @@ class RankSVM(CallbackSupportMixin, QueryRanker):
                 X, y, qid, weights, labels=LabelType("graded", lowest=-np.inf, name="y")
             )
             _check_pairs(lists)
-            design = as_design(in_lists(rows, lists))
+            design = as_design(self._items(rows, lists))
             criterion, attribute = CERTIFICATES[self.loss]
             progress = FitProgress(self, self.max_iter, X, y, criterion=criterion)
             solution = self._solve(design, lists, progress)

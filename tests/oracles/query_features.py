@@ -25,3 +25,32 @@ def of_one_list(value, values, method):
         return (value - min(values)) / (max(values) - min(values))
     mean = math.fsum(values) / len(values)
     return (value - mean) / math.sqrt(math.fsum((v - mean) ** 2 for v in values) / len(values))
+
+
+def fused(scores, qid, weights, fusion):
+    """Weighted mean over the members of their scores on one scale."""
+    n = len(qid)
+    result = [0.0] * n
+    for weight, column in zip(weights, scores, strict=True):
+        if fusion == "reciprocal_rank":
+            values = [reciprocal_rank(column, qid, i) for i in range(n)]
+        else:
+            values = normalized(column, qid, fusion)
+        result = [r + weight * v for r, v in zip(result, values, strict=True)]
+    return result
+
+
+def reciprocal_rank(column, qid, i):
+    mine = [v for v, q in zip(column, qid, strict=True) if q == qid[i]]
+    above = sum(v > column[i] for v in mine)
+    tied = sum(v == column[i] for v in mine)
+    return 1 / (60 + above + (tied + 1) / 2)
+
+
+def squared_distance(values, target, qid, weights):
+    """Mean over queries of the mean over their rows of (sum of weighted values - target)^2."""
+    of_query = {}
+    for row, wanted, query in zip(values, target, qid, strict=True):
+        mean = sum(w * v for w, v in zip(weights, row, strict=True))
+        of_query.setdefault(query, []).append((mean - wanted) ** 2)
+    return sum(sum(v) / len(v) for v in of_query.values()) / len(of_query)

@@ -1,0 +1,116 @@
+"""Rankers that put the features of each query on one scale before they score it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._lists import Lists
+from .._sklearn_compat import StrOptions
+from .._typing import FloatArray
+from ..preprocessing import QueryNormalizer
+from ..preprocessing._shared import METHODS
+from ._query_base import QueryRanker, in_lists
+
+__all__ = ["NORMALIZE_CONSTRAINTS", "NormalizingRanker", "as_normalizer"]
+
+# What the parameter ``normalize`` may be, for scikit-learn's validation.
+NORMALIZE_CONSTRAINTS = [None, StrOptions(set(METHODS)), QueryNormalizer]
+
+
+def as_normalizer(normalize: Any) -> QueryNormalizer | None:
+    """An own normaliser for what the parameter ``normalize`` says."""
+    if normalize is None:
+        return None
+    return QueryNormalizer(normalize) if isinstance(normalize, str) else clone(normalize)
+
+
+class NormalizingRanker(QueryRanker):
+    """Base of the rankers with a parameter ``normalize``.
+
+    Their fit makes its rows by :meth:`_items`, which learns ``normalizer_``.
+    """
+
+    # With features per query the ids are needed where rows are scored, too.
+    __metadata_request__predict = {"qid": "groups"}
+    __metadata_request__decision_function = {"qid": "groups"}
+
+    normalizer_: QueryNormalizer | None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.normalize is None
+        return tags
+
+    def _items(self, X: Any, lists: Lists, *, add: bool = False) -> Any:
+        """Rows of the lists in their order, with features per query where these are asked for.
+
+        ``add`` keeps the normaliser of earlier batches.
+        """
+        items = in_lists(X, lists)
+        normalizer = as_normalizer(self.normalize)
+        if normalizer is not None:
+            arguments = {"qid": lists.list_of, "sample_weight": lists.weight}
+            items = normalizer.fit_transform(items, **arguments)
+            if add:
+                normalizer.n_queries_ += self.n_queries_
+                normalizer.list_ = None
+        self.normalizer_ = normalizer
+        return items
+
+    def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
+        """Score rows; within a query a higher score is nearer to the top.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; with ``normalize`` all those of each query.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row; needed with ``normalize``, unless the ranker was fitted on
+            one list, and of no effect without it.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Scores. They order the rows of one query; those of different queries need not compare.
+
+        Raises
+        ------
+        ValueError
+            If the ranker normalises queries, was fitted on several, and ``qid`` is None.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        if self.normalizer_ is None:
+            return self._scores(X)
+        if qid is None and self.normalizer_.list_ is None:
+            raise ValueError(
+                f"This {type(self).__name__} normalises the features of each query, and got no qid"
+                " for the rows to score: pass qid=, one id per row, all rows of a query together,"
+                " or qid=0 if all rows are one query (in a pipeline groups=, with metadata routing"
+                " enabled)."
+            )
+        return self._scores(self.normalizer_.transform(X, qid=qid))
+
+    def decision_function(self, X: Any, *, qid: Any = None) -> FloatArray:
+        """Score rows; the same as :meth:`predict`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row, as in :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Scores.
+        """
+        return self.predict(X, qid=qid)
+
+    def _predict_lists(self, X: Any, qid: Any) -> FloatArray:
+        return self.predict(X, qid=qid)

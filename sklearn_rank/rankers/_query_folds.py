@@ -1,0 +1,54 @@
+"""Folds of whole queries within a fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GroupKFold, check_cv
+
+from .._lists import Lists
+from ._folds import Fold, of_taken_rows
+
+__all__ = ["query_folds"]
+
+
+def query_folds(cv: Any, lists: Lists, n_rows: int) -> list[Fold]:
+    """Make the folds of the items of lists.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable or None
+        Number of folds, None for 5; a splitter, which is handed the lists as groups; or pairs of
+        the numbers of training and test rows.
+    lists : Lists
+        The lists.
+    n_rows : int
+        Number of rows that they were made from.
+
+    Returns
+    -------
+    list of (ndarray, ndarray)
+        Numbers of training and test items.
+    """
+    cv = 5 if cv is None else cv
+    groups = lists.list_of
+    if isinstance(cv, int | np.integer):
+        if lists.n_lists < cv:
+            raise ValueError(
+                f"cv={cv} folds of whole queries were asked for, and there are {lists.n_lists}"
+                " queries: pass more queries or a smaller cv."
+            )
+        return list(GroupKFold(int(cv)).split(groups, groups=groups))
+    if lists.rows is not None:
+        cv = of_taken_rows(cv, lists.rows, n_rows)
+    folds = list(check_cv(cv).split(groups, lists.labels, groups))
+    for train, test in folds:
+        shared = np.intersect1d(groups[train], groups[test])
+        if len(shared):
+            raise ValueError(
+                f"cv cuts queries: {len(shared)} of them, {lists.name_of(int(shared[0]))} among"
+                " these, have rows on both sides of a fold: pass an int, or a splitter that keeps"
+                " groups whole."
+            )
+    return folds

@@ -1,0 +1,434 @@
+"""Several rankers together: their scores fused within each query."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import Bunch
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._lists import LabelType, Lists
+from .._sklearn_compat import BaseComposition, HasMethods, StrOptions, fit_context
+from .._typing import FloatArray, IntArray
+from ..calibration._shared import positional_form, utilities_of
+from ..metrics import get_measure
+from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
+from ._fitting import restored_on_error
+from ._fusion import FUSIONS, Fusion, fitted_weights
+from ._order_preserving import OrderPreservingRanker
+from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists
+from ._query_folds import query_folds
+
+__all__ = ["RankEnsemble"]
+
+# Losses of the rankers that are averaged where no others are given.
+LOSSES = ("pairwise_logistic", "pairwise_squared", "pointwise_squared", "softmax")
+
+
+class RankEnsemble(QueryRanker, BaseComposition):
+    """Average of several rankers of queries, on one scale within each query.
+
+    Each member is fitted to all rows. Its scores of a query are standardised there, and the score
+    of a row is the weighted mean of these over the members.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator) or None, default=None
+        The members with their names: rankers of queries, pipelines, and regressors or classifiers,
+        which are fitted without ids. Of classifiers the score is ``decision_function`` or
+        ``predict_proba``, of more than two classes the expected class. None is an
+        :class:`OrderPreservingRanker` with features per query, for each of the losses
+        "pairwise_logistic", "pairwise_squared", "pointwise_squared" and "softmax".
+    weights : {"equal", "fitted"} or array-like of shape (n_members,), default="equal"
+        Weights of the members: equal, learned, or given, from 0 on. "fitted" minimises, over
+        weights from 0 of sum 1, the squared distance of the mean of the members' scores to the
+        utilities that ``measure`` gives the items, standardised within queries; scores are those
+        of members that were fitted without the query, in ``cv`` folds of whole queries.
+    fusion : {"zscore", "rank", "minmax", "reciprocal_rank"}, default="zscore"
+        The scale: as in :class:`sklearn_rank.preprocessing.QueryNormalizer`, or
+        ``1 / (60 + position)``.
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
+        The measure of which :meth:`score` is the value; its utilities are what weights are fitted
+        to. Of members without a measure of their own it is that too, where none are given.
+    cv : int, splitter, iterable or None, default=5
+        Folds of whole queries for fitted weights: their number, a splitter, which is handed the
+        queries as groups, or pairs of training and test rows; None is 5.
+    single_list : bool, default=False
+        Whether all rows are one list, so that no ``qid`` is needed, and none is taken.
+    n_jobs : int or None, default=None
+        Number of fits at a time; None is 1, -1 is all.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The fitted members.
+    named_estimators_ : Bunch
+        The same by their names.
+    weights_ : ndarray of shape (n_members,)
+        Weights, of sum 1.
+    fusion_ : object
+        What puts the scores of members on one scale.
+    training_queries_ : object
+        Which queries were learned from, so that :meth:`score` and scorers can warn where some of
+        them are scored.
+    n_queries_ : int
+        Number of queries that counted.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string names.
+
+    See Also
+    --------
+    sklearn.ensemble.VotingRegressor : Averages predictions that are amounts.
+
+    Notes
+    -----
+    Scores are standardised by the rows that are scored together, so that all rows of a query have
+    to be, with their ids. An ensemble fitted on one list places rows that come without ids in it.
+
+    Members are handed ``qid``, ``sample_weight`` and ``query_weight`` where they take them: by
+    their own arguments, or, pipelines, by what their steps ask for. Weights that a member does
+    not take are refused. Members see X as an array, without names.
+
+    The time is that of the fits of the members, with fitted weights ``cv + 1`` times as much.
+    Nothing is random beyond the members; folds are of consecutive queries by their sizes.
+
+    References
+    ----------
+    .. [1] Cormack, G. V., Clarke, C. L. A. and Büttcher, S. (2009). Reciprocal rank fusion
+       outperforms Condorcet and individual rank learning methods. SIGIR, equation 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> from sklearn_rank import OrderPreservingRanker, RankEnsemble
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> qid = np.repeat(np.arange(20), 10)
+    >>> y = rng.binomial(3, 1 / (1 + np.exp(-X[:, 0])))
+    >>> ensemble = RankEnsemble(
+    ...     [
+    ...         ("linear", OrderPreservingRanker(normalize="zscore", alpha=0.1)),
+    ...         ("trees", HistGradientBoostingRegressor(max_iter=5)),
+    ...     ],
+    ...     weights=[2, 1],
+    ...     measure="ndcg@5",
+    ... ).fit(X, y, qid=qid)
+    >>> ensemble.score(X, y, qid=qid).__round__(2)
+    0.88
+    """
+
+    # The ids are needed where rows are scored, too.
+    __metadata_request__predict = {"qid": "groups"}
+    __metadata_request__decision_function = {"qid": "groups"}
+
+    _parameter_constraints = {
+        **QueryRanker._parameter_constraints,
+        "estimators": [list, None],
+        "weights": [StrOptions({"equal", "fitted"}), "array-like"],
+        "fusion": [StrOptions(set(FUSIONS))],
+        "measure": MEASURE_CONSTRAINTS,
+        "cv": ["cv_object"],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        estimators=None,
+        *,
+        weights="equal",
+        fusion="zscore",
+        measure="ndcg",
+        cv=5,
+        single_list=False,
+        n_jobs=None,
+    ):
+        self.estimators = estimators
+        self.weights = weights
+        self.fusion = fusion
+        self.measure = measure
+        self.cv = cv
+        self.single_list = single_list
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get the parameters, and those of the members as ``name__parameter``.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether those of the members are among them.
+
+        Returns
+        -------
+        dict
+            The parameters.
+        """
+        if self.estimators is None:
+            return super().get_params(deep=deep)
+        return self._get_params("estimators", deep=deep)
+
+    def set_params(self, **params: Any) -> RankEnsemble:
+        """Set parameters, members by their names, and their parameters as ``name__parameter``.
+
+        Parameters
+        ----------
+        **params : dict
+            The parameters.
+
+        Returns
+        -------
+        RankEnsemble
+            The estimator itself.
+        """
+        if self.estimators is None and "estimators" not in params:
+            return super().set_params(**params)
+        self._set_params("estimators", **params)
+        return self
+
+    @property
+    def named_estimators(self) -> Bunch:
+        """The members, not fitted, by their names."""
+        return Bunch(**dict(self.estimators or []))
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+    ) -> RankEnsemble:
+        """Fit the members, and weights where these are to be.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Relevance, at least 0.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row: numbers, strings or anything that sorts, in any order.
+            None takes up to 2,000 rows as one query, with a warning; a single number, or
+            ``single_list=True``, does on purpose.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows: 2 is the row twice, 0 the row absent.
+        query_weight : array-like of shape (n_samples,), default=None
+            Non-negative weight of the query of each row, the same for all rows of a query.
+
+        Returns
+        -------
+        RankEnsemble
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not valid, a member does not take weights that are given, or there
+            are fewer queries than folds.
+
+        Warns
+        -----
+        SingleListWarning
+            If ``qid`` is None without ``single_list=True``.
+        """
+        with restored_on_error(self):
+            get_measure(self.measure)
+            names, members = self._members()
+            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+            X, lists = self._lists(X, y, qid, weights, labels=LabelType("graded", name="y"))
+            n_rows, X = len(X), in_lists(X, lists)
+            given = _metadata(lists, weights)
+            for name, member in zip(names, members, strict=True):
+                _check_takes(name, member, given)
+            self.weights_ = self._weights(members, X, lists, given, n_rows)
+            self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+                delayed(_fitted)(member, X, lists.grade, given) for member in members
+            )
+            self.named_estimators_ = Bunch(**dict(zip(names, self.estimators_, strict=True)))
+            scores = _scores_of(self.estimators_, X, given["qid"])
+            self.fusion_ = Fusion(self.fusion).fit(scores, given["qid"], lists.weight)
+            self._store_queries(lists)
+        return self
+
+    def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
+        """Score rows; within a query a higher score is nearer to the top.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, all those of each query.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row; may be left out by an ensemble fitted on one list, in
+            which the rows are then placed.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Weighted means of the members' scores on one scale.
+
+        Raises
+        ------
+        ValueError
+            If the ensemble was fitted on several queries and ``qid`` is None.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        if qid is None and self.n_queries_ > 1:
+            raise ValueError(
+                f"This {type(self).__name__} was fitted on {self.n_queries_} queries, and got no"
+                " qid for the rows to score: pass qid=, one id per row, all rows of a query"
+                " together, or qid=0 if all rows are one query (in a pipeline groups=, with"
+                " metadata routing enabled)."
+            )
+        scores = _scores_of(self.estimators_, X, qid)
+        return self.fusion_.values(scores, qid) @ self.weights_
+
+    def decision_function(self, X: Any, *, qid: Any = None) -> FloatArray:
+        """Score rows; the same as :meth:`predict`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row, as in :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Scores.
+        """
+        return self.predict(X, qid=qid)
+
+    def _predict_lists(self, X: Any, qid: Any) -> FloatArray:
+        return self.predict(X, qid=qid)
+
+    def _scores(self, X: Any) -> FloatArray:
+        return self.predict(X)
+
+    def _members(self) -> tuple[list[str], list[Any]]:
+        """Names of the members, and the members as they were given."""
+        if self.estimators is None:
+            return list(LOSSES), [
+                OrderPreservingRanker(loss, measure=self.measure, normalize="zscore")
+                for loss in LOSSES
+            ]
+        pairs = self.estimators
+        named = all(isinstance(p, tuple) and len(p) == 2 and isinstance(p[0], str) for p in pairs)
+        if not pairs or not named:
+            raise ValueError(
+                "estimators must be a list of pairs of a name and an estimator, such as"
+                ' [("linear", OrderPreservingRanker()), ("trees", regressor)], and have one at'
+                " least."
+            )
+        names, members = [p[0] for p in pairs], [p[1] for p in pairs]
+        self._validate_names(names)
+        scored = HasMethods(["fit", "get_params"])
+        for name, member in zip(names, members, strict=True):
+            if isinstance(member, type) or not scored.is_satisfied_by(member):
+                raise ValueError(
+                    f"The member {name!r} is no estimator, got {member!r}: pass an instance of a"
+                    " class with fit and predict."
+                )
+        return names, members
+
+    def _weights(
+        self, members: list[Any], X: Any, lists: Lists, given: dict[str, Any], n_rows: int
+    ) -> FloatArray:
+        """Weights of the members, of sum 1."""
+        if not isinstance(self.weights, str):
+            return _given_weights(self.weights, len(members))
+        if self.weights == "equal":
+            return np.full(len(members), 1 / len(members))
+        folds = query_folds(self.cv, lists, n_rows)
+        if np.any(np.bincount(np.concatenate([test for _, test in folds])) != 1) or (
+            sum(len(test) for _, test in folds) != len(X)
+        ):
+            raise ValueError(
+                "cv must hold out every query once, for weights='fitted': pass an int, or a"
+                " splitter whose test parts make up all rows."
+            )
+        parts = Parallel(n_jobs=self.n_jobs)(
+            delayed(_held_out)(member, X, lists.grade, given, fold)
+            for member in members
+            for fold in folds
+        )
+        scores = np.empty((len(X), len(members)))
+        for i, part in enumerate(parts):
+            member, fold = divmod(i, len(folds))
+            scores[folds[fold][1], member] = part
+        fusion = Fusion(self.fusion).fit(scores, given["qid"], lists.weight)
+        utilities = utilities_of(positional_form(self.measure)[0], lists)
+        known = lists.with_labels(np.where(np.isnan(utilities), 0.0, utilities))
+        return fitted_weights(fusion.values(scores, given["qid"]), known)
+
+
+def _metadata(lists: Lists, weights: dict[str, Any]) -> dict[str, Any]:
+    """What members may take, item by item; weights where some were given."""
+    query_weight = lists.query_weight
+    return {
+        "qid": lists.list_of,
+        "sample_weight": None if weights["sample_weight"] is None else lists.counts,
+        "query_weight": None if query_weight is None else lists.to_items(query_weight),
+    }
+
+
+def _check_takes(name: str, member: Any, given: dict[str, Any]) -> None:
+    """Refuse weights that a member would not see."""
+    for weight in ("sample_weight", "query_weight"):
+        if given[weight] is not None and not metadata_for(
+            member, "fit", **{weight: given[weight]}
+        ):
+            raise ValueError(
+                f"The member {name!r}, {type(member).__name__}, takes no {weight}: leave out"
+                " either, or ask for it in the step of a pipeline by"
+                f" set_fit_request({weight}=True), with metadata routing enabled."
+            )
+
+
+def _fitted(member: Any, X: Any, y: FloatArray, given: dict[str, Any]) -> Any:
+    """A copy of a member, fitted."""
+    return call_with_metadata(clone(member), "fit", X, y, **given)
+
+
+def _held_out(
+    member: Any,
+    X: Any,
+    y: FloatArray,
+    given: dict[str, Any],
+    fold: tuple[IntArray, IntArray],
+) -> FloatArray:
+    """Scores of the rows of a fold by a member fitted to the others."""
+    train, test = fold
+    part = {name: None if v is None else v[train] for name, v in given.items()}
+    return scores_with_ids(_fitted(member, X[train], y[train], part), X[test], given["qid"][test])
+
+
+def _scores_of(members: list[Any], X: Any, qid: Any) -> FloatArray:
+    """Scores by each member, as columns."""
+    return np.column_stack([scores_with_ids(member, X, qid) for member in members])
+
+
+def _given_weights(weights: Any, n_members: int) -> FloatArray:
+    """Weights that the user gave, of sum 1."""
+    found = np.asarray(weights, dtype=np.float64)
+    if found.shape != (n_members,) or not np.all(found >= 0) or not 0 < found.sum() < np.inf:
+        raise ValueError(
+            f"weights must be {n_members} numbers from 0 on, one for each member, of which one is"
+            f" positive, got {weights!r}."
+        )
+    return found / found.sum()
