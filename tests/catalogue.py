@@ -639,8 +639,7 @@ BIPARTITE_RANKERS = [
 ]
 
 # Rankers that fit others or search: what holds for them is in tests/rankers.
-META_RANKERS = [AccuracyAtTopRankerCV(), GroupRankerAdapter(), TopFocusedRanker()]
-META_RANKERS = [AccuracyAtTopRankerCV(), RankEnsemble(), TopFocusedRanker()]
+META_RANKERS = [AccuracyAtTopRankerCV(), GroupRankerAdapter(), RankEnsemble(), TopFocusedRanker()]
 
 QUERY_RANKERS = [
     OrderPreservingRanker(),

@@ -77,6 +77,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     def _checked_rows(self, X: Any) -> Any:
         """Check rows that come without labels."""
         return validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+
     def _predict_lists(self, X: Any, qid: Any) -> FloatArray:
         """Scores of the rows of lists, for which a subclass may need their ids."""
         return self.predict(X)

@@ -111,7 +111,7 @@ def test_weights_are_fitted_to_held_out_queries():
     for cv in (GroupKFold(4), folds):
         other = clone(ensemble).set_params(cv=cv).fit(X, y, qid=qid)
         np.testing.assert_allclose(other.weights_, ensemble.weights_, atol=0.3)
-    with pytest.raises(ValueError, match="cv cuts queries: [0-9]+ of them"):
+    with pytest.raises(ValueError, match=r"cv cuts queries: [0-9]+ of them"):
         clone(ensemble).set_params(cv=list(KFold(2).split(X))).fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="cv must hold out every query once"):
         clone(ensemble).set_params(cv=folds[:2]).fit(X, y, qid=qid)
