@@ -123,13 +123,14 @@ class QueryKFold(_QuerySplitter):
     enough of. A split depends on the ids of the rows and not on their order.
 
     By relevance the means of folds are closer to each other: over partitions of the queries of
-    MQ2008, OHSUMED and LightGBM's example into 5, the variance between folds of NDCG@10, average
-    precision, precision@5 and DCG@10 of a ridge regression fell to .25, .46 to .73 and .24 to .61
-    of what it was, since what a query can score depends on how much of it is relevant. So one
-    fold, or one held-out part, says more, and fewer folds have no relevant row at all. By length
-    it stayed as it was, and the spread of the folds' numbers of rows fell to half. The mean over
-    all folds hardly changes, and the spread between folds is then no estimate of the spread over
-    new queries, which is larger: :func:`~sklearn_rank.inference.metric_interval` has that one.
+    MQ2008, OHSUMED and LightGBM's example into five, the variance between folds of NDCG@10,
+    average precision, precision@5 and DCG@10 of a ridge regression fell to .23 to .29, .46 to .73
+    and .24 to .61 of what it was (``benchmarks/studies/query_folds.py``), since what a query can
+    score depends on how much of it is relevant. So one fold, or one held-out part, says more, and
+    fewer folds have no relevant row at all. By length it stayed as it was, .84 to 1.18, and the
+    spread of the folds' numbers of rows fell to half. The mean over all folds hardly changes, and
+    the spread between folds is then no estimate of the spread over new queries, which is larger:
+    :func:`~sklearn_rank.inference.metric_interval` has that one.
 
     O(n log n) time for n queries, O(n + rows) memory.
 
