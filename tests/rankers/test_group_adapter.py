@@ -19,8 +19,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import GroupRankerAdapter, OrderPreservingRanker
+from sklearn_rank._lists import LabelType, check_lists
 from sklearn_rank.exceptions import SingleListWarning
 from sklearn_rank.metrics import get_measure, ndcg_score
+from sklearn_rank.rankers._grouped_rows import grouped_rows, ordered_by_content
 from sklearn_rank.rankers._row_keys import row_keys
 
 DATA = Path("/work/shared/data")
@@ -184,6 +186,19 @@ def test_weights_are_repetitions(make):
     np.testing.assert_array_equal(one.predict(X), two.predict(X))
     with pytest.raises(ValueError, match="sample_weight is not whole"):
         clone(adapter).fit(X, y, qid=qid, sample_weight=weight + 0.5)
+
+
+def test_weights_are_repetitions_in_the_order_too():
+    X, y, qid = data()
+    weight = np.random.default_rng(0).integers(1, 4, len(y))
+    rows = np.repeat(np.arange(len(y)), weight)
+    labels = LabelType("graded")
+    one = check_lists(y, labels, qid=qid, sample_weight=weight)
+    two = check_lists(y[rows], labels, qid=-qid[rows])
+    one = grouped_rows(X, ordered_by_content(X, one))
+    two = grouped_rows(X[rows], ordered_by_content(X[rows], two))
+    for found, expected in zip(one[:3], two[:3], strict=True):
+        np.testing.assert_array_equal(found, expected)
 
 
 @every_library
