@@ -35,7 +35,14 @@ from ._rank_statistic import (
 )
 from ._refine import best_scales, refine_top
 from ._result import Certificate, SolverResult
+from ._score_objectives import (
+    ExponentialPush,
+    LogisticLikelihood,
+    LogisticPush,
+    ScoreObjective,
+)
 from ._top_functionals import SurrogateQuantile, TopFunctional, TopMean
+from ._top_objectives import SmoothAccuracyAtTop, SmoothRankStatistic, SmoothTopPush
 from ._top_part import TopPushProblem
 from ._top_push import TopPushSolution, solve_top_push
 from ._weak_rankings import FeatureRanking, Features, Found, Stump, Stumps, score_by_tables
@@ -50,6 +57,7 @@ __all__ = [
     "CuttingPlaneResult",
     "Design",
     "DifferenceLoss",
+    "ExponentialPush",
     "FeatureRanking",
     "Features",
     "Found",
@@ -59,6 +67,8 @@ __all__ = [
     "Linear",
     "LinearProblem",
     "LogisticLoss",
+    "LogisticLikelihood",
+    "LogisticPush",
     "PNormPushProblem",
     "PairWeights",
     "PivotProblem",
@@ -68,8 +78,12 @@ __all__ = [
     "RankBoostResult",
     "RankStatisticProblem",
     "RankStatisticSolution",
+    "ScoreObjective",
     "Search",
     "Selection",
+    "SmoothAccuracyAtTop",
+    "SmoothRankStatistic",
+    "SmoothTopPush",
     "SolverResult",
     "SquaredHinge",
     "Stump",

@@ -1,0 +1,185 @@
+"""What trees minimise for the top of one list: smooth functions of scores and of their top."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+
+from .._typing import BoolArray, FloatArray
+from ._logistic_sums import LogisticSums
+from ._rank_statistic import CumulatedPhi
+from ._score_objectives import ScoreObjective
+
+__all__ = ["SmoothAccuracyAtTop", "SmoothRankStatistic", "SmoothTopPush", "smooth_quantile"]
+
+
+def smooth_quantile(score: FloatArray, weight: FloatArray, tau: float, width: float) -> float:
+    """Solve ``sum of weight * expit((score - t) / width) = tau * sum of weight`` for t.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n,)
+        Scores.
+    weight : ndarray of shape (n,)
+        Positive weights.
+    tau : float
+        Share above t, in (0, 1).
+    width : float
+        Width of the step that counts a score, positive.
+
+    Returns
+    -------
+    float
+        The solution.
+    """
+    z, share = score / width, weight / weight.sum()
+    # If all scores were the least or the largest one, t would be there; widened for rounding.
+    low, high = z.min() - logit(tau) - 1e-3, z.max() - logit(tau) + 1e-3
+    return width * float(
+        brentq(lambda t: float(share @ expit(z - t)) - tau, low, high, xtol=1e-13, rtol=1e-14)
+    )
+
+
+class SmoothTopPush(ScoreObjective):
+    r"""Mean over positives i of ``log(1 + exp(T - s_i))``, T a smooth mean of the top negatives.
+
+    .. math:: T = \min_t\; t + \frac{\varepsilon}{\tau}
+        \sum_j v_j \log(1 + e^{(s_j - t) / \varepsilon}),
+
+    v the shares of the negatives, of sum 1. Its derivatives are :math:`b_j = v_j / \tau` times a
+    step that rises smoothly from 0 to 1 about t; with a width of 0 T is the mean of the largest
+    share tau of the scores, and on equal scores all negatives count alike.
+
+    Parameters
+    ----------
+    positive : ndarray of bool of shape (n,)
+        Which rows are positive.
+    weight : ndarray of shape (n,)
+        Positive weights.
+    tau : float
+        Share of the negatives that make their top, in (0, 1).
+    width : float, default=1.0
+        The width epsilon, positive.
+    """
+
+    def __init__(
+        self, positive: BoolArray, weight: FloatArray, tau: float, width: float = 1.0
+    ) -> None:
+        super().__init__(positive, weight)
+        self._tau, self._width = tau, width
+
+    def _top(self, score: FloatArray) -> tuple[float, FloatArray]:
+        """T, and the step at each negative."""
+        t = smooth_quantile(score, self._down, self._tau, self._width)
+        z = (score - t) / self._width
+        mean = float(self._down @ np.logaddexp(0.0, z))
+        return t + self._width / self._tau * mean, expit(z)
+
+    def value(self, score: FloatArray) -> float:
+        top, _ = self._top(score[self._negatives])
+        return float(self._up @ np.logaddexp(0.0, top - score[self._positives]))
+
+    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+        top, step = self._top(score[self._negatives])
+        missing = expit(top - score[self._positives])
+        lifted, bent = self._up * missing, self._up * missing * (1.0 - missing)
+        pushed = self._down / self._tau * step
+        # b b' is at most the diagonal of b, whose sum is 1.
+        bend = bent.sum() + lifted.sum() * (1.0 - step) / self._width
+        return self._joined(-lifted, lifted.sum() * pushed), self._joined(bent, pushed * bend)
+
+
+class SmoothAccuracyAtTop(ScoreObjective):
+    """Logistic loss of each class on its side of the smooth quantile of all scores.
+
+    Half the mean over positives of ``log(1 + exp(t - s))`` and half that over negatives of
+    ``log(1 + exp(s - t))``, where t is :func:`smooth_quantile` of all rows, which moves with the
+    scores.
+
+    Parameters
+    ----------
+    positive : ndarray of bool of shape (n,)
+        Which rows are positive.
+    weight : ndarray of shape (n,)
+        Positive weights.
+    tau : float
+        Share of all rows above the quantile, in (0, 1).
+    width : float, default=1.0
+        Width of the steps by which the quantile counts, positive.
+    """
+
+    def __init__(
+        self, positive: BoolArray, weight: FloatArray, tau: float, width: float = 1.0
+    ) -> None:
+        super().__init__(positive, weight)
+        self._tau, self._width = tau, width
+        self._sign = self._joined(np.full(len(self._up), -1.0), np.ones(len(self._down)))
+        self._share = self._joined(0.5 * self._up, 0.5 * self._down)
+
+    def value(self, score: FloatArray) -> float:
+        t = smooth_quantile(score, self._weight, self._tau, self._width)
+        return float(self._share @ np.logaddexp(0.0, self._sign * (score - t)))
+
+    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+        t = smooth_quantile(score, self._weight, self._tau, self._width)
+        wrong = expit(self._sign * (score - t))
+        slope, bent = self._sign * self._share * wrong, self._share * wrong * (1.0 - wrong)
+        z = (score - t) / self._width
+        near = self._weight * expit(z) * expit(-z)
+        near /= near.sum()
+        # t bends no more than its slopes over the width; its squares as for the top push.
+        bend = bent.sum() + abs(float(slope.sum())) / self._width
+        return slope - slope.sum() * near, bent + bend * near
+
+
+class SmoothRankStatistic(ScoreObjective):
+    """Minus the mean over positives of phi at their smooth ranks.
+
+    The smooth rank of a row is the sum over all rows of ``weight * expit((s - s_j) / width)``.
+
+    Parameters
+    ----------
+    positive : ndarray of bool of shape (n,)
+        Which rows are positive.
+    weight : ndarray of shape (n,)
+        Positive weights.
+    phi : CumulatedPhi
+        The function of the ranks.
+    window : float
+        Half width, in ranks, of the window over which phi is smoothed.
+    width : float, default=1.0
+        Width of the steps, positive.
+    """
+
+    def __init__(
+        self,
+        positive: BoolArray,
+        weight: FloatArray,
+        phi: CumulatedPhi,
+        window: float,
+        width: float = 1.0,
+    ) -> None:
+        super().__init__(positive, weight)
+        self._phi, self._window, self._width = phi, window, width
+
+    def _at_ranks(self, score: FloatArray) -> tuple[LogisticSums, FloatArray, FloatArray]:
+        """Sums over pairs, and phi and its slope at the ranks of the positives."""
+        z = score / self._width
+        sums = LogisticSums(z[self._positives], z)
+        return sums, *self._phi.smoothed(sums.at_upper((1, self._weight)), self._window)
+
+    def value(self, score: FloatArray) -> float:
+        return -float(self._up @ self._at_ranks(score)[1])
+
+    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+        sums, _, slope = self._at_ranks(score)
+        force = self._up * slope / self._width
+        own = force * sums.at_upper((2, self._weight))
+        others = self._weight * sums.at_lower((2, force))
+        gradient, curvature = others.copy(), others
+        gradient[self._positives] -= own
+        # Where phi is convex its tangent is below it, and the step's second derivative is at most
+        # its first.
+        curvature[self._positives] += own
+        return gradient, curvature / self._width
