@@ -13,7 +13,6 @@ from sklearn.utils import check_random_state
 
 from .._sklearn_compat import Interval
 from .._solvers import (
-    CumulatedPhi,
     Design,
     RankStatisticProblem,
     RankStatisticSolution,
@@ -24,22 +23,16 @@ from .._solvers import (
 from .._top import merge_rounded
 from .._typing import FloatArray
 from .._warn import warn
-from ..metrics import Measure, ScoreGeneratingFunction, get_measure
-from ..metrics._shared import LinearRankMeasure, as_score_generating, cumulated, phi_of
+from ..metrics import Measure, ScoreGeneratingFunction
+from ..metrics._shared import LinearRankMeasure
 from ._fitting import FitProgress
 from ._kernel_base import KernelRanker, OneProblemRanker
+from ._rank_phi import read_phi, sums_over_ranks
 from ._score_function import LinearScores
 from ._two_classes import TwoClasses
 from ._weighted_base import fit_with_weights, weight_argument
 
 __all__ = ["RankStatisticRanker"]
-
-# Cells of ranks in which phi is summed up; shorter lists have a cell for each rank.
-MOST_CELLS = 2**16
-
-
-# Where functions are measures, and not functions of the ranks.
-METRICS = "sklearn_rank.metrics"
 
 
 class RankStatisticRanker(OneProblemRanker):
@@ -255,13 +248,13 @@ class RankStatisticRanker(OneProblemRanker):
 
     def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
         # What is wrong with these is said before a kernel is computed.
-        _phi(self.phi)
+        read_phi(self.phi)
         if self.start is not None:
             weight_argument(self.start)
         return super()._check_rows(X, y, sample_weight)
 
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
-        phi = _phi(self.phi)
+        phi = read_phi(self.phi)
         measure = LinearRankMeasure(phi=phi)
 
         def exact(coef: FloatArray) -> float:
@@ -270,14 +263,7 @@ class RankStatisticRanker(OneProblemRanker):
             return float(measure(rows.positive, merged, sample_weight=rows.weight))
 
         length = float(rows.weight.sum())
-        rank = np.linspace(0.0, length, 1 + int(min(np.ceil(length), MOST_CELLS)))
-        sums = CumulatedPhi(rank, cumulated(phi, rank))
-        if not phi._rises(np.asarray(length)):
-            raise ValueError(
-                f"phi={phi!r} has one value at all {length:g} ranks, so that no order is better:"
-                " pass one that counts more of the list; sample_weight counts how many times a"
-                " row is there."
-            )
+        sums = sums_over_ranks(phi, length)
         problem = RankStatisticProblem(design, rows.positive, rows.weight, sums, exact)
         search = Search(
             float(self.bandwidth),
@@ -324,21 +310,3 @@ class RankStatisticRanker(OneProblemRanker):
                 " raise max_iter, tol or bandwidth, or lower n_init.",
                 ConvergenceWarning,
             )
-
-
-def _phi(phi: Any) -> ScoreGeneratingFunction:
-    """Read the function of the ranks."""
-    if isinstance(phi, ScoreGeneratingFunction):
-        return phi
-    named = isinstance(phi, str) and phi not in ("wilcoxon", "van_der_waerden")
-    ours = str(getattr(phi, "__module__", "")).startswith(METRICS)
-    if named or ours or isinstance(phi, Measure):
-        found = phi_of(get_measure(phi))
-        if found is None:
-            raise ValueError(
-                f"phi={phi!r} is no linear rank statistic: pass one, such as 'auc',"
-                " 'local_auc@0.8', 'pnorm@4' or 'bedroc@20', or a function of the ranks, such as"
-                " sklearn_rank.metrics.TopDCG(10)."
-            )
-        return found
-    return as_score_generating(phi)

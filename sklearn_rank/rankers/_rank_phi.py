@@ -1,0 +1,83 @@
+"""The function of the ranks that a ranker of two classes takes, and its sums over a list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._solvers import CumulatedPhi
+from ..metrics import Measure, ScoreGeneratingFunction, get_measure
+from ..metrics._shared import as_score_generating, cumulated, phi_of
+
+__all__ = ["read_phi", "sums_over_ranks"]
+
+# Cells of ranks in which phi is summed up; shorter lists have a cell for each rank.
+MOST_CELLS = 2**16
+
+# Where functions are measures, and not functions of the ranks.
+METRICS = "sklearn_rank.metrics"
+
+
+def read_phi(phi: Any) -> ScoreGeneratingFunction:
+    """Read the parameter ``phi``.
+
+    Parameters
+    ----------
+    phi : str, Measure, ScoreGeneratingFunction or callable
+        A function of the ranks, or a measure that has one.
+
+    Returns
+    -------
+    ScoreGeneratingFunction
+        The function.
+
+    Raises
+    ------
+    ValueError
+        If it is a measure that is no linear rank statistic.
+    """
+    if isinstance(phi, ScoreGeneratingFunction):
+        return phi
+    named = isinstance(phi, str) and phi not in ("wilcoxon", "van_der_waerden")
+    ours = str(getattr(phi, "__module__", "")).startswith(METRICS)
+    if named or ours or isinstance(phi, Measure):
+        found = phi_of(get_measure(phi))
+        if found is None:
+            raise ValueError(
+                f"phi={phi!r} is no linear rank statistic: pass one, such as 'auc',"
+                " 'local_auc@0.8', 'pnorm@4' or 'bedroc@20', or a function of the ranks, such as"
+                " sklearn_rank.metrics.TopDCG(10)."
+            )
+        return found
+    return as_score_generating(phi)
+
+
+def sums_over_ranks(phi: ScoreGeneratingFunction, length: float) -> CumulatedPhi:
+    """Sum phi over the ranks of a list.
+
+    Parameters
+    ----------
+    phi : ScoreGeneratingFunction
+        The function.
+    length : float
+        Length of the list, rows counted by weight.
+
+    Returns
+    -------
+    CumulatedPhi
+        The sums.
+
+    Raises
+    ------
+    ValueError
+        If phi has one value at all ranks.
+    """
+    if not phi._rises(np.asarray(length)):
+        raise ValueError(
+            f"phi={phi!r} has one value at all {length:g} ranks, so that no order is better:"
+            " pass one that counts more of the list; sample_weight counts how many times a"
+            " row is there."
+        )
+    rank = np.linspace(0.0, length, 1 + int(min(np.ceil(length), MOST_CELLS)))
+    return CumulatedPhi(rank, cumulated(phi, rank))
