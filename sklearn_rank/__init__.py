@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .rankers import (
         AccuracyAtTopRanker,
         AccuracyAtTopRankerCV,
+        BoostedTopRanker,
         GroupRankerAdapter,
         OrderPreservingRanker,
         PNormPushRanker,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AccuracyAtTopRanker",
     "AccuracyAtTopRankerCV",
+    "BoostedTopRanker",
     "GroupRankerAdapter",
     "OrderPreservingRanker",
     "PNormPushRanker",

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_rank import (
     AccuracyAtTopRanker,
     AccuracyAtTopRankerCV,
+    BoostedTopRanker,
     GroupRankerAdapter,
     OrderPreservingRanker,
     PNormPushRanker,
@@ -610,6 +611,14 @@ METRICS = [*LINEAR_RANK, *PAIRS, *TOP, *GRADED]
 # One case of every function, for what does not depend on its own parameters.
 FUNCTIONS = list({case.function: case for case in reversed(METRICS)}.values())[::-1]
 
+# Boosters that split small data, and bin each value by itself, however often it is there.
+FEW_TREES = {
+    "n_estimators": 6,
+    "max_leaf_nodes": 4,
+    "min_samples_leaf": 1,
+    "backend_params": {"min_data_in_bin": 1},
+}
+
 BIPARTITE_RANKERS = [
     AccuracyAtTopRanker(tau=0.2),
     AccuracyAtTopRanker(tau=0.2, selection="closest", C=0.01),
@@ -636,6 +645,12 @@ BIPARTITE_RANKERS = [
     TopPushRanker(0.1, threshold="quantile", C=10.0),
     RankStatisticRanker(n_init=2, random_state=0),
     RankStatisticRanker("bedroc@20", kernel="rbf"),
+    BoostedTopRanker(tau=0.2, **FEW_TREES),
+    BoostedTopRanker("p_norm_push", tau=0.2, p=2, **FEW_TREES),
+    BoostedTopRanker("p_norm_push", tau=0.2, loss="exponential", **FEW_TREES),
+    BoostedTopRanker("accuracy_at_top", tau=0.2, **FEW_TREES),
+    BoostedTopRanker("w_phi", tau=0.2, phi="local_auc@0.6", **FEW_TREES),
+    BoostedTopRanker("pairwise_logistic", tau=0.2, **FEW_TREES),
 ]
 
 # Rankers that fit others or search: what holds for them is in tests/rankers.

@@ -2,6 +2,7 @@
 
 from ._accuracy_at_top import AccuracyAtTopRanker
 from ._accuracy_at_top_cv import AccuracyAtTopRankerCV
+from ._boosted_top import BoostedTopRanker
 from ._group_adapter import GroupRankerAdapter
 from ._order_preserving import OrderPreservingRanker
 from ._p_norm_push import PNormPushRanker
@@ -16,6 +17,7 @@ from ._uncalibrated import RankSVM
 __all__ = [
     "AccuracyAtTopRanker",
     "AccuracyAtTopRankerCV",
+    "BoostedTopRanker",
     "GroupRankerAdapter",
     "OrderPreservingRanker",
     "PNormPushRanker",

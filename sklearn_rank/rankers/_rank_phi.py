@@ -71,13 +71,14 @@ def sums_over_ranks(phi: ScoreGeneratingFunction, length: float) -> CumulatedPhi
     Raises
     ------
     ValueError
-        If phi has one value at all ranks.
+        If phi decreases, or has one value at all ranks.
     """
+    rank = np.linspace(0.0, length, 1 + int(min(np.ceil(length), MOST_CELLS)))
+    sums = CumulatedPhi(rank, cumulated(phi, rank))
     if not phi._rises(np.asarray(length)):
         raise ValueError(
             f"phi={phi!r} has one value at all {length:g} ranks, so that no order is better:"
             " pass one that counts more of the list; sample_weight counts how many times a"
             " row is there."
         )
-    rank = np.linspace(0.0, length, 1 + int(min(np.ceil(length), MOST_CELLS)))
-    return CumulatedPhi(rank, cumulated(phi, rank))
+    return sums

@@ -1,0 +1,502 @@
+"""Boosted trees trained for the top of one list of two classes."""
+
+from __future__ import annotations
+
+import sys
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._sklearn_compat import (
+    BlockProgress,
+    CallbackSupportMixin,
+    Interval,
+    RealNotInt,
+    StrOptions,
+    check_monotonic_cst,
+    check_sample_weight,
+    fit_context,
+    with_callbacks,
+)
+from .._top import top_threshold
+from .._typing import FloatArray
+from .._validation import ravelled
+from ..metrics import Measure, ScoreGeneratingFunction, get_measure, roc_auc_score
+from ._base import BipartiteRanker
+from ._boosted_targets import TARGETS, WarmedUp, target_of
+from ._boosting import Monitor, TreeSettings, boost, importances_of
+from ._boosting_backends import BACKENDS
+from ._fitting import restored_on_error
+from ._query_base import MEASURE_CONSTRAINTS
+from ._query_holdout import EARLY_STOPPING_CONSTRAINTS, check_validation_data, hold_out_rows
+from ._threshold import accuracy_threshold
+from ._top_of_rows import mass_of_top
+from ._two_classes import TwoClasses
+
+__all__ = ["BoostedTopRanker"]
+
+# What the AUC of held-out rows counts beside their precision at the top, which has few values.
+TIES = 1e-6
+
+# Scores no further apart than this share of the largest are one.
+ROUNDING = 1e-13
+
+
+class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
+    r"""Boosted trees trained for the top of one list of two classes.
+
+    The trees are grown by LightGBM or XGBoost. First trees lower the logistic loss, as any boosted
+    classifier does; from then on each lowers the target, a smooth function of all scores s. For
+    positives i and negatives j, :math:`\ell(u) = \log(1 + e^u)` and means that are weighted by
+    ``sample_weight``:
+
+    - "top_push": :math:`\operatorname{mean}_i \ell(T - s_i)`, T a smooth mean of the top ``tau``
+      of the negatives' scores,
+      :math:`T = \min_t t + \operatorname{mean}_j \ell(s_j - t) / \tau`;
+    - "p_norm_push": :math:`(\operatorname{mean}_j (\operatorname{mean}_i
+      \ell(s_j - s_i))^p)^{1/p}`, or for ``loss="exponential"`` its logarithm with
+      :math:`e^u` for :math:`\ell`;
+    - "accuracy_at_top": :math:`\frac12 \operatorname{mean}_i \ell(t - s_i) + \frac12
+      \operatorname{mean}_j \ell(s_j - t)`, t the smooth quantile of all scores above which
+      ``tau`` of the rows are;
+    - "w_phi": minus the mean over positives of phi at their smooth ranks, which count rows by
+      :math:`1 / (1 + e^{s_j - s_i})`; it is not convex;
+    - "pairwise_logistic": :math:`\operatorname{mean}_{ij} \ell(s_j - s_i)`.
+
+    Parameters
+    ----------
+    target : {"top_push", "p_norm_push", "accuracy_at_top", "w_phi", "pairwise_logistic"}, \
+            default="top_push"
+        What the trees after the warm-up lower.
+    tau : float, default=0.05
+        Share of the list that makes its top, in (0, 1). The targets "top_push" (of the negatives),
+        "accuracy_at_top" and "w_phi" with ``phi=None`` take it, and ``measure=None``.
+    p : float, default=4
+        Power of "p_norm_push", at least 1; more looks at fewer negatives, nearer to the top.
+    phi : str, Measure, ScoreGeneratingFunction, callable or None, default=None
+        Function of the ranks of "w_phi": one of :mod:`sklearn_rank.metrics`, or a measure that is
+        a linear rank statistic, such as "local_auc@0.8". None is
+        :class:`Exponential(1 / tau) <sklearn_rank.metrics.Exponential>`.
+    loss : {"logistic", "exponential"}, default="logistic"
+        Loss of a pair of "p_norm_push".
+    n_warmup : int or None, default=None
+        Number of first trees that lower the logistic loss, at least 0. None is half of
+        ``n_estimators``, and 0 for "pairwise_logistic". Without them a target begins on a list in
+        which all rows are tied and nothing is on top.
+    backend : {"lightgbm", "xgboost"}, default="lightgbm"
+        What grows the trees; ``pip install "sklearn-rank[lightgbm]"`` or ``[xgboost]``.
+    n_estimators : int, default=100
+        Largest number of trees, those of the warm-up included.
+    learning_rate : float, default=0.1
+        Factor of each tree, positive.
+    max_leaf_nodes : int or None, default=31
+        Most leaves of a tree, at least 2; None is no limit.
+    max_depth : int or None, default=None
+        Largest depth of a tree; None is no limit.
+    min_samples_leaf : int, default=20
+        Least number of rows of a leaf; XGBoost takes it as a sum of curvatures, whose mean at the
+        start is 1. More is smoother.
+    l2_regularization : float, default=0.0
+        Penalty of the squared values of the leaves, in units of rows at the start.
+    max_features : float, default=1.0
+        Share of the features that are tried at each node, in (0, 1].
+    monotonic_cst : array-like of int, dict of int or None, default=None
+        1 for features with which a row may only rise towards the top, -1 for those with which it
+        may only fall, 0 for others; by position, or by name for frames.
+    measure : str, Measure, ScoreGeneratingFunction, callable or None, default=None
+        What early stopping watches on held-out rows; None is
+        :func:`smoothed precision <sklearn_rank.metrics.smoothed_precision_at_top_score>` at
+        ``tau``, which has few values, plus a millionth of the AUC, which breaks ties.
+    early_stopping : bool, default=False
+        Whether held-out rows say how many of the trees are kept.
+    validation_fraction : float or int, default=0.1
+        Share of the rows of each class, or number of rows, that is held out where ``fit`` gets no
+        ``X_val``.
+    n_iter_no_change : int, default=20
+        After how many trees without a better value the fit stops.
+    pos_label : int, float, bool, str or None, default=None
+        The positive class, which belongs on top. None is 1 for labels among 0 and 1 or among -1
+        and 1; for all others it is the greater label, with a warning.
+    n_jobs : int or None, default=None
+        Number of threads; None is 1.
+    random_state : int, RandomState or None, default=None
+        Draws the held-out rows and the features of each node; otherwise nothing is random.
+    verbose : int, default=0
+        1 writes a line on each tree to the standard error; 0 is silent.
+    backend_params : dict or None, default=None
+        Further parameters in the words of the backend, such as ``{"max_bin": 63}``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The classes, ascending.
+    pos_label_ : object
+        The positive one of them.
+    best_iteration_ : int
+        Number of trees that score: those up to the best round, or all.
+    n_iter_ : int
+        Number of rounds that were run.
+    n_warmup_ : int
+        How many of the trees that score lowered the logistic loss.
+    base_score_ : float
+        Score of all rows before the first tree, the log-odds of the positive class.
+    objective_ : float
+        Value of the target on the rows that trees were grown on.
+    validation_scores_ : ndarray of shape (n_iter_ + 1,) or (0,)
+        Value of ``measure`` for the held-out rows at the start and after each round, the negative
+        value where less is better; empty without early stopping.
+    threshold_ : float
+        Decision values are scores less this, which cuts off the top ``tau`` of the training rows
+        for "accuracy_at_top", and has most of them on the side of their class for other targets.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where ``X`` has names that are all strings.
+
+    See Also
+    --------
+    TopFocusedRanker : Fits any classifier, boosted trees too, again with weights.
+    TopPushRanker : Linear and convex, with a certificate.
+    RankBoostRanker : Boosts stumps for the exponential loss of pairs.
+
+    Notes
+    -----
+    The logistic loss of a classifier is hard to beat where trees can follow the data; the user
+    guide says where a target gains and where it does not.
+
+    Each tree takes the gradient of the target and a diagonal of which twice bounds its second
+    derivatives (for "w_phi" where phi is convex), raised so that no leaf asks for a step beyond 3.
+    Gradients take O(n log n) time, sums over all pairs included, and O(n) memory. Weight 2 counts
+    as the row twice in the target, but not in ``min_samples_leaf`` and in the bins of the backend:
+    LightGBM takes the share of a leaf in the curvature of the rows for its share in their number.
+    Missing values (NaN) go where they lower the target most.
+
+    References
+    ----------
+    .. [1] Li, Jin & Zhou (2014), *Top rank optimization in linear time*, NIPS 27.
+    .. [2] Rudin (2009), *The p-norm push*, JMLR 10.
+    .. [3] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the top*, NIPS 25.
+    .. [4] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21.
+
+    Examples
+    --------
+    >>> from sklearn_rank import BoostedTopRanker
+    >>> from sklearn_rank.datasets import load_ionosphere
+    >>> from sklearn_rank.metrics import precision_at_top_score
+    >>> X, y = load_ionosphere(return_X_y=True)
+    >>> ranker = BoostedTopRanker(tau=0.1, max_leaf_nodes=4).fit(X[::2], y[::2])
+    >>> scores = ranker.decision_function(X[1::2])
+    >>> precision_at_top_score(y[1::2], scores, tau=0.1) > 0.85
+    True
+    """
+
+    # Of LightGBM, which rounds the number of rows of each bin from their curvature.
+    counts_rows = True
+    _parameter_constraints = {
+        "target": [StrOptions(set(TARGETS))],
+        "tau": [Interval(Real, 0, 1, closed="neither")],
+        "p": [Interval(Real, 1, None, closed="left")],
+        "phi": [str, Measure, ScoreGeneratingFunction, callable, None],
+        "loss": [StrOptions({"logistic", "exponential"})],
+        "n_warmup": [Interval(Integral, 0, None, closed="left"), None],
+        "backend": [StrOptions(set(BACKENDS))],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "l2_regularization": [Interval(Real, 0, None, closed="left")],
+        "max_features": [Interval(RealNotInt, 0, 1, closed="right")],
+        "monotonic_cst": ["array-like", dict, None],
+        "measure": [*MEASURE_CONSTRAINTS, None],
+        **EARLY_STOPPING_CONSTRAINTS,
+        "pos_label": [Real, str, "boolean", None],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+        "backend_params": [dict, None],
+    }
+
+    def __init__(
+        self,
+        target="top_push",
+        *,
+        tau=0.05,
+        p=4,
+        phi=None,
+        loss="logistic",
+        n_warmup=None,
+        backend="lightgbm",
+        n_estimators=100,
+        learning_rate=0.1,
+        max_leaf_nodes=31,
+        max_depth=None,
+        min_samples_leaf=20,
+        l2_regularization=0.0,
+        max_features=1.0,
+        monotonic_cst=None,
+        measure=None,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=20,
+        pos_label=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        backend_params=None,
+    ):
+        self.target = target
+        self.tau = tau
+        self.p = p
+        self.phi = phi
+        self.loss = loss
+        self.n_warmup = n_warmup
+        self.backend = backend
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.monotonic_cst = monotonic_cst
+        self.measure = measure
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.pos_label = pos_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.backend_params = backend_params
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.classifier_tags.poor_score = self.target == "accuracy_at_top"
+        return tags
+
+    def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
+        return validate_data(
+            self,
+            X,
+            y,
+            dtype=np.float64,
+            accept_sparse="csr",
+            ensure_all_finite="allow-nan",
+            reset=reset,
+        )
+
+    @with_callbacks
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> BoostedTopRanker:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; NaN is a missing value.
+        y : array-like of shape (n_samples,)
+            Two classes of any type, of which ``pos_label`` names the positive one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights; a row of weight 0 is absent.
+        X_val : {array-like, sparse matrix} of shape (n_val, n_features), default=None
+            Rows that early stopping watches; None holds out some of ``X``.
+        y_val : array-like of shape (n_val,), default=None
+            Their classes.
+        sample_weight_val : array-like of shape (n_val,), default=None
+            Their weights.
+
+        Returns
+        -------
+        BoostedTopRanker
+            The estimator itself.
+
+        Raises
+        ------
+        ImportError
+            If the package of the backend is not installed.
+        ValueError
+            If ``y`` has one class or more than two, ``pos_label`` is none of them, validation
+            rows came without ``early_stopping=True`` or in part, or ``n_warmup`` is more than
+            ``n_estimators``.
+
+        Warns
+        -----
+        PositiveClassWarning
+            If ``pos_label`` is None and the labels are not among 0 and 1 or among -1 and 1.
+        SmallTopWarning
+            If the target is "accuracy_at_top" and ``tau`` of the rows rounds to less than one.
+        """
+        with restored_on_error(self):
+            given = check_validation_data(self.early_stopping, X_val, y_val=y_val)
+            if sample_weight_val is not None and not given:
+                raise ValueError(
+                    "fit got sample_weight_val without X_val and y_val: pass them too, or leave it"
+                    " out."
+                )
+            n_warmup = self._warmup()
+            X, y = self._validated(X, y, reset=True)
+            weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
+            rows = self._two_classes(y, weight)
+            self.classes_, self.pos_label_ = rows.classes, rows.pos_label
+            random = check_random_state(self.random_state)
+            top = mass_of_top(rows.weight, self.tau) if self.target == "accuracy_at_top" else None
+            progress = BlockProgress(self, self.n_estimators, X, y)
+            X = X if len(rows.taken) == X.shape[0] else X[rows.taken]
+            monitor, grown_on, train = None, X, rows
+            if given:
+                monitor = self._monitor(*self._validation_rows(X_val, y_val, sample_weight_val))
+            elif self.early_stopping:
+                parts = hold_out_rows(y[rows.taken], self.validation_fraction, random)
+                monitor = self._monitor(X[parts.validation], rows.part(parts.validation))
+                grown_on, train = X[parts.train], rows.part(parts.train)
+            self._boost(grown_on, train, n_warmup, monitor, random, progress)
+            scores = self._trees.scores(X)
+            self.threshold_ = rows.direction * self._threshold(scores, rows, top)
+            progress.fit_done()
+        return self
+
+    def _warmup(self) -> int:
+        """Number of trees of the warm-up."""
+        if self.n_warmup is None:
+            return 0 if self.target == "pairwise_logistic" else self.n_estimators // 2
+        if self.n_warmup > self.n_estimators:
+            raise ValueError(
+                f"n_warmup={self.n_warmup} is more than n_estimators={self.n_estimators}, the"
+                " number of all trees: lower n_warmup, or leave it None."
+            )
+        return int(self.n_warmup)
+
+    def _settings(self, random: Any) -> TreeSettings:
+        constraints = check_monotonic_cst(self, self.monotonic_cst)
+        return TreeSettings(
+            backend=self.backend,
+            n_estimators=self.n_estimators,
+            learning_rate=self.learning_rate,
+            max_leaf_nodes=self.max_leaf_nodes,
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            l2_regularization=self.l2_regularization,
+            max_features=self.max_features,
+            monotonic_cst=constraints if np.any(constraints) else None,
+            n_threads=effective_n_jobs(self.n_jobs),
+            seed=int(random.randint(2**31 - 1)),
+            backend_params=self.backend_params or {},
+        )
+
+    def _validation_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, TwoClasses]:
+        """Check the rows that were given to watch."""
+        X, y = self._validated(X, y)
+        weight = check_sample_weight(
+            ravelled(sample_weight, "sample_weight_val"), X, name="sample_weight_val"
+        )
+        positive = self._of_fitted_classes(y)
+        rows = TwoClasses.of_rows(self.classes_, self.pos_label_, positive, weight)
+        if len(np.unique(rows.positive)) < 2:
+            raise ValueError(
+                "X_val has no rows of one of the classes with positive sample_weight_val: pass"
+                " rows of both."
+            )
+        return X[rows.taken], rows
+
+    def _monitor(self, X: Any, rows: TwoClasses) -> Monitor:
+        """What watches rows."""
+        of_top = f"smoothed_precision@top{self.tau!r}"
+        measure = get_measure(of_top if self.measure is None else self.measure)
+        sign = 1.0 if measure.greater_is_better else -1.0
+
+        def value(scores: FloatArray) -> float:
+            found = sign * float(measure(rows.positive, scores, sample_weight=rows.weight))
+            if self.measure is not None:
+                return found
+            # A top that is all positive from the first tree on does not end the fit.
+            return found + TIES * roc_auc_score(rows.positive, scores, sample_weight=rows.weight)
+
+        return Monitor(X, value, self.n_iter_no_change)
+
+    def _boost(
+        self,
+        X: Any,
+        rows: TwoClasses,
+        n_warmup: int,
+        monitor: Monitor | None,
+        random: Any,
+        progress: BlockProgress,
+    ) -> None:
+        def on_round(number: int, value: float | None) -> None:
+            progress.block_done()
+            if self.verbose:
+                held_out = "" if value is None else f": held-out rows {value:.6g}"
+                sys.stderr.write(f"tree {number}{held_out}\n")
+
+        negative, positive = rows.masses
+        target = target_of(self, rows)
+        self.base_score_ = float(np.log(positive / negative))
+        found = boost(
+            X,
+            WarmedUp(target, rows, n_warmup),
+            self._settings(random),
+            base_score=self.base_score_,
+            total_weight=float(rows.weight.sum()),
+            monitor=monitor,
+            on_round=on_round,
+        )
+        values = found.validation_values
+        self.validation_scores_ = np.empty(0) if values is None else values
+        self.best_iteration_, self.n_iter_ = found.trees.n_trees, found.n_rounds
+        self.n_warmup_ = min(n_warmup, self.best_iteration_)
+        self.objective_ = target.value(found.trees.scores(X))
+        self._trees = found.trees
+
+    def _threshold(self, scores: FloatArray, rows: TwoClasses, top: float | None) -> float:
+        rounding = np.full(len(scores), ROUNDING * float(np.abs(scores).max()))
+        if top is not None:
+            return top_threshold(scores, rows.weight, top, rounding)[1]
+        return accuracy_threshold(scores, rounding, rows.positive, rows.weight)
+
+    @property
+    def booster_(self) -> Any:
+        """The ``lightgbm.Booster`` or ``xgboost.Booster``; its scores lack ``base_score_``.
+
+        By its scores the positives are on top, whichever class they are.
+        """
+        check_is_fitted(self)
+        return self._trees.model
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Share of each feature in the total gain of the splits; sum 1, or 0 without a split."""
+        check_is_fitted(self)
+        return importances_of(self._trees)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score of each row less the threshold between the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Greater for ``classes_[1]``, and so nearer to the top if that is the positive class,
+            farther from it if the first is.
+        """
+        check_is_fitted(self)
+        return self._towards_positive(self._trees.scores(self._validated(X))) - self.threshold_
