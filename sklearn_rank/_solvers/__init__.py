@@ -45,6 +45,7 @@ from ._top_functionals import SurrogateQuantile, TopFunctional, TopMean
 from ._top_objectives import SmoothAccuracyAtTop, SmoothRankStatistic, SmoothTopPush
 from ._top_part import TopPushProblem
 from ._top_push import TopPushSolution, solve_top_push
+from ._view_design import view_design
 from ._weak_rankings import FeatureRanking, Features, Found, Stump, Stumps, score_by_tables
 
 __all__ = [
@@ -119,4 +120,5 @@ __all__ = [
     "solve_p_norm_push",
     "solve_pivots_newton",
     "solve_top_push",
+    "view_design",
 ]

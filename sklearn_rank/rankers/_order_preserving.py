@@ -17,9 +17,9 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
+    Design,
     LinearProblem,
     Quadratic,
-    as_design,
     choose_method,
     quadratic_expansion,
     solve_linear,
@@ -143,8 +143,11 @@ class OrderPreservingRanker(CallbackSupportMixin, NormalizingRanker, CalibratedR
 
     A Newton step costs some ten evaluations of the loss: O(n_samples n_features) for the scores
     and O(n) a query of n rows, but O(r n) for the pairwise logistic loss with r relevant rows.
-    Memory is a few vectors of n_samples beside the data. Features of very different scales make
-    it slow: standardise them.
+    Memory is a few vectors of n_samples beside the data: rows of any order, and dense ones of
+    float32, are not copied, and products are those of float64. A fit by "pointwise_squared" to a
+    million rows of 50 features takes 66 MB beside X, where a copy of unsorted float32 rows in
+    order took 866. Of sparse float32 the values are copied, and where fewer than half of the rows
+    count, these are. Features of very different scales make it slow: standardise them.
 
     With ``propensity`` p the utilities are ``u(y) / max(p, propensity_clip)``. Where a row that is
     not examined has the label 0, their mean, if nothing is clipped, is the utility of the
@@ -179,6 +182,7 @@ class OrderPreservingRanker(CallbackSupportMixin, NormalizingRanker, CalibratedR
     array([ 5.,  6.,  1.,  9., 10.,  7.,  4.,  2.,  3.,  8.])
     """
 
+    _row_types = (np.float64, np.float32)
     _parameter_constraints = {
         **QueryRanker._parameter_constraints,
         "loss": [StrOptions(set(get_loss_names(aliases=True))), TemplateLoss],
@@ -420,7 +424,7 @@ class OrderPreservingRanker(CallbackSupportMixin, NormalizingRanker, CalibratedR
 
     def _problem(
         self,
-        items: Any,
+        items: Design,
         lists: Lists,
         loss: TemplateLoss,
         *,
@@ -431,7 +435,7 @@ class OrderPreservingRanker(CallbackSupportMixin, NormalizingRanker, CalibratedR
         total = weights_of(lists).sum() if total_weight is None else total_weight
         weighted = with_query_weight(lists, 1 / total)
         return LinearProblem(
-            as_design(items),
+            items,
             ThreadedLoss(loss, weighted, effective_n_jobs(self.n_jobs)),
             alpha=self.alpha,
             fit_intercept=self._has_intercept(loss),

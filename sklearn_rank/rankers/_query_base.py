@@ -50,6 +50,9 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"single_list": ["boolean"]}
 
+    # Types of X that a fit takes as they are; of others it makes the first.
+    _row_types: ClassVar[Any] = np.float64
+
     n_queries_: int
     training_queries_: TrainingQueries
 
@@ -71,7 +74,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
         """Check rows and labels."""
         return validate_data(
-            self, X, y, dtype=np.float64, accept_sparse="csr", y_numeric=True, reset=reset
+            self, X, y, dtype=self._row_types, accept_sparse="csr", y_numeric=True, reset=reset
         )
 
     def _checked_rows(self, X: Any) -> Any:

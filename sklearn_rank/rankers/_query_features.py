@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._lists import Lists
 from .._sklearn_compat import StrOptions
+from .._solvers import Design, as_design, view_design
 from .._typing import FloatArray
 from ..preprocessing import QueryNormalizer
 from ..preprocessing._shared import METHODS
@@ -45,21 +46,22 @@ class NormalizingRanker(QueryRanker):
         tags.input_tags.sparse = self.normalize is None
         return tags
 
-    def _items(self, X: Any, lists: Lists, *, add: bool = False) -> Any:
+    def _items(self, X: Any, lists: Lists, *, add: bool = False) -> Design:
         """Rows of the lists in their order, with features per query where these are asked for.
 
         ``add`` keeps the normaliser of earlier batches.
         """
-        items = in_lists(X, lists)
         normalizer = as_normalizer(self.normalize)
-        if normalizer is not None:
-            arguments = {"qid": lists.list_of, "sample_weight": lists.weight}
-            items = normalizer.fit_transform(items, **arguments)
-            if add:
-                normalizer.n_queries_ += self.n_queries_
-                normalizer.list_ = None
         self.normalizer_ = normalizer
-        return items
+        if normalizer is None:
+            return view_design(X, lists.rows)
+        arguments = {"qid": lists.list_of, "sample_weight": lists.weight}
+        items = in_lists(X, lists).astype(np.float64, copy=False)
+        items = normalizer.fit_transform(items, **arguments)
+        if add:
+            normalizer.n_queries_ += self.n_queries_
+            normalizer.list_ = None
+        return as_design(items)
 
     def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
         """Score rows; within a query a higher score is nearer to the top.

@@ -22,7 +22,6 @@ from .._solvers import (
     HingeProblem,
     LinearProblem,
     SolverResult,
-    as_design,
     solve_linear,
     solve_linear_hinge,
 )
@@ -118,7 +117,8 @@ class RankSVM(CallbackSupportMixin, NormalizingRanker):
     ``C`` is that of SVMrank, which divides by the number of queries likewise. A step costs
     O(n log n) for a query of n rows, whatever the number of pairs, and the products with X. For
     the hinge the kink is rounded to ever narrower parabolas; the slopes of the rounded hinge make
-    a point of the dual problem, from which the lower bound is.
+    a point of the dual problem, from which the lower bound is. Rows of any order, and dense ones
+    of float32, are not copied; products are those of float64.
 
     References
     ----------
@@ -139,6 +139,7 @@ class RankSVM(CallbackSupportMixin, NormalizingRanker):
     True
     """
 
+    _row_types = (np.float64, np.float32)
     _parameter_constraints = {
         **QueryRanker._parameter_constraints,
         "loss": [StrOptions({"hinge", "squared_hinge"})],
@@ -234,7 +235,7 @@ class RankSVM(CallbackSupportMixin, NormalizingRanker):
                 X, y, qid, weights, labels=LabelType("graded", lowest=-np.inf, name="y")
             )
             _check_pairs(lists)
-            design = as_design(self._items(rows, lists))
+            design = self._items(rows, lists)
             criterion, attribute = CERTIFICATES[self.loss]
             progress = FitProgress(self, self.max_iter, X, y, criterion=criterion)
             solution = self._solve(design, lists, progress)
