@@ -18,6 +18,7 @@ from sklearn_rank import (
     AccuracyAtTopRanker,
     AccuracyAtTopRankerCV,
     BoostedTopRanker,
+    BoostedOrderPreservingRanker,
     GroupRankerAdapter,
     OrderPreservingRanker,
     PNormPushRanker,
@@ -662,6 +663,10 @@ QUERY_RANKERS = [
     OrderPreservingRanker("pointwise_logistic", measure="ndcg@3", alpha=0.1),
     OrderPreservingRanker("pairwise_squared", measure="spearman"),
     OrderPreservingRanker(losses.ListwiseSoftmax(), measure="ndcg@5", solver="lbfgs"),
+    BoostedOrderPreservingRanker(n_estimators=5, max_leaf_nodes=4, min_samples_leaf=3),
+    BoostedOrderPreservingRanker(
+        "pointwise_squared", measure="dcg@3", n_estimators=5, max_depth=2, min_samples_leaf=2
+    ),
     RankSVM(),
     RankSVM("squared_hinge", measure="dcg", C=0.1, tol=1e-8),
 ]

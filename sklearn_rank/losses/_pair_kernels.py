@@ -6,7 +6,13 @@ import numpy as np
 
 from .._jit import compiled
 
-__all__ = ["logistic_curvature", "logistic_hessian", "logistic_value", "window_sums"]
+__all__ = [
+    "logistic_curvature",
+    "logistic_derivatives",
+    "logistic_hessian",
+    "logistic_value",
+    "window_sums",
+]
 
 # Odds exp(s_j - s_i) are quotients of exponentials taken once an item, where all scores of a list
 # lie within this range, and a product of up to 32 of them within float64 where it is narrow.
@@ -179,6 +185,68 @@ def logistic_curvature(s, w, a, first, offsets, counted, diagonal):
             for k in range(n):
                 diagonal[b + k] += c * bend[k]
             diagonal[i] += c * _total(bend, n)
+
+
+@compiled()
+def _chances(s, e, width, i, b, n, begin, up, down):
+    """Chances that the partners j of item i are above it, e_j / (e_i + e_j), and below it."""
+    if width <= WIDE:
+        own = e[i - begin]
+        for k in range(n):
+            other = e[b - begin + k]
+            share = 1.0 / (own + other)
+            up[k] = other * share
+            down[k] = own * share
+    else:
+        for k in range(n):
+            excess = s[b + k] - s[i]
+            small = np.exp(-abs(excess))
+            share = 1.0 / (1.0 + small)
+            up[k] = share if excess > 0.0 else small * share
+            down[k] = small * share if excess > 0.0 else share
+
+
+@compiled("void(f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], b1, f8[::1], f8[::1])")
+def logistic_derivatives(s, w, a, first, offsets, counted, gradient, diagonal):
+    """Gradient and diagonal of the Hessian of :func:`logistic_value`, in one pass.
+
+    Where an item is among its own partners, all are, and the coefficients fall along the list:
+    each pair is then taken once, with both coefficients.
+    """
+    longest = 0
+    for q in range(len(offsets) - 1):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    e, up, down = np.empty(longest), np.empty(longest), np.empty(longest)
+    gradient[:] = 0.0
+    diagonal[:] = 0.0
+    for q in range(len(offsets) - 1):
+        begin, end = offsets[q], offsets[q + 1]
+        width = _exponentials(s, begin, end, e)
+        for i in range(begin, end):
+            one, both = a[i], first[i] <= i
+            b = i + 1 if both else first[i]
+            n = end - b
+            if w[i] * one == 0.0 or n == 0:
+                continue
+            _chances(s, e, width, i, b, n, begin, up, down)
+            if both:
+                for k in range(n):
+                    above, below, other = up[k], down[k], a[b + k]
+                    up[k] = one * above - other * below
+                    down[k] = (one + other) * (above * below)
+            else:
+                for k in range(n):
+                    down[k] = one * (up[k] * down[k])
+                    up[k] *= one
+            if counted:
+                for k in range(n):
+                    up[k] *= w[i] * w[b + k]
+                    down[k] *= w[i] * w[b + k]
+            for k in range(n):
+                gradient[b + k] += up[k]
+                diagonal[b + k] += down[k]
+            gradient[i] -= _total(up, n)
+            diagonal[i] += _total(down, n)
 
 
 @compiled()

@@ -183,6 +183,13 @@ class LogisticPairs(TemplateLoss):
         prepared.sums(logistic_curvature, score, diagonal)
         return prepared.in_rows(diagonal)
 
+    def _gradient_and_curvature(self, prepared: _ByUtility, score: FloatArray) -> _Pair:
+        from ._pair_kernels import logistic_derivatives
+
+        gradient, diagonal = np.empty(len(score)), np.empty(len(score))
+        prepared.sums(logistic_derivatives, score, gradient, diagonal)
+        return prepared.in_rows(gradient), prepared.in_rows(diagonal)
+
     def _hessian_product(
         self, prepared: _ByUtility, score: FloatArray, direction: FloatArray
     ) -> FloatArray:

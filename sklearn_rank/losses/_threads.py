@@ -108,6 +108,22 @@ class ThreadedLoss:
         """
         return np.concatenate(self._each("curvature", score))
 
+    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """First and second derivatives by each score.
+
+        Parameters
+        ----------
+        score : ndarray of shape (n,)
+            Scores.
+
+        Returns
+        -------
+        gradient, curvature : ndarray of shape (n,)
+            First and second derivative by each score.
+        """
+        gradients, curvatures = zip(*self._each("gradient_and_curvature", score), strict=True)
+        return np.concatenate(gradients), np.concatenate(curvatures)
+
     def _each(self, method: str, *arrays: FloatArray) -> list[Any]:
         run = map if self.pool is None else self.pool.map
         return list(

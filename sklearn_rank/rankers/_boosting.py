@@ -59,11 +59,14 @@ class BoostedFit(NamedTuple):
         Number of rounds that were run.
     validation_values : ndarray of shape (n_rounds + 1,) or None
         Value of the held-out rows at the start and after each round; None without a monitor.
+    train_scores : ndarray of shape (n_rows,)
+        Scores of the rows by these trees.
     """
 
     trees: Trees
     n_rounds: int
     validation_values: FloatArray | None
+    train_scores: FloatArray
 
 
 def boost(
@@ -124,9 +127,10 @@ def boost(
         if monitor is not None and n_rounds - best >= monitor.patience:
             break
     kept = sizes[best] if monitor is not None else grower.n_trees
-    return BoostedFit(
-        grower.trees(kept, base_score), n_rounds, np.array(values) if values else None
-    )
+    trees = grower.trees(kept, base_score)
+    all_kept = kept == grower.n_trees
+    scores = grower.training_scores() + base_score if all_kept else trees.scores(X)
+    return BoostedFit(trees, n_rounds, np.array(values) if values else None, scores)
 
 
 class _Scaled:

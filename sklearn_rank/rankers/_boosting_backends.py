@@ -158,6 +158,10 @@ class Grower(ABC):
         """Grow one more tree along the gradient at the scores so far; return whether it splits."""
 
     @abstractmethod
+    def training_scores(self) -> FloatArray:
+        """Sum of the trees so far for the rows."""
+
+    @abstractmethod
     def validation_scores(self) -> FloatArray:
         """Sum of the trees so far for the held-out rows."""
 
@@ -300,16 +304,13 @@ class LightGBMGrower(Grower):
         """Grow one more tree."""
         return not self.booster.update(fobj=lambda scores, _: objective(scores))
 
+    def training_scores(self) -> FloatArray:
+        """Sum of the trees so far for the rows."""
+        return _seen(self.booster.eval_train)
+
     def validation_scores(self) -> FloatArray:
         """Sum of the trees so far for the held-out rows."""
-        seen: list[FloatArray] = []
-
-        def see(scores: FloatArray, _: Any) -> tuple[str, float, bool]:
-            seen.append(scores.copy())
-            return "seen", 0.0, True
-
-        self.booster.eval_valid(feval=see)
-        return seen[0]
+        return _seen(self.booster.eval_valid)
 
     def trees(self, n_trees: int, base_score: float) -> Trees:
         """Take the first trees, without the rows."""
@@ -407,6 +408,10 @@ class XGBoostGrower(Grower):
         self.n_grown += 1
         return True
 
+    def training_scores(self) -> FloatArray:
+        """Sum of the trees so far for the rows."""
+        return self.booster.predict(self.data, output_margin=True).astype(np.float64)
+
     def validation_scores(self) -> FloatArray:
         """Sum of the trees so far for the held-out rows."""
         return self.booster.predict(self.held, output_margin=True).astype(np.float64)
@@ -419,6 +424,18 @@ class XGBoostGrower(Grower):
             # A booster of no rounds has no slice.
             model = self.xgboost.Booster(self._params(), [self.data]).copy()
         return XGBoostTrees(model, self.n_features, base_score, self.settings.n_threads)
+
+
+def _seen(evaluate: Callable[..., Any]) -> FloatArray:
+    """Scores that LightGBM shows to a measure when it evaluates one."""
+    seen: list[FloatArray] = []
+
+    def see(scores: FloatArray, _: Any) -> tuple[str, float, bool]:
+        seen.append(scores.copy())
+        return "seen", 0.0, True
+
+    evaluate(feval=see)
+    return seen[0]
 
 
 def _plain(X: Any) -> Any:

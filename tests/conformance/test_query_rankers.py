@@ -53,7 +53,9 @@ def data(n_queries=9, seed=0, ids="int"):
 
 
 def strict(ranker):
-    """The ranker to more digits."""
+    """The ranker to more digits, where there are more."""
+    if "tol" not in ranker.get_params():
+        return clone(ranker)
     if ranker.get_params()["loss"] == "hinge":
         return clone(ranker).set_params(tol=1e-7)
     return clone(ranker).set_params(tol=1e-8 if "lbfgs" in repr(ranker) else 1e-10)
@@ -61,7 +63,14 @@ def strict(ranker):
 
 def strength_of(ranker):
     """Name of the parameter that weighs loss against penalty."""
-    return "C" if "C" in ranker.get_params() else "alpha"
+    names = ("C", "alpha", "l2_regularization")
+    return next(name for name in names if name in ranker.get_params())
+
+
+def skip_where_rows_are_counted(ranker):
+    """Trees bin the features, and ask for a least number of rows in a leaf, by unweighted rows."""
+    if "min_samples_leaf" in ranker.get_params():
+        pytest.skip("a row of weight 2 is one row of a leaf")
 
 
 def assert_near(one, two, ranker):
@@ -107,7 +116,7 @@ def test_predict_rank_and_score(ranker):
     assert fitted.score(X, y, qid=qid, **weights) == measured(fitted, X, y, qid, **weights)
     assert fitted.score(X, y, qid=qid) > clone(ranker).fit(-X, y, qid=qid).score(X, y, qid=qid)
     assert fitted.n_queries_ == 9
-    assert fitted.converged_
+    assert getattr(fitted, "converged_", True)
     assert fitted.n_iter_ >= 1
     assert not [name for name in learned(fitted) if name in learned(clone(fitted))]
 
@@ -210,6 +219,7 @@ def test_the_third_argument_is_no_weight(ranker):
 
 @every_ranker
 def test_weights_are_repetitions(ranker):
+    skip_where_rows_are_counted(ranker)
     X, y, qid = data()
     weight = np.random.default_rng(0).integers(1, 4, len(y)) * (np.arange(len(y)) % 5 > 0)
     rows = np.repeat(np.arange(len(y)), weight)
@@ -220,6 +230,7 @@ def test_weights_are_repetitions(ranker):
 
 @every_ranker
 def test_weights_of_queries_are_repetitions_of_queries(ranker):
+    skip_where_rows_are_counted(ranker)
     X, y, qid = data()
     weight = (qid % 3).astype(float)
     once = np.flatnonzero(weight > 0)
@@ -261,6 +272,8 @@ def test_the_number_of_jobs_changes_no_bit(ranker):
 
 @every_ranker
 def test_a_warm_start_ends_where_a_cold_one_does(ranker):
+    if "warm_start" not in ranker.get_params():
+        pytest.skip("it does not start from an earlier fit")
     X, y, qid = data()
     warm = strict(ranker).set_params(warm_start=True).fit(X, y, qid=qid)
     cold, steps = learned(warm), warm.n_iter_
