@@ -29,7 +29,7 @@ from ._boosted_losses import LossObjective, MeasureOfScores, in_canonical_order
 from ._boosting import BoostedFit, Monitor, TreeSettings, boost, importances_of
 from ._calibrated_base import CalibratedRanker
 from ._fitting import FitProgress, restored_on_error
-from ._query_base import MEASURE_CONSTRAINTS, weights_of, with_query_weight
+from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, weights_of, with_query_weight
 from ._query_holdout import EARLY_STOPPING_CONSTRAINTS, check_validation_data, held_out_lists
 
 __all__ = ["BoostedOrderPreservingRanker"]
@@ -84,6 +84,8 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         no ``X_val``. Queries are held out whole.
     n_iter_no_change : int, default=20
         After how many rounds without a better value ``early_stopping`` ends the fit.
+    single_list : bool, default=False
+        Whether all rows are one list, so that no ``qid`` is needed, and none is taken.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 is all.
     random_state : int, RandomState or None, default=None
@@ -106,6 +108,9 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         The loss, with its parameters.
     n_iter_ : int
         Number of rounds that were run.
+    training_queries_ : object
+        Which queries were learned from, those held out among them, so that :meth:`score` and
+        scorers can warn where some of them are scored.
     n_queries_ : int
         Number of queries that counted, those held out among them.
     objective_ : float
@@ -167,6 +172,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
     """
 
     _parameter_constraints = {
+        **QueryRanker._parameter_constraints,
         "loss": [StrOptions(set(get_loss_names(aliases=True))), TemplateLoss],
         "measure": MEASURE_CONSTRAINTS,
         "backend": [StrOptions({"lightgbm", "xgboost"})],
@@ -201,6 +207,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         early_stopping=False,
         validation_fraction=0.1,
         n_iter_no_change=20,
+        single_list=False,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -220,6 +227,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.single_list = single_list
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -249,7 +257,8 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
             Id of the query of each row: numbers, strings or anything that sorts, in any order.
-            None takes all rows as one query, with a warning; a single number on purpose.
+            None takes up to 2,000 rows as one query, with a warning; a single number, or
+            ``single_list=True``, does on purpose.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows; 0 is the row absent.
         query_weight : array-like of shape (n_samples,), default=None
@@ -271,12 +280,16 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         ImportError
             If the package of the backend is not installed.
         ValueError
-            If an argument is not valid, or the measure is undefined for every query.
+            If an argument is not valid, the measure is undefined for every query, most queries
+            have one row, or ``qid`` is missing for more than 2,000 rows.
+        ScorerSetupError
+            If a search or cross-validation of scikit-learn passes no ``qid``, or has cut queries.
+            It ends the search at once, which would turn other errors into NaN.
 
         Warns
         -----
         SingleListWarning
-            If ``qid`` is None.
+            If ``qid`` is None without ``single_list=True``.
         CalibrationWarning
             If the loss is not order-preserving, or the measure is "ap" or "err".
         """
@@ -308,7 +321,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
                 np.empty(0) if found.validation_values is None else found.validation_values
             )
             self.loss_ = loss
-            self.n_queries_ = lists.n_lists
+            self._store_queries(lists)
         return self
 
     def _boost(

@@ -153,8 +153,9 @@ class _Scaled:
             total = float(curvature.sum())
             if not total > 0.0:
                 raise ValueError(
-                    "The curvature of the loss is 0 at every row before the first tree: there is"
-                    " nothing to learn from; check the labels."
+                    "The curvature of the loss is 0 at every row before the first tree, with"
+                    f" n_samples = {len(scores)}: there is nothing to learn from; check labels and"
+                    " ids."
                 )
             self.factor = self.total_weight / total
         return gradient * self.factor, np.maximum(curvature * self.factor, LEAST_CURVATURE)

@@ -248,8 +248,8 @@ class LightGBMTrees(Trees):
         return np.asarray(self.model.feature_importance(kind), dtype=np.float64)
 
     def text(self) -> str:
-        """All trees, in LightGBM's format of files."""
-        return self.model.model_to_string(num_iteration=-1)
+        """All trees, in LightGBM's format of files, which ends with parameters of the fit."""
+        return self.model.model_to_string(num_iteration=-1).partition("\nparameters:")[0]
 
 
 class LightGBMGrower(Grower):
@@ -279,6 +279,8 @@ class LightGBMGrower(Grower):
         return {
             "feature_pre_filter": False,
             "deterministic": True,
+            # Bins of many rows are of a sample, the same one each time.
+            "data_random_seed": 1,
             "force_col_wise": not settings.backend_params.get("force_row_wise", False),
             **settings.backend_params,
             "objective": "none",

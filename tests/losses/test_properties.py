@@ -103,6 +103,10 @@ def test_hessian_products_are_the_slope_of_the_gradient_and_symmetric(case, list
         units = np.eye(len(score))
         diagonal = [of.hessian_product(score, unit) @ unit for unit in units]
         np.testing.assert_allclose(of.curvature(score), diagonal, rtol=1e-9, atol=1e-9)
+        gradient, curvature = of.gradient_and_curvature(score)
+        apart = of.value_and_gradient(score)[1]
+        np.testing.assert_allclose(gradient, apart, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(curvature, diagonal, rtol=1e-9, atol=1e-9)
 
 
 @every_case
@@ -156,6 +160,12 @@ def test_threads_change_no_bit(case, lists, n_threads):
             )
         if case.loss.has_curvature:
             np.testing.assert_array_equal(threaded.curvature(score), of.curvature(score))
+            for got, wanted in zip(
+                threaded.gradient_and_curvature(score),
+                of.gradient_and_curvature(score),
+                strict=True,
+            ):
+                np.testing.assert_array_equal(got, wanted)
         assert threaded.is_convex == case.loss.is_convex
 
 
