@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from .rankers import (
         AccuracyAtTopRanker,
         AccuracyAtTopRankerCV,
-        BoostedTopRanker,
         BoostedOrderPreservingRanker,
+        BoostedTopRanker,
         GroupRankerAdapter,
         OrderPreservingRanker,
         PNormPushRanker,

@@ -17,8 +17,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_rank import (
     AccuracyAtTopRanker,
     AccuracyAtTopRankerCV,
-    BoostedTopRanker,
     BoostedOrderPreservingRanker,
+    BoostedTopRanker,
     GroupRankerAdapter,
     OrderPreservingRanker,
     PNormPushRanker,

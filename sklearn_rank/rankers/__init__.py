@@ -2,8 +2,8 @@
 
 from ._accuracy_at_top import AccuracyAtTopRanker
 from ._accuracy_at_top_cv import AccuracyAtTopRankerCV
-from ._boosted_top import BoostedTopRanker
 from ._boosted_order_preserving import BoostedOrderPreservingRanker
+from ._boosted_top import BoostedTopRanker
 from ._group_adapter import GroupRankerAdapter
 from ._order_preserving import OrderPreservingRanker
 from ._p_norm_push import PNormPushRanker
