@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 __all__ = [
     "AccuracyAtTopRanker",
     "AccuracyAtTopRankerCV",
-    "BoostedTopRanker",
     "BoostedOrderPreservingRanker",
+    "BoostedTopRanker",
     "GroupRankerAdapter",
     "OrderPreservingRanker",
     "PNormPushRanker",

@@ -18,8 +18,8 @@ from ._uncalibrated import RankSVM
 __all__ = [
     "AccuracyAtTopRanker",
     "AccuracyAtTopRankerCV",
-    "BoostedTopRanker",
     "BoostedOrderPreservingRanker",
+    "BoostedTopRanker",
     "GroupRankerAdapter",
     "OrderPreservingRanker",
     "PNormPushRanker",
