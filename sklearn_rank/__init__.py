@@ -2,9 +2,10 @@
 
 The estimators are here; everything else is one room further: :mod:`sklearn_rank.metrics` to
 score a ranking, :mod:`sklearn_rank.losses` and :mod:`sklearn_rank.calibration` for what a ranker
-minimises and what follows from it, :mod:`sklearn_rank.inference` and :mod:`sklearn_rank.bounds`
-for how far to trust a score, :mod:`sklearn_rank.model_selection` to choose a model by that,
-:mod:`sklearn_rank.preprocessing` for features per query, :mod:`sklearn_rank.datasets` to have
+minimises and what follows from it, :mod:`sklearn_rank.clicks` for what users saw,
+:mod:`sklearn_rank.inference` and :mod:`sklearn_rank.bounds` for how far to trust a score,
+:mod:`sklearn_rank.model_selection` to choose a model by that, :mod:`sklearn_rank.preprocessing`
+for features per query, :mod:`sklearn_rank.datasets` to have
 something to rank and :mod:`sklearn_rank.plotting` to see the top of the list.
 """
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from . import (
         bounds,
         calibration,
+        clicks,
         datasets,
         exceptions,
         inference,
@@ -64,6 +66,7 @@ __all__ = [
     "__version__",
     "bounds",
     "calibration",
+    "clicks",
     "datasets",
     "exceptions",
     "inference",

@@ -1,5 +1,6 @@
 """Data: bundled real sets with their origin and licence, loaders, and generators."""
 
+from ._clicks import make_clicks
 from ._ionosphere import load_ionosphere
 from ._letor import load_letor
 from ._subset_ranking import make_subset_ranking
@@ -11,5 +12,6 @@ __all__ = [
     "load_letor",
     "load_qrels",
     "load_trec_run",
+    "make_clicks",
     "make_subset_ranking",
 ]

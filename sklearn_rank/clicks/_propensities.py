@@ -1,0 +1,192 @@
+"""Propensities of positions, and the rows of clicks that they are found from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray, IntArray
+from .._validation import check_vector
+
+__all__ = ["EMPropensities", "Propensities", "check_clicks", "check_positions"]
+
+
+def check_clicks(clicks: Any, n: int | None = None, *, name: str = "clicks") -> BoolArray:
+    """Check that values are 0 and 1.
+
+    Parameters
+    ----------
+    clicks : array-like of shape (n,)
+        Whether each row was clicked.
+    n : int or None, default=None
+        Number of rows; None is any.
+    name : str, default="clicks"
+        What they are called in messages.
+
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+        Whether each row was clicked.
+    """
+    values = check_vector(name, clicks, n)
+    other = (values != 0) & (values != 1)
+    if other.any():
+        first = int(np.argmax(other))
+        raise ValueError(
+            f"{name} is {values[first]:g} at row {first}: pass 0 or 1, as by (y > 0) for counts,"
+            " and one row each time that an item was shown."
+        )
+    return values == 1
+
+
+def check_positions(position: Any, n: int, *, name: str = "position") -> IntArray:
+    """Check positions, whole numbers from 1.
+
+    Parameters
+    ----------
+    position : array-like of shape (n,)
+        The positions.
+    n : int
+        Number of rows.
+    name : str, default="position"
+        What they are called in messages.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The positions.
+    """
+    values = check_vector(name, position, n)
+    wrong = (values < 1) | (values != np.floor(values))
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} is {values[first]:g} at row {first}: positions are whole numbers, and 1 is"
+            " the top; add 1 to those that count from 0."
+        )
+    return values.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Propensities:
+    """Probabilities that positions are examined, relative to one of them.
+
+    Parameters
+    ----------
+    position : ndarray of shape (n_positions,)
+        Positions, ascending.
+    value : ndarray of shape (n_positions,)
+        Their propensities divided by that of the reference.
+    standard_error : ndarray of shape (n_positions,) or None
+        Standard errors of the values, 0 at the reference; None where the method has none.
+    reference : int
+        The position whose propensity counts as 1.
+    method : str
+        How they were found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.clicks import Propensities
+    >>> found = Propensities(np.array([1, 2]), np.array([1.0, 0.4]), None, 1, "by hand")
+    >>> found.of([2, 1, 1])
+    array([0.4, 1. , 1. ])
+    >>> print(found)
+    propensities by position (by hand): 1: 1, 2: 0.4
+    """
+
+    position: IntArray
+    value: FloatArray
+    standard_error: FloatArray | None
+    reference: int
+    method: str
+
+    def of(self, position: Any) -> FloatArray:
+        """Find the propensity of each row, as ``fit`` of the rankers takes it.
+
+        Parameters
+        ----------
+        position : array-like of shape (n_samples,)
+            Position at which each row was shown.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Propensities in (0, 1]. Where a value exceeds 1, all are divided by the largest: a
+            common factor is one of the penalty.
+
+        Raises
+        ------
+        ValueError
+            If a position has no propensity, or one of 0.
+        """
+        wanted = check_positions(position, len(position))
+        at = np.minimum(np.searchsorted(self.position, wanted), len(self.position) - 1)
+        found = np.where(self.position[at] == wanted, self.value[at], 0.0)
+        if not found.min() > 0:
+            first = int(np.argmax(~(found > 0)))
+            raise ValueError(
+                f"Position {wanted[first]} of row {first} has no propensity, as no click was seen"
+                " there: remove rows at it, or find the propensities from more sessions."
+            )
+        return found / max(1.0, float(self.value.max()))
+
+    def __str__(self) -> str:
+        errors = self.standard_error
+        shown = ", ".join(
+            f"{place}: {value:.3g}"
+            + ("" if errors is None or place == self.reference else f" ± {errors[row]:.2g}")
+            for row, (place, value) in enumerate(zip(self.position, self.value, strict=True))
+        )
+        return f"propensities by position ({self.method}): {shown}"
+
+
+@dataclass(frozen=True, eq=False)
+class EMPropensities(Propensities):
+    """Propensities that were found with a model of relevance, by expectation-maximisation.
+
+    Parameters
+    ----------
+    position : ndarray of shape (n_positions,)
+        Positions, ascending.
+    value : ndarray of shape (n_positions,)
+        Their propensities divided by that of the reference.
+    standard_error : ndarray of shape (n_positions,) or None
+        None.
+    reference : int
+        The position whose propensity counts as 1.
+    method : str
+        How they were found.
+    relevance : classifier
+        The fitted model of the probability of a click on what is examined.
+    log_likelihood : ndarray of shape (n_iter + 1,)
+        Mean log likelihood of the clicks, before each iteration and after the last.
+    n_iter : int
+        Number of iterations.
+    converged : bool
+        Whether the propensities changed less than the tolerance in the last one.
+
+    See Also
+    --------
+    em_propensities : How they are found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_rank.clicks import em_propensities
+    >>> rng = np.random.default_rng(0)
+    >>> X, position = rng.normal(size=(2000, 1)), rng.integers(1, 3, 2000)
+    >>> relevant = rng.random(2000) < 1 / (1 + np.exp(-X[:, 0]))
+    >>> clicks = relevant & (rng.random(2000) < 1 / position)
+    >>> found = em_propensities(X, clicks, position, LogisticRegression())
+    >>> found.converged, bool(np.all(np.diff(found.log_likelihood) > -1e-9))
+    (True, True)
+    """
+
+    relevance: Any
+    log_likelihood: FloatArray
+    n_iter: int
+    converged: bool
