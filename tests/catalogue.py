@@ -21,6 +21,7 @@ from sklearn_rank import (
     BoostedTopRanker,
     GroupRankerAdapter,
     OrderPreservingRanker,
+    OrderPreservingRankerCV,
     PNormPushRanker,
     RankBoostRanker,
     RankEnsemble,
@@ -655,7 +656,13 @@ BIPARTITE_RANKERS = [
 ]
 
 # Rankers that fit others or search: what holds for them is in tests/rankers.
-META_RANKERS = [AccuracyAtTopRankerCV(), GroupRankerAdapter(), RankEnsemble(), TopFocusedRanker()]
+META_RANKERS = [
+    AccuracyAtTopRankerCV(),
+    GroupRankerAdapter(),
+    OrderPreservingRankerCV(),
+    RankEnsemble(),
+    TopFocusedRanker(),
+]
 
 QUERY_RANKERS = [
     OrderPreservingRanker(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, check_cv
+from sklearn.model_selection import GroupKFold, KFold, check_cv
 
 from .._lists import Lists
 from ._folds import Fold, of_taken_rows
@@ -14,7 +14,7 @@ __all__ = ["query_folds"]
 
 
 def query_folds(cv: Any, lists: Lists, n_rows: int) -> list[Fold]:
-    """Make the folds of the items of lists.
+    """Make the folds of the items of lists; those of one list are of its rows.
 
     Parameters
     ----------
@@ -34,6 +34,8 @@ def query_folds(cv: Any, lists: Lists, n_rows: int) -> list[Fold]:
     cv = 5 if cv is None else cv
     groups = lists.list_of
     if isinstance(cv, int | np.integer):
+        if lists.n_lists == 1:
+            return list(KFold(int(cv)).split(groups))
         if lists.n_lists < cv:
             raise ValueError(
                 f"cv={cv} folds of whole queries were asked for, and there are {lists.n_lists}"
@@ -45,7 +47,7 @@ def query_folds(cv: Any, lists: Lists, n_rows: int) -> list[Fold]:
     folds = list(check_cv(cv).split(groups, lists.labels, groups))
     for train, test in folds:
         shared = np.intersect1d(groups[train], groups[test])
-        if len(shared):
+        if len(shared) and lists.n_lists > 1:
             raise ValueError(
                 f"cv cuts queries: {len(shared)} of them, {lists.name_of(int(shared[0]))} among"
                 " these, have rows on both sides of a fold: pass an int, or a splitter that keeps"

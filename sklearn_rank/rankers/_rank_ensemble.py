@@ -41,8 +41,9 @@ class RankEnsemble(QueryRanker, BaseComposition):
         The members with their names: rankers of queries, pipelines, and regressors or classifiers,
         which are fitted without ids. Of classifiers the score is ``decision_function`` or
         ``predict_proba``, of more than two classes the expected class. None is an
-        :class:`OrderPreservingRanker` with features per query, for each of the losses
-        "pairwise_logistic", "pairwise_squared", "pointwise_squared" and "softmax".
+        :class:`OrderPreservingRanker` with ``alpha="scale"`` and features per query by z-scores,
+        for each of the losses "pairwise_logistic", "pairwise_squared", "pointwise_squared" and
+        "softmax".
     weights : {"equal", "fitted"} or array-like of shape (n_members,), default="equal"
         Weights of the members: equal, learned, or given, from 0 on. "fitted" minimises, over
         weights from 0 of sum 1, the squared distance of the mean of the members' scores to the
@@ -84,6 +85,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
 
     See Also
     --------
+    OrderPreservingRankerCV : Chooses one ranker by cross-validation.
     sklearn.ensemble.VotingRegressor : Averages predictions that are amounts.
 
     Notes
@@ -324,7 +326,9 @@ class RankEnsemble(QueryRanker, BaseComposition):
         """Names of the members, and the members as they were given."""
         if self.estimators is None:
             return list(LOSSES), [
-                OrderPreservingRanker(loss, measure=self.measure, normalize="zscore")
+                OrderPreservingRanker(
+                    loss, measure=self.measure, alpha="scale", normalize="zscore"
+                )
                 for loss in LOSSES
             ]
         pairs = self.estimators

@@ -1,0 +1,323 @@
+"""The order-preserving ranker with its penalty, loss and features chosen by cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.parallel import Parallel, delayed
+
+from .._lists import LabelType, Lists
+from .._sklearn_compat import Interval, fit_context
+from .._typing import FloatArray
+from ..exceptions import CalibrationWarning
+from ..losses import TemplateLoss
+from ..metrics import Measure, get_measure
+from ._fitting import restored_on_error
+from ._folds import Fold
+from ._order_preserving import OrderPreservingRanker
+from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists
+from ._query_features import NORMALIZE_CONSTRAINTS, NormalizingRanker, as_normalizer
+from ._query_folds import query_folds
+from ._score_function import LinearScores
+
+__all__ = ["OrderPreservingRankerCV"]
+
+# From a penalty that leaves the direction of the gradient to hardly any.
+ALPHAS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
+
+
+class OrderPreservingRankerCV(NormalizingRanker):
+    """Order-preserving ranker with its penalty chosen by cross-validation over whole queries.
+
+    For each loss and each way to normalise features it fits :class:`OrderPreservingRanker` along
+    the penalties, from the strongest on, to all folds but one, and takes the mean of the measure
+    over the queries of the others. The best of these is fitted to all rows.
+
+    Parameters
+    ----------
+    losses : str, TemplateLoss or sequence of these, default="pairwise_logistic"
+        The losses to choose from.
+    alphas : array-like of float, default=(100, 30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01)
+        Strengths of the penalty to choose from, greater than 0, as factors of the ``"scale"`` of
+        :class:`OrderPreservingRanker`, which does not depend on the loss and the lengths of lists.
+    normalize : None, {"zscore", "rank", "minmax"}, QueryNormalizer or sequence of these, \
+default="zscore"
+        The ways to normalise features within queries to choose from. Where one is chosen,
+        :meth:`predict` needs ``qid``.
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
+        The measure by which it chooses, that gives the utilities, and of which :meth:`score` is
+        the value.
+    cv : int, splitter, iterable or None, default=None
+        Folds of whole queries: their number, a splitter, which is handed the queries as groups, or
+        pairs of training and test rows; None is 5.
+    tol : float, default=1e-6
+        Largest norm of the gradient at the end, relative to that at 0; along the path 1e-4
+        suffices.
+    max_iter : int, default=200
+        Largest number of iterations of a fit.
+    single_list : bool, default=False
+        Whether all rows are one list, so that no ``qid`` is needed, and none is taken. Folds are
+        then of its rows.
+    n_jobs : int or None, default=None
+        Number of paths at a time; None is 1, -1 is all.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen penalty, as :class:`OrderPreservingRanker` takes it.
+    best_params_ : dict
+        The chosen ``loss``, ``alpha`` (with the unit ``*scale``) and ``normalize``.
+    best_score_ : float
+        Mean of the measure over held-out queries, of the chosen ones; the best of many, which is
+        too high for what it estimates.
+    cv_results_ : dict of list and ndarray
+        For all candidates ``params``, ``mean_test_score``, and ``test_scores`` of shape
+        (n_candidates, n_folds).
+    estimator_ : OrderPreservingRanker
+        The ranker that was fitted to all rows.
+    coef_ : ndarray of shape (n_features,)
+        Its coefficients.
+    intercept_ : float
+        Its intercept.
+    normalizer_ : QueryNormalizer or None
+        What normalises the features of queries.
+    training_queries_ : object
+        Which queries were learned from, so that :meth:`score` and scorers can warn where some of
+        them are scored.
+    n_queries_ : int
+        Number of queries that counted.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had string names.
+
+    See Also
+    --------
+    RankEnsemble : Averages rankers, where a choice among losses is hardly better than chance.
+
+    Notes
+    -----
+    A path of penalties costs about two fits, since each starts where the last one ended; all of
+    them ``n_losses * n_normalizations * n_folds`` paths. Features are normalised once, since
+    queries do not depend on each other. Of candidates with equal scores the first is taken, which
+    has the stronger penalty. Nothing is random.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank import OrderPreservingRankerCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> qid = np.repeat(np.arange(20), 10)
+    >>> y = rng.binomial(3, 1 / (1 + np.exp(-X[:, 0])))
+    >>> ranker = OrderPreservingRankerCV(alphas=[10, 1, 0.1], measure="ndcg@5").fit(X, y, qid=qid)
+    >>> ranker.best_params_["loss"], ranker.cv_results_["mean_test_score"].shape
+    ('pairwise_logistic', (3,))
+    """
+
+    _parameter_constraints = {
+        **QueryRanker._parameter_constraints,
+        "losses": [str, TemplateLoss, list, tuple],
+        "alphas": ["array-like"],
+        "normalize": [*NORMALIZE_CONSTRAINTS, list, tuple],
+        "measure": MEASURE_CONSTRAINTS,
+        "cv": ["cv_object"],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        losses="pairwise_logistic",
+        *,
+        alphas=ALPHAS,
+        normalize="zscore",
+        measure="ndcg",
+        cv=None,
+        tol=1e-6,
+        max_iter=200,
+        single_list=False,
+        n_jobs=None,
+    ):
+        self.losses = losses
+        self.alphas = alphas
+        self.normalize = normalize
+        self.measure = measure
+        self.cv = cv
+        self.tol = tol
+        self.max_iter = max_iter
+        self.single_list = single_list
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+    ) -> OrderPreservingRankerCV:
+        """Choose the penalty, the loss and the features, and fit with them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; sparse ones only without normalisation.
+        y : array-like of shape (n_samples,)
+            Relevance, at least 0.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row: numbers, strings or anything that sorts, in any order.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows: 2 is the row twice, 0 the row absent.
+        query_weight : array-like of shape (n_samples,), default=None
+            Non-negative weight of the query of each row, the same for all rows of a query.
+
+        Returns
+        -------
+        OrderPreservingRankerCV
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not valid, there are fewer queries than folds, or ``cv`` cuts some.
+        """
+        with restored_on_error(self):
+            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+            labels = LabelType("graded", name="y")
+            X, lists = self._lists(X, y, qid, weights, labels=labels)
+            folds = query_folds(self.cv, lists, X.shape[0])
+            items, alphas = in_lists(X, lists), self._checked_alphas()
+            given = {
+                "qid": lists.list_of,
+                "sample_weight": lists.weight,
+                "query_weight": None
+                if lists.query_weight is None
+                else lists.to_items(lists.query_weight),
+            }
+            candidates, scores = self._paths(items, lists, given, folds, alphas)
+            mean = _means(scores, lists, folds)
+            best = int(np.argmax(mean))
+            chosen = self._ranker(candidates[best]).set_params(tol=self.tol)
+            self.estimator_ = chosen.fit(items, lists.grade, **given)
+            self.coef_, self.intercept_ = chosen.coef_, chosen.intercept_
+            self.normalizer_, self.alpha_ = chosen.normalizer_, chosen.alpha_
+            self.best_params_, self.best_score_ = candidates[best], float(mean[best])
+            self.cv_results_ = {
+                "params": candidates,
+                "mean_test_score": mean,
+                "test_scores": scores,
+            }
+            self._store_queries(lists)
+        return self
+
+    def _checked_alphas(self) -> list[float]:
+        """The factors, from the strongest penalty on."""
+        alphas = np.asarray(self.alphas, dtype=np.float64)
+        if alphas.ndim != 1 or not len(alphas) or not np.all((alphas > 0) & np.isfinite(alphas)):
+            raise ValueError(
+                f"alphas must be numbers greater than 0, one at least, got {self.alphas!r}."
+            )
+        return sorted(set(alphas.tolist()), reverse=True)
+
+    def _paths(
+        self,
+        items: Any,
+        lists: Lists,
+        given: dict[str, Any],
+        folds: list[Fold],
+        alphas: list[float],
+    ) -> tuple[list[dict[str, Any]], FloatArray]:
+        """All candidates, and their scores of each fold."""
+        measure = get_measure(self.measure)
+        candidates: list[dict[str, Any]] = []
+        tasks = []
+        for normalize in _several(self.normalize):
+            normalizer = as_normalizer(normalize)
+            rows = items
+            if normalizer is not None:
+                arguments = {"qid": lists.list_of, "sample_weight": lists.weight}
+                rows = normalizer.fit_transform(items, **arguments)
+            for loss in _several(self.losses):
+                path = [
+                    {"loss": loss, "alpha": f"{alpha:g}*scale", "normalize": normalize}
+                    for alpha in alphas
+                ]
+                candidates += path
+                rankers = [self._ranker({**p, "normalize": None}) for p in path]
+                tasks += [
+                    delayed(_scores_of_path)(rankers, rows, lists.grade, given, fold, measure)
+                    for fold in folds
+                ]
+        found = np.array(Parallel(n_jobs=self.n_jobs)(tasks))
+        # Path by path: its folds, and in each the scores of its penalties.
+        by_path = found.reshape(-1, len(folds), len(alphas))
+        return candidates, by_path.swapaxes(1, 2).reshape(len(candidates), len(folds))
+
+    def _ranker(self, params: dict[str, Any]) -> OrderPreservingRanker:
+        return OrderPreservingRanker(
+            measure=self.measure,
+            max_iter=self.max_iter,
+            tol=max(self.tol, 1e-4),
+            **params,
+        )
+
+    def _scores(self, X: Any) -> FloatArray:
+        return LinearScores(self.coef_).scores(X) + self.intercept_
+
+
+def _several(choices: Any) -> list[Any]:
+    """Choices as a list, where there may be one."""
+    if isinstance(choices, list | tuple):
+        if not choices:
+            raise ValueError("losses and normalize must have one choice at least, got none.")
+        return list(choices)
+    return [choices]
+
+
+def _means(scores: FloatArray, lists: Lists, folds: list[Fold]) -> FloatArray:
+    """Mean over the folds, by the weight of the queries that each holds out."""
+    weight = np.ones(lists.n_lists) if lists.query_weight is None else lists.query_weight
+    held_out = np.array([weight[np.unique(lists.list_of[test])].sum() for _, test in folds])
+    # A fold in which the measure is undefined says nothing of any candidate.
+    defined = ~np.isnan(scores).any(axis=0)
+    if not defined.any():
+        raise ValueError(
+            "The measure is undefined for the queries of every fold: pass more queries with both"
+            " relevant and other rows."
+        )
+    return scores[:, defined] @ held_out[defined] / held_out[defined].sum()
+
+
+def _scores_of_path(
+    rankers: list[OrderPreservingRanker],
+    X: Any,
+    y: FloatArray,
+    given: dict[str, Any],
+    fold: Fold,
+    measure: Measure,
+) -> list[float]:
+    """Scores of a held-out fold along a path, each fit from where the last one ended."""
+    train, test = fold
+    in_fit = {name: None if v is None else v[train] for name, v in given.items()}
+    in_test: dict[str, Any] = {name: None if v is None else v[test] for name, v in given.items()}
+    X_train, X_test, scores = X[train], X[test], []
+    path = clone(rankers[0]).set_params(warm_start=True)
+    for ranker in rankers:
+        path.set_params(alpha=ranker.alpha)
+        with warnings.catch_warnings():
+            # The fit to all rows tells what there is to tell.
+            warnings.simplefilter("ignore", CalibrationWarning)
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            path.fit(X_train, y[train], **in_fit)
+        value = measure(y[test], path.predict(X_test), **in_test)
+        scores.append(float(value if measure.greater_is_better else -value))
+    return scores

@@ -1,0 +1,147 @@
+"""The penalty: its scale, and its choice by cross-validation, against loops."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, cross_val_score
+
+from sklearn_rank import OrderPreservingRanker, OrderPreservingRankerCV
+from sklearn_rank.exceptions import QueryOverlapWarning
+from sklearn_rank.losses import get_loss
+from sklearn_rank.metrics import get_measure, get_scorer
+from sklearn_rank.preprocessing import QueryNormalizer
+
+pytestmark = pytest.mark.filterwarnings(
+    f"ignore::{QueryOverlapWarning.__module__}.{QueryOverlapWarning.__name__}"
+)
+
+
+def data(n_queries=20, seed=0):
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n_queries), rng.integers(4, 9, n_queries))
+    X = rng.normal(size=(len(qid), 3)) + qid[:, np.newaxis]
+    y = rng.binomial(2, 1 / (1 + np.exp(qid - X[:, 0])))
+    order = rng.permutation(len(qid))
+    return X[order], y[order], qid[order]
+
+
+def scale_by_hand(X, v, qid, loss):
+    """A tenth of the curvature along the utilities, times the variance of the features."""
+    total, queries = 0.0, np.unique(qid)
+    for query in queries:
+        rows = qid == query
+        z = v[rows] - v[rows].mean()
+        z /= z.std() if np.ptp(z) > 0 else 1.0
+        on = get_loss(loss).on(v[rows])
+        slopes = on.value_and_gradient(z / 2)[1] - on.value_and_gradient(-z / 2)[1]
+        total += z @ slopes * X[rows].var(axis=0).mean()
+    return 0.1 * total / len(queries)
+
+
+@pytest.mark.parametrize(
+    "loss", ["pairwise_logistic", "softmax", "pointwise_squared", "pairwise_exponential"]
+)
+def test_scale(loss):
+    X, y, qid = data()
+    v = np.zeros(len(y))
+    for query in np.unique(qid):
+        rows = qid == query
+        gains = 2.0 ** y[rows] - 1
+        ideal = np.sort(gains)[::-1] @ (1 / np.log2(np.arange(2, len(gains) + 2)))
+        v[rows] = gains / ideal if ideal else 0.0
+    ranker = OrderPreservingRanker(loss, alpha="scale").fit(X, y, qid=qid)
+    assert ranker.alpha_ == pytest.approx(scale_by_hand(X, v, qid, loss))
+    assert clone(ranker).set_params(alpha="10*scale").fit(X, y, qid=qid).alpha_ == pytest.approx(
+        10 * ranker.alpha_
+    )
+    sparse = clone(ranker).fit(sp.csr_array(X), y, qid=qid)
+    assert sparse.alpha_ == pytest.approx(ranker.alpha_)
+    weight = np.random.default_rng(0).integers(0, 3, len(y))
+    rows = np.repeat(np.arange(len(y)), weight)
+    one = clone(ranker).fit(X, y, qid=qid, sample_weight=weight)
+    two = clone(ranker).fit(X[rows], y[rows], qid=qid[rows])
+    assert one.alpha_ == pytest.approx(two.alpha_)
+    # In other units of the features the ranking is the same.
+    other = clone(ranker).set_params(tol=1e-10).fit(1e3 * X + 5, y, qid=qid)
+    same = clone(ranker).set_params(tol=1e-10).fit(X, y, qid=qid)
+    np.testing.assert_allclose(1e3 * other.coef_, same.coef_, rtol=1e-4, atol=1e-8)
+
+
+def test_the_scale_of_the_first_batch_is_that_of_all():
+    X, y, qid = data()
+    ranker = OrderPreservingRanker("pairwise_squared", alpha="scale")
+    first, then = qid < 10, qid >= 10
+    alpha = ranker.partial_fit(X[first], y[first], qid=qid[first]).alpha_
+    assert ranker.partial_fit(X[then], y[then], qid=qid[then]).alpha_ == alpha
+    assert alpha == clone(ranker).fit(X[first], y[first], qid=qid[first]).alpha_
+
+
+@pytest.mark.parametrize("alpha", ["scales", "-1*scale", "x*scale", "nan*scale", "1*1*scale"])
+def test_what_is_no_scale(alpha):
+    X, y, qid = data()
+    with pytest.raises(ValueError, match="must be a number from 0 on, 'scale'"):
+        OrderPreservingRanker(alpha=alpha).fit(X, y, qid=qid)
+
+
+def test_the_choice_is_that_of_loops():
+    X, y, qid = data()
+    losses, kinds, alphas = ["softmax", "pairwise_squared"], ["zscore", None], [10.0, 0.1, 1.0]
+    search = OrderPreservingRankerCV(
+        losses, alphas=alphas, normalize=kinds, measure="ndcg@3", cv=3
+    ).fit(X, y, qid=qid)
+    # Folds are of the queries by their ids, whatever the order of the rows.
+    order = np.argsort(qid, kind="stable")
+    folds = list(GroupKFold(3).split(order, groups=qid[order]))
+    means = []
+    for kind in kinds:
+        for loss in losses:
+            for alpha in (10.0, 1.0, 0.1):
+                ranker = OrderPreservingRanker(
+                    loss, measure="ndcg@3", alpha=f"{alpha:g}*scale", normalize=kind
+                )
+                values = []
+                for train, test in ((order[a], order[b]) for a, b in folds):
+                    fitted = clone(ranker).fit(X[train], y[train], qid=qid[train])
+                    score = fitted.predict(X[test], qid=qid[test])
+                    values += get_measure("ndcg@3")(
+                        y[test], score, qid=qid[test], average=None
+                    ).tolist()
+                means.append(np.mean(values))
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], means, atol=2e-3)
+    best = int(np.argmax(search.cv_results_["mean_test_score"]))
+    assert search.best_params_ == search.cv_results_["params"][best]
+    assert search.best_score_ == search.cv_results_["mean_test_score"][best]
+    expected = OrderPreservingRanker(measure="ndcg@3", **search.best_params_).fit(X, y, qid=qid)
+    np.testing.assert_allclose(search.predict(X, qid=qid), expected.predict(X, qid=qid), atol=1e-8)
+    assert search.alpha_ == pytest.approx(expected.alpha_)
+
+
+def test_weights_jobs_order_and_ids():
+    X, y, qid = data()
+    ranker = OrderPreservingRankerCV(alphas=[10, 1, 0.1], cv=3)
+    expected = clone(ranker).fit(X, y, qid=qid)
+    order = np.random.default_rng(3).permutation(len(y))
+    names = np.array([f"query {q:02}" for q in qid])
+    found = clone(ranker).set_params(n_jobs=2).fit(X[order], y[order], qid=names[order])
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-5)
+    weighted = clone(ranker).fit(
+        X, y, qid=qid, query_weight=1.0 + qid % 2, sample_weight=2 + 0 * y
+    )
+    assert weighted.n_queries_ == 20
+    with pytest.raises(ValueError, match="alphas must be numbers greater than 0"):
+        clone(ranker).set_params(alphas=[0.0]).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="cv=3 folds of whole queries were asked for"):
+        clone(ranker).fit(*data(2)[:2], qid=data(2)[2])
+
+
+def test_routing():
+    X, y, qid = data()
+    ranker = OrderPreservingRankerCV(alphas=[10, 0.1], cv=3, normalize=QueryNormalizer("rank"))
+    with config_context(enable_metadata_routing=True):
+        values = cross_val_score(
+            ranker, X, y, cv=GroupKFold(3), params={"groups": qid},
+            scoring=get_scorer("ndcg@3"), error_score="raise",
+        )  # fmt: skip
+    assert np.isfinite(values).all()
