@@ -462,9 +462,6 @@ class OrderPreservingRanker(CallbackSupportMixin, NormalizingRanker, CalibratedR
             self.alpha_ = absolute_alpha(self.alpha, items, of_lists, weighted)
         return LinearProblem(
             items,
-            ThreadedLoss(loss, weighted, effective_n_jobs(self.n_jobs)),
-            alpha=self.alpha,
-            as_design(items),
             of_lists,
             alpha=self.alpha_,
             fit_intercept=self._has_intercept(loss),

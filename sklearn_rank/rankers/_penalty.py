@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._lists import Lists
+from .._solvers import Design
 from .._typing import FloatArray
 from ..losses._shared import ThreadedLoss
 from ..preprocessing import QueryNormalizer
@@ -55,14 +56,14 @@ def relative_alpha(alpha: Any) -> float | None:
     return found
 
 
-def absolute_alpha(alpha: Any, items: Any, loss: ThreadedLoss, lists: Lists) -> float:
+def absolute_alpha(alpha: Any, items: Design, loss: ThreadedLoss, lists: Lists) -> float:
     """Strength of the penalty as the problem takes it.
 
     Parameters
     ----------
     alpha : float or str
         The parameter.
-    items : {ndarray, sparse matrix} of shape (n, n_features)
+    items : Design
         Rows of the lists, in their order.
     loss : ThreadedLoss
         The loss, weighted as in the objective.
@@ -78,7 +79,7 @@ def absolute_alpha(alpha: Any, items: Any, loss: ThreadedLoss, lists: Lists) -> 
     return float(alpha) if factor is None else factor * curvature_scale(items, loss, lists)
 
 
-def curvature_scale(items: Any, loss: ThreadedLoss, lists: Lists) -> float:
+def curvature_scale(items: Design, loss: ThreadedLoss, lists: Lists) -> float:
     """A tenth of the curvature of the loss in the coefficient of a feature.
 
     It is the sum over the lists of the curvature of the loss between scores of minus and plus half
@@ -86,7 +87,7 @@ def curvature_scale(items: Any, loss: ThreadedLoss, lists: Lists) -> float:
 
     Parameters
     ----------
-    items : {ndarray, sparse matrix} of shape (n, n_features)
+    items : Design
         Rows of the lists, in their order.
     loss : ThreadedLoss
         The loss, weighted as in the objective.
@@ -109,15 +110,15 @@ def curvature_scale(items: Any, loss: ThreadedLoss, lists: Lists) -> float:
     return SHARE * scale if 0.0 < scale < np.inf else 1.0
 
 
-def _mean_variances(items: Any, lists: Lists) -> FloatArray:
+def _mean_variances(items: Design, lists: Lists) -> FloatArray:
     """Mean over the features of their variance in each list."""
     found = np.empty(lists.n_lists)
     start = 0
     while start < lists.n_lists:
         end = lists.offsets[start] + COPIED
         stop = max(start + 1, int(np.searchsorted(lists.offsets, end, "right")) - 1)
-        rows = items[lists.offsets[start] : lists.offsets[stop]]
-        found[start:stop] = _mean_variances_of(rows, lists.part(start, stop))
+        rows: Any = items.rows(slice(lists.offsets[start], lists.offsets[stop]))
+        found[start:stop] = _mean_variances_of(rows.matrix, lists.part(start, stop))
         start = stop
     return found
 

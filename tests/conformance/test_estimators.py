@@ -32,7 +32,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklearn_rank
-from sklearn_rank._sklearn_compat import BaseSearchCV
 from sklearn_rank.exceptions import (
     PositiveClassWarning,
     SingleListWarning,
@@ -98,13 +97,6 @@ def public_rankers():
     """Those that choose among no others and are no transformers."""
     others = {type(one) for one in SELECTIONS + TRANSFORMERS} | SEARCHES_OF_QUERIES
     return [estimator for estimator in public_estimators() if estimator not in others]
-    others = {type(one) for one in SELECTIONS + TRANSFORMERS}
-    return [
-        estimator
-        for estimator in public_estimators()
-        # Searches of scikit-learn over another resource are tested in model_selection.
-        if estimator not in others and not issubclass(estimator, BaseSearchCV)
-    ]
 
 
 @pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
