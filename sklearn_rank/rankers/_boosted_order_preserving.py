@@ -76,6 +76,9 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
     monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
         1 where the score may only rise with a feature, -1 where it may only fall, 0 elsewhere; or
         such numbers by names of features.
+    propensity_clip : float, default=0.0
+        Least propensity, in [0, 1]: smaller ones count as this one. More is less variance, and
+        more bias against rows that were rarely examined; 0 clips none.
     early_stopping : bool, default=False
         Whether to end the fit, and to keep the trees up to the best round, by the value of
         ``measure`` for held-out queries.
@@ -184,6 +187,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         "l2_regularization": [Interval(Real, 0, None, closed="left")],
         "max_features": [Interval(RealNotInt, 0, 1, closed="right")],
         "monotonic_cst": ["array-like", dict, None],
+        "propensity_clip": [Interval(Real, 0, 1, closed="both")],
         **EARLY_STOPPING_CONSTRAINTS,
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -204,6 +208,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         l2_regularization=0.0,
         max_features=1.0,
         monotonic_cst=None,
+        propensity_clip=0.0,
         early_stopping=False,
         validation_fraction=0.1,
         n_iter_no_change=20,
@@ -224,6 +229,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         self.l2_regularization = l2_regularization
         self.max_features = max_features
         self.monotonic_cst = monotonic_cst
+        self.propensity_clip = propensity_clip
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -243,6 +249,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         qid: Any = None,
         sample_weight: Any = None,
         query_weight: Any = None,
+        propensity: Any = None,
         X_val: Any = None,
         y_val: Any = None,
         qid_val: Any = None,
@@ -263,6 +270,10 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             Non-negative weights of the rows; 0 is the row absent.
         query_weight : array-like of shape (n_samples,), default=None
             Non-negative weight of the query of each row, the same for all rows of a query.
+        propensity : array-like of shape (n_samples,), default=None
+            Where y is what was observed of the relevance, as clicks: the probability in (0, 1]
+            that each row was examined, as in :class:`OrderPreservingRanker`. ``early_stopping``
+            then needs ``X_val`` and relevance that is known.
         X_val : {array-like, sparse matrix} of shape (n_val, n_features), default=None
             Rows of other queries, by which ``early_stopping=True`` ends the fit.
         y_val : array-like of shape (n_val,), default=None
@@ -295,7 +306,15 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         """
         with restored_on_error(self):
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            rows, lists = self._utility_lists(X, y, qid, weights, reset=True)
+            if propensity is not None and self.early_stopping and X_val is None:
+                raise ValueError(
+                    "early_stopping=True holds out queries, and a measure of their clicks prefers"
+                    " what was shown on top: pass X_val, y_val and qid_val with known relevance,"
+                    " or early_stopping=False."
+                )
+            rows, lists = self._utility_lists(
+                X, y, qid, weights, reset=True, propensity=propensity
+            )
             random = check_random_state(self.random_state)
             held = None
             if check_validation_data(self.early_stopping, X_val, y_val=y_val, qid_val=qid_val):
