@@ -93,6 +93,9 @@ class RankEnsemble(QueryRanker, BaseComposition):
     Scores are standardised by the rows that are scored together, so that all rows of a query have
     to be, with their ids. An ensemble fitted on one list places rows that come without ids in it.
 
+    For fitted weights members score held-out rows as they stand: one that normalises features
+    within queries counts each row there once, whatever its ``sample_weight``.
+
     Members are handed ``qid``, ``sample_weight`` and ``query_weight`` where they take them: by
     their own arguments, or, pipelines, by what their steps ask for. Weights that a member does
     not take are refused. Members see X as an array, without names.
@@ -261,7 +264,9 @@ class RankEnsemble(QueryRanker, BaseComposition):
                 delayed(_fitted)(member, X, lists.grade, given) for member in members
             )
             self.named_estimators_ = Bunch(**dict(zip(names, self.estimators_, strict=True)))
-            scores = _scores_of(self.estimators_, X, given["qid"])
+            # Members place the rows of one list in that list, as they learned it with its weights.
+            ids = None if lists.n_lists == 1 else given["qid"]
+            scores = _scores_of(self.estimators_, X, ids)
             self.fusion_ = Fusion(self.fusion).fit(scores, given["qid"], lists.weight)
             self._store_queries(lists)
         return self
