@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.optimize import brentq
 
 from .._lists import Lists, ScoredLists
@@ -15,11 +14,10 @@ from ..losses import TemplateLoss
 from ..losses._shared import ThreadedLoss
 from ..metrics import Measure
 from ._fitting import WarnedOnce
+from ._row_keys import feature_keys
 
 __all__ = ["LossObjective", "MeasureOfScores", "in_canonical_order"]
 
-# Rows of which sums are taken at once.
-BLOCK = 2**12
 
 # Draws of signs from which the curvature of a loss that does not know it is estimated.
 N_DRAWS = 4
@@ -144,7 +142,7 @@ def in_canonical_order(X: Any, lists: Lists) -> tuple[Any, Lists]:
         The items in this order.
     """
     rows = np.arange(len(lists.labels)) if lists.rows is None else lists.rows
-    key = _projection(X)[rows]
+    key = feature_keys(X)[rows]
     order = np.lexsort((key, lists.counts, lists.grade, lists.list_of))
     rows = rows[order]
     lists = replace(
@@ -156,15 +154,3 @@ def in_canonical_order(X: Any, lists: Lists) -> tuple[Any, Lists]:
     if X.shape[0] == len(rows) and np.array_equal(rows, np.arange(len(rows))):
         return X, lists
     return X[rows], lists
-
-
-def _projection(X: Any) -> FloatArray:
-    """One number for each row, the same bits wherever the row stands."""
-    direction = np.random.default_rng(0).normal(size=X.shape[1])
-    if sp.issparse(X):
-        return np.asarray(X @ direction)
-    found = np.empty(X.shape[0])
-    for start in range(0, X.shape[0], BLOCK):
-        rows = slice(start, start + BLOCK)
-        found[rows] = (X[rows] * direction).sum(axis=1)
-    return found

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._lists import Lists
 from .._sklearn_compat import (
@@ -193,6 +193,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         "verbose": ["verbose"],
         "backend_params": [dict, None],
     }
+    _finite = "allow-nan"
 
     def __init__(
         self,
@@ -259,7 +260,8 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows. Sparse matrices are converted to CSR.
+            Rows; NaN is a value that is missing, which the trees send to the side that is
+            better. Sparse matrices are converted to CSR.
         y : array-like of shape (n_samples,)
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
@@ -318,10 +320,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             random = check_random_state(self.random_state)
             held = None
             if check_validation_data(self.early_stopping, X_val, y_val=y_val, qid_val=qid_val):
-                given = validate_data(
-                    self, X_val, dtype=np.float64, accept_sparse="csr", reset=False
-                )
-                held = self._monitor(given, y_val, qid_val)
+                held = self._monitor(self._checked_rows(X_val), y_val, qid_val)
             train = lists
             if self.early_stopping and held is None:
                 kept = ~held_out_lists(lists, self.validation_fraction, random)

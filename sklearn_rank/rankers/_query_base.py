@@ -52,6 +52,8 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
 
     # Types of X that a fit takes as they are; of others it makes the first.
     _row_types: ClassVar[Any] = np.float64
+    # Whether X must be finite, as scikit-learn's validation takes it.
+    _finite: ClassVar[Any] = True
 
     n_queries_: int
     training_queries_: TrainingQueries
@@ -65,6 +67,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         tags.target_tags.required = True
         tags.target_tags.positive_only = True
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._finite == "allow-nan"
         return tags
 
     @abstractmethod
@@ -74,12 +77,26 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
         """Check rows and labels."""
         return validate_data(
-            self, X, y, dtype=self._row_types, accept_sparse="csr", y_numeric=True, reset=reset
+            self,
+            X,
+            y,
+            dtype=self._row_types,
+            accept_sparse="csr",
+            ensure_all_finite=self._finite,
+            y_numeric=True,
+            reset=reset,
         )
 
     def _checked_rows(self, X: Any) -> Any:
         """Check rows that come without labels."""
-        return validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        return validate_data(
+            self,
+            X,
+            dtype=np.float64,
+            accept_sparse="csr",
+            ensure_all_finite=self._finite,
+            reset=False,
+        )
 
     def _predict_lists(self, X: Any, qid: Any) -> FloatArray:
         """Scores of the rows of lists, for which a subclass may need their ids."""

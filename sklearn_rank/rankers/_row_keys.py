@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from .._codes import coded_column, distinct_codes
 from .._typing import AnyArray, FloatArray
 
-__all__ = ["is_frame", "mixed_bits", "row_keys"]
+__all__ = ["feature_keys", "is_frame", "mixed_bits", "row_keys"]
 
 # Values at a time, so that they stay in the processor's cache.
 BLOCK = 1 << 15
@@ -54,7 +54,7 @@ def row_keys(X: Any, labels: FloatArray) -> AnyArray:
         The same for rows of the same values, in any container and whatever the other rows are;
         of different rows two agree with probability 2**-64.
     """
-    return _keys_of_features(X) + mixed_bits(labels)
+    return feature_keys(X) + mixed_bits(labels)
 
 
 def mixed_bits(values: AnyArray) -> AnyArray:
@@ -73,7 +73,19 @@ def mixed_bits(values: AnyArray) -> AnyArray:
     return _mixed(_bits(values), SECOND)
 
 
-def _keys_of_features(X: Any) -> AnyArray:
+def feature_keys(X: Any) -> AnyArray:
+    """Hash the features of each row.
+
+    Parameters
+    ----------
+    X : ndarray, sparse array in CSR format or DataFrame of shape (n, n_features)
+        Rows.
+
+    Returns
+    -------
+    ndarray of uint64 of shape (n,)
+        As :func:`row_keys`, without labels.
+    """
     if sp.issparse(X):
         return _keys_of_sparse(X)
     if is_frame(X):

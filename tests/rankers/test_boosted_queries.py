@@ -264,6 +264,22 @@ def test_what_is_stored_scores_the_same(backend):
     assert isinstance(read.booster_, module.Booster)
 
 
+def test_missing_values_are_values(backend):
+    X, y, qid = data()
+    X = np.column_stack([X, y + 0.5])
+    X[y == y.max(), -1] = np.nan  # that it is missing tells the most relevant rows
+    ranker = BoostedOrderPreservingRanker(backend=backend, **FEW).fit(X, y, qid=qid)
+    np.testing.assert_array_equal(
+        BoostedOrderPreservingRanker(backend=backend, **FEW)
+        .fit(X[::-1], y[::-1], qid=qid[::-1])
+        .predict(X),
+        ranker.predict(X),
+    )
+    assert ranker.predict(X)[y == y.max()].min() > ranker.predict(X)[y < y.max()].max()
+    with pytest.raises(ValueError, match="infinity"):
+        ranker.predict(np.full_like(X, np.inf))
+
+
 def test_a_missing_package_is_named(monkeypatch):
     X, y, qid = data()
     monkeypatch.setitem(sys.modules, "xgboost", None)
