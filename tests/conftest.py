@@ -17,3 +17,10 @@ def _no_figure_stays_open():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+def pytest_collection_modifyitems(items):
+    """Refuse names of tests that no other process would give them."""
+    for item in items:
+        if " at 0x" in item.nodeid:
+            raise pytest.UsageError(f"{item.nodeid}: name the cases by ids=tests.naming.shown.")

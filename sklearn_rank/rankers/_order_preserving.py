@@ -63,11 +63,12 @@ class OrderPreservingRanker(CallbackSupportMixin, NormalizingRanker, CalibratedR
         logistic loss; greater than 0. None is that of the measure, 1 for NDCG, or where there is
         none, as for DCG, the largest utility in the training data; for :meth:`partial_fit` give
         one that holds for all batches.
-    alpha : float or str, default=1.0
-        Strength of the penalty, at least 0; more is smaller coefficients. ``"scale"``, or a factor
-        of it such as ``"10*scale"``, is relative to the curvature of the loss and the variance of
-        the features within queries, and means the same for all losses and lengths of lists; in
-        :meth:`partial_fit` it is taken from the first batch. See Notes.
+    alpha : float or str, default="scale"
+        Strength of the penalty; more is smaller coefficients. ``"scale"``, or a factor of it such
+        as ``"10*scale"``, is relative to the curvature of the loss and the variance of the
+        features within queries, and means the same for all losses and lengths of lists; in
+        :meth:`partial_fit` it is taken from the first batch. A number, at least 0, is the alpha of
+        the objective. See Notes.
     normalize : {None, "zscore", "rank", "minmax"} or QueryNormalizer, default=None
         How features are put on one scale within each query first, by
         :class:`sklearn_rank.preprocessing.QueryNormalizer`. Scores of a row then depend on the
@@ -221,7 +222,7 @@ class OrderPreservingRanker(CallbackSupportMixin, NormalizingRanker, CalibratedR
         *,
         measure="ndcg",
         eta=None,
-        alpha=1.0,
+        alpha="scale",
         normalize=None,
         fit_intercept=True,
         solver="auto",
@@ -338,7 +339,8 @@ class OrderPreservingRanker(CallbackSupportMixin, NormalizingRanker, CalibratedR
         """Fit to more queries, whole ones, beside what is remembered of earlier ones.
 
         Of the loss of earlier queries a quadratic function is kept, exact for squared losses: for
-        these the result is that of :meth:`fit` on all queries, whatever the batches. For others it
+        these, with a number for ``alpha``, the result is that of :meth:`fit` on all queries,
+        whatever the batches. For others it
         is the second-order expansion where each batch ended.
 
         Parameters

@@ -245,7 +245,7 @@ def test_an_unknown_measure_is_refused_before_the_fit():
 def test_a_divergence_without_second_derivatives_is_minimised_by_lbfgs():
     X, y, qid = data()
     half = losses.ListwiseBregman(lambda u: u @ u / 2, lambda u: u, lambda s: s, mu=1.0)
-    one = OrderPreservingRanker(half, tol=1e-8).fit(X, y, qid=qid)
+    one = OrderPreservingRanker(half, alpha=1.0, tol=1e-8).fit(X, y, qid=qid)
     two = OrderPreservingRanker("pointwise_squared", alpha=2.0, tol=1e-8).fit(X, y, qid=qid)
     np.testing.assert_allclose(one.coef_, two.coef_, atol=1e-6)
     with pytest.raises(ValueError, match="solver='newton-cg' needs Hessian products"):
@@ -458,7 +458,8 @@ GAIN_AT_2 = make_measure(
 
 def test_a_measure_of_ones_own_goes_where_a_name_goes():
     X, y, qid = data()
-    ranker = clone(OrderPreservingRanker("pointwise_squared", measure=GAIN_AT_2, tol=1e-9))
+    ranker = OrderPreservingRanker("pointwise_squared", measure=GAIN_AT_2, alpha=1.0, tol=1e-9)
+    ranker = clone(ranker)
     ranker.fit(X, y, qid=qid)
     by_loss = np.linalg.lstsq(
         np.vstack((np.column_stack((X, np.ones(len(y)))), 2 * np.eye(4)[:3])),

@@ -17,6 +17,7 @@ from sklearn_rank import BoostedOrderPreservingRanker, OrderPreservingRanker, Ra
 from sklearn_rank.exceptions import CalibrationWarning
 from sklearn_rank.metrics import get_measure, get_scorer, make_measure
 from tests.losses.cases import CASES
+from tests.naming import shown
 
 # Loss and score of a list of three rows, and grades that an examination reveals.
 SHORT = np.array([0.3, -0.5, 0.1])
@@ -53,7 +54,7 @@ LARGE = {
 }
 
 
-@pytest.mark.parametrize("case", UNBIASED, ids=repr)
+@pytest.mark.parametrize("case", UNBIASED, ids=shown)
 @pytest.mark.parametrize("graded", [False, True])
 def test_the_expected_loss_of_clicks_is_that_of_the_relevance(case, graded):
     loss = LARGE.get(type(case.loss).__name__, case.loss)
@@ -81,7 +82,7 @@ def test_the_expected_loss_of_clicks_is_that_of_the_relevance(case, graded):
     assert not np.allclose(np.diff(naive), np.diff(true), rtol=1e-2)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if not c.loss.is_order_preserving], ids=repr)
+@pytest.mark.parametrize("case", [c for c in CASES if not c.loss.is_order_preserving], ids=shown)
 def test_other_losses_are_biased_and_refused(case):
     truth = (GRADES > 0).astype(float)
     scores = [SHORT, np.array([1.0, 0.5, -1.5])]
@@ -196,7 +197,7 @@ def test_rows_in_any_order_and_of_any_kind():
 
 def test_partial_fit_takes_propensities():
     X, y, qid, propensity = clicks()
-    ranker = OrderPreservingRanker("pairwise_squared", measure="dcg", tol=1e-11)
+    ranker = OrderPreservingRanker("pairwise_squared", measure="dcg", alpha=1.0, tol=1e-11)
     whole = clone(ranker).fit(X, y, qid=qid, propensity=propensity)
     parts = clone(ranker)
     for rows in (qid < 5, qid >= 5):

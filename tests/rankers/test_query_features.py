@@ -79,7 +79,7 @@ def test_one_list_needs_no_ids(ranker):
 
 def test_batches_are_the_fit_of_all():
     X, y, qid = data()
-    ranker = OrderPreservingRanker("pairwise_squared", normalize="zscore", tol=1e-10)
+    ranker = OrderPreservingRanker("pairwise_squared", alpha=1.0, normalize="zscore", tol=1e-10)
     whole = clone(ranker).fit(X, y, qid=qid)
     for query in range(12):
         rows = qid == query
