@@ -53,7 +53,9 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     # Types of X that a fit takes as they are; of others it makes the first.
     _row_types: ClassVar[Any] = np.float64
     # Whether X must be finite, as scikit-learn's validation takes it.
-    _finite: ClassVar[Any] = True
+    _finite: Any = True
+    # Format of sparse matrices that X may be; False is none.
+    _sparse: ClassVar[Any] = "csr"
 
     n_queries_: int
     training_queries_: TrainingQueries
@@ -66,7 +68,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.positive_only = True
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self._sparse is not False
         tags.input_tags.allow_nan = self._finite == "allow-nan"
         return tags
 
@@ -81,7 +83,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             X,
             y,
             dtype=self._row_types,
-            accept_sparse="csr",
+            accept_sparse=self._sparse,
             ensure_all_finite=self._finite,
             y_numeric=True,
             reset=reset,
@@ -93,7 +95,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             self,
             X,
             dtype=np.float64,
-            accept_sparse="csr",
+            accept_sparse=self._sparse,
             ensure_all_finite=self._finite,
             reset=False,
         )

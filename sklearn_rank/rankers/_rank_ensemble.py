@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Bunch
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists
 from .._sklearn_compat import BaseComposition, HasMethods, StrOptions, fit_context
@@ -96,6 +96,9 @@ class RankEnsemble(QueryRanker, BaseComposition):
     For fitted weights members score held-out rows as they stand: one that normalises features
     within queries counts each row there once, whatever its ``sample_weight``.
 
+    X may hold NaN where every given member takes it, as boosted trees do and pipelines with an
+    imputer.
+
     Members are handed ``qid``, ``sample_weight`` and ``query_weight`` where they take them: by
     their own arguments, or, pipelines, by what their steps ask for. Weights that a member does
     not take are refused. Members see X as an array, without names.
@@ -142,6 +145,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
         "cv": ["cv_object"],
         "n_jobs": [Integral, None],
     }
+    _sparse = False
 
     def __init__(
         self,
@@ -162,10 +166,10 @@ class RankEnsemble(QueryRanker, BaseComposition):
         self.single_list = single_list
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
+    @property
+    def _finite(self) -> bool | str:
+        """Whether X must be finite: members that are given judge it themselves."""
+        return True if self.estimators is None else "allow-nan"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters, and those of the members as ``name__parameter``.
@@ -293,7 +297,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
             If the ensemble was fitted on several queries and ``qid`` is None.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = self._checked_rows(X)
         if qid is None and self.n_queries_ > 1:
             raise ValueError(
                 f"This {type(self).__name__} was fitted on {self.n_queries_} queries, and got no"

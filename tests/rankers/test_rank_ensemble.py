@@ -6,9 +6,11 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -202,3 +204,18 @@ def test_groups_reach_it_and_its_members_in_searches():
         ).fit(X, y, groups=qid)  # fmt: skip
     value = get_scorer("ndcg@3")(search, X, y, qid=qid)
     assert value == search.best_estimator_.score(X, y, qid=qid)
+
+
+def test_missing_values_pass_to_members_that_all_take_them():
+    X, y, qid = data()
+    X[::7, 0] = np.nan
+    trees = HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=2)
+    filled = make_pipeline(SimpleImputer(), Ridge())
+    ensemble = RankEnsemble([("trees", trees), ("linear", filled)]).fit(X, y, qid=qid)
+    one = RankEnsemble([("trees", trees)]).fit(X, y, qid=qid).predict(X, qid=qid)
+    two = RankEnsemble([("linear", filled)]).fit(X, y, qid=qid).predict(X, qid=qid)
+    np.testing.assert_allclose(ensemble.predict(X, qid=qid), (one + two) / 2, atol=1e-12)
+    with pytest.raises(ValueError, match="Ridge does not accept missing values"):
+        RankEnsemble([("trees", trees), ("linear", Ridge())]).fit(X, y, qid=qid)
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        RankEnsemble().fit(sp.csr_array(np.nan_to_num(X)), y, qid=qid)
