@@ -68,9 +68,9 @@ def add(store, data_set, seed, name, method):
     start, values, queries, chosen = time.process_time(), [], [], []
     for number in range(FOLDS):
         earlier = {
-            other: store.chosen(data_set, seed, other)[number]
+            other: chosen_by[number]
             for other in METHODS
-            if store.chosen(data_set, seed, other) is not None
+            if (chosen_by := store.chosen(data_set, seed, other)) is not None
         }
         train, test = split_of(data_set, seed, number)
         score, parameters = method(Fold(train, test, seed, earlier))
@@ -107,7 +107,7 @@ def main():
     warnings.simplefilter("ignore", UserWarning)
     store = Store()
     if options.run:
-        print(describe_machine("lightgbm", "xgboost"))
+        print(describe_machine("lightgbm"))
         run(store, options)
     print_tables(store)
 

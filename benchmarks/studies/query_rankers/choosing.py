@@ -1,14 +1,15 @@
 """Parameters by cross-validation over whole training queries, alike for every method."""
 
 from collections import defaultdict
-from itertools import product
 
 import numpy as np
 
 # Leaves and rows per leaf at the first learning rate; then the best of them at the second one with
 # twice the rounds: 5 candidates of 6 stages each, for every kind of trees.
-LEAVES = (4, 12)
-ROWS_PER_LEAF = (10, 40)
+SHAPES = [{"leaves": leaves, "rows": rows} for leaves in (4, 12) for rows in (10, 40)]
+# Of losses of pairs also the power of its length by which the loss of a query is divided: half of
+# the combinations, so that these are as many.
+SHAPES_OF_PAIRS = [shape | {"power": i in (0, 3)} for i, shape in enumerate(SHAPES)]
 FIRST_RATE, SECOND_RATE = 0.1, 0.05
 ROUNDS = (10, 20, 30, 50, 75, 100)
 
@@ -51,19 +52,10 @@ def best(candidates, staged, splits):
     return dict(key), values[key]
 
 
-def best_trees(staged, splits):
-    """Leaves, rows per leaf, learning rate and rounds."""
-    first = [
-        {"leaves": leaves, "rows": rows, "rate": FIRST_RATE, "rounds": ROUNDS}
-        for leaves, rows in product(LEAVES, ROWS_PER_LEAF)
-    ]
+def best_trees(staged, splits, shapes):
+    """The best shape, learning rate and rounds."""
+    first = [shape | {"rate": FIRST_RATE, "rounds": ROUNDS} for shape in shapes]
     chosen, value = best(first, staged, splits)
     slower = {**chosen, "rate": SECOND_RATE, "rounds": tuple(2 * n for n in ROUNDS)}
     other, other_value = best([slower], staged, splits)
     return other if other_value > value else chosen
-
-
-def best_grid(grid, staged, splits):
-    """The parameters of the largest value of a grid, and the value."""
-    candidates = [dict(zip(grid, each, strict=True)) for each in product(*grid.values())]
-    return best(candidates, staged, splits)

@@ -1,40 +1,33 @@
-"""Linear rankers: standardised columns, and a loss with its penalty."""
+"""Linear rankers, as a user makes them."""
 
-import warnings
+from sklearn.preprocessing import StandardScaler
 
-import numpy as np
-from benchmark_utils.features import Features
-from sklearn.exceptions import ConvergenceWarning
-
-from sklearn_rank import OrderPreservingRanker
+from sklearn_rank import OrderPreservingRanker, OrderPreservingRankerCV, RankEnsemble
 from sklearn_rank.losses import get_loss_names
 
 LOSSES = tuple(get_loss_names(order_preserving=True))
-ALPHAS = tuple(10.0 ** np.arange(3, -4, -1))
+FEW_LOSSES = ("pairwise_logistic", "pairwise_squared", "pointwise_squared", "softmax")
+MEASURE = "ndcg@10"
 
 
-def ranker_of(parameters, **more):
-    """Make a ranker of chosen parameters."""
-    return OrderPreservingRanker(parameters["loss"], alpha=parameters["alpha"], **more)
+def per_query(loss="pairwise_logistic"):
+    """Features on one scale within each query, the penalty relative to the loss."""
+    return OrderPreservingRanker(loss, measure=MEASURE, alpha="scale", normalize="zscore")
 
 
-def staged(train, held_out, parameters):
-    """Scores by each strength of one loss, each fit starting from the last."""
-    features = Features(parameters["features"])
-    X = features.fit_transform(train.X, train.qid)
-    Z = features.transform(held_out.X, held_out.qid)
-    ranker = ranker_of({**parameters, "alpha": 1.0}, warm_start=True, tol=1e-4)
-    for alpha in np.atleast_1d(parameters["alpha"]).tolist():
-        ranker.set_params(alpha=alpha)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            ranker.fit(X, train.y, qid=train.qid)
-        yield {**parameters, "alpha": alpha}, ranker.predict(Z)
+def several(losses=FEW_LOSSES):
+    """The mean of one such ranker for each loss."""
+    return RankEnsemble([(loss, per_query(loss)) for loss in losses], measure=MEASURE)
 
 
-def scores(train, test, parameters):
-    """Scores of the test rows by a fit with chosen parameters."""
-    features = Features(parameters["features"])
-    X = features.fit_transform(train.X, train.qid)
-    ranker = ranker_of(parameters).fit(X, train.y, qid=train.qid)
-    return ranker.predict(features.transform(test.X, test.qid))
+def chosen(cv):
+    """The same with the penalty by cross-validation."""
+    return OrderPreservingRankerCV(measure=MEASURE, cv=cv)
+
+
+def standardised_scores(train, test, **parameters):
+    """Scores of the test rows by columns of unit variance and a ranker of parameters."""
+    scaler = StandardScaler().fit(train.X)
+    ranker = OrderPreservingRanker(**parameters)
+    ranker.fit(scaler.transform(train.X), train.y, qid=train.qid)
+    return ranker.predict(scaler.transform(test.X))

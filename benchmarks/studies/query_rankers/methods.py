@@ -1,16 +1,20 @@
-"""The methods, one line each."""
+"""The methods, one line each, and which of them are compared."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 
 import numpy as np
-from benchmark_utils.features import by_query, unit_variance
+
+from sklearn_rank import RankEnsemble
 
 from . import linear, trees
-from .choosing import best_grid, best_trees
+from .choosing import SHAPES, SHAPES_OF_PAIRS, best_trees
 from .data_sets import inner_splits
 
-OLD_DEFAULT = {"loss": "pairwise_logistic", "features": "as is", "alpha": 1.0}
+BOOSTED = ("pairwise_logistic", "softmax", "pointwise_logistic")
+OLD_DEFAULT = "linear, alpha=1"
+DEFAULT_TREES = {"leaves": 31, "rows": 20, "rate": 0.1, "rounds": 100}
 
 
 @dataclass
@@ -30,46 +34,34 @@ class Fold:
     train: object
     test: object
     seed: int
-    earlier: object
-    made: dict = field(default_factory=dict)
+    earlier: dict
 
-    @property
-    def splits(self):
-        """Inner splits of the training queries."""
-        if "splits" not in self.made:
-            self.made["splits"] = inner_splits(self.train, self.seed)
-        return self.made["splits"]
+    def scores(self, ranker):
+        """Scores of the test rows by a ranker of queries that is fitted here."""
+        ranker.fit(self.train.X, self.train.y, qid=self.train.qid)
+        return ranker.predict(self.test.X, qid=self.test.qid)
 
 
-def averaged(fold, members, weights=None):
-    """Mean of scores, each of them standardised in each query."""
-    qid = fold.test.qid
-    scaled = [by_query(unit_variance, score[:, None], qid).ravel() for score in members]
-    return np.average(scaled, axis=0, weights=weights)
+def standardised(fold, **parameters):
+    """A linear ranker of columns of unit variance."""
+    return linear.standardised_scores(fold.train, fold.test, **parameters), parameters
 
 
-def fixed_linear(fold, parameters):
-    """A linear ranker with parameters that nobody chose."""
-    return linear.scores(fold.train, fold.test, parameters), parameters
+def fixed(fold, make):
+    """A ranker of which nothing is chosen."""
+    return fold.scores(make()), {}
 
 
-def chosen_linear(fold, **grid):
-    """A linear ranker with parameters from a grid."""
-    grid = {"loss": ("pairwise_logistic",), "features": ("as is",), **grid}
-    chosen, _ = best_grid({**grid, "alpha": (linear.ALPHAS,)}, linear.staged, fold.splits)
-    return linear.scores(fold.train, fold.test, chosen), chosen
-
-
-def averaged_linear(fold, **grid):
-    """The mean of all calibrated losses, the strength of each chosen."""
-    each = [chosen_linear(fold, loss=(loss,), **grid) for loss in linear.LOSSES]
-    return averaged(fold, [score for score, _ in each]), [chosen for _, chosen in each]
-
-
-def chosen_trees(fold, fit):
-    """Trees with parameters chosen."""
-    chosen = best_trees(trees.stages(fit), fold.splits)
-    return trees.scores(fit, fold.train, fold.test, chosen), chosen
+def chosen_linear(fold):
+    """A linear ranker with its penalty chosen by the inner splits."""
+    qid = fold.train.qid
+    cv = [
+        (np.flatnonzero(np.isin(qid, a.queries)), np.flatnonzero(np.isin(qid, b.queries)))
+        for a, b in inner_splits(fold.train, fold.seed)
+    ]
+    ranker = linear.chosen(cv)
+    score = fold.scores(ranker)
+    return score, {key: str(value) for key, value in ranker.best_params_.items()}
 
 
 def fixed_trees(fold, fit, parameters):
@@ -77,33 +69,107 @@ def fixed_trees(fold, fit, parameters):
     return trees.scores(fit, fold.train, fold.test, parameters), parameters
 
 
-def several_trees(fold, fit, method, size):
-    """The mean of several fits with what a method chose, each with draws of its own."""
-    chosen = fold.earlier[method]
-    members = [trees.scores(fit, fold.train, fold.test, chosen, seed) for seed in range(size)]
-    return averaged(fold, members), chosen
+def chosen_trees(fold, fit, shapes):
+    """Trees with parameters chosen by the inner splits."""
+    splits = inner_splits(fold.train, fold.seed)
+    chosen = best_trees(trees.stages(fit), splits, shapes)
+    return trees.scores(fit, fold.train, fold.test, chosen), chosen
 
 
-DEFAULT_TREES = {"leaves": 31, "rows": 20, "rate": 0.1, "rounds": 100}
-BY_QUERY = {"features": ("as is", "by query")}
+def lambdaranks(fold, size):
+    """Members with what lambdarank chose, each with draws of its own."""
+    chosen = fold.earlier["lambdarank"]
+    members = [(f"{i}", trees.lambdarank_member(chosen, i)) for i in range(size)]
+    return RankEnsemble(members, measure=linear.MEASURE)
+
+
+def together(fold, members, weights="equal"):
+    """The mean of rankers that are made of a fold."""
+    named = [(f"{i}", make(fold)) for i, make in enumerate(members)]
+    ranker = RankEnsemble(named, weights=weights, measure=linear.MEASURE, cv=3)
+    return fold.scores(ranker), {"weights": ranker.weights_.round(3).tolist()}
+
+
+def boosted(fold, loss="pairwise_logistic"):
+    """A member with what boosted trees of a loss chose."""
+    return trees.calibrated_ranker(fold.earlier[f"boosted {loss}"], loss, seed=0)
+
+
+def one(fold):
+    """The first lambdarank."""
+    return trees.lambdarank_member(fold.earlier["lambdarank"], 0)
+
+
+def line(_):
+    """The linear ranker."""
+    return linear.per_query()
+
+
+def lines(_):
+    """The mean of several."""
+    return linear.several()
+
 
 TREES = {
-    "lambdarank": trees.lambdarank,
-    "rank:ndcg": trees.xgboost_ndcg,
+    "lambdarank": (trees.lambdarank, SHAPES),
+    **{
+        f"boosted {loss}": (
+            partial(trees.calibrated, loss=loss),
+            SHAPES_OF_PAIRS if loss.startswith("pairwise") else SHAPES,
+        )
+        for loss in BOOSTED
+    },
+}
+
+
+LINEAR = {
+    OLD_DEFAULT: partial(standardised, alpha=1.0),
+    "linear, alpha=1, ndcg@10": partial(standardised, alpha=1.0, measure=linear.MEASURE),
+    "linear, scale": partial(standardised, alpha="scale", measure=linear.MEASURE),
+    "linear": partial(fixed, make=linear.per_query),
+    "linear, alpha chosen": chosen_linear,
+    "4 linear losses": partial(fixed, make=linear.several),
+    "9 linear losses": partial(fixed, make=partial(linear.several, linear.LOSSES)),
 }
 METHODS = {
-    "linear, alpha=1": partial(fixed_linear, parameters=OLD_DEFAULT),
-    "linear, alpha chosen": chosen_linear,
-    "linear, alpha and scale chosen": partial(chosen_linear, **BY_QUERY),
-    "linear, loss chosen": partial(chosen_linear, loss=linear.LOSSES, **BY_QUERY),
-    "linear, nine losses": partial(averaged_linear, **BY_QUERY),
+    **LINEAR,
     "lambdarank, defaults": partial(fixed_trees, fit=trees.lambdarank, parameters=DEFAULT_TREES),
-    **{name: partial(chosen_trees, fit=fit) for name, fit in TREES.items()},
-    "2 lambdaranks": partial(several_trees, fit=trees.lambdarank, method="lambdarank", size=2),
-    "5 lambdaranks": partial(several_trees, fit=trees.lambdarank, method="lambdarank", size=5),
+    **{
+        name: partial(chosen_trees, fit=fit, shapes=shapes)
+        for name, (fit, shapes) in TREES.items()
+    },
+    "2 lambdaranks": partial(together, members=[partial(lambdaranks, size=2)]),
+    "5 lambdaranks": partial(together, members=[partial(lambdaranks, size=5)]),
+    "lambdarank + linear": partial(together, members=[one, line]),
+    "lambdarank + linear, fitted": partial(together, members=[one, line], weights="fitted"),
+    "lambdarank + 4 linear losses": partial(together, members=[one, lines]),
+    "4 lambdaranks + linear": partial(together, members=[partial(lambdaranks, size=4), line]),
+    "4 lambdaranks + 4 linear losses": partial(
+        together, members=[partial(lambdaranks, size=4), lines]
+    ),
+    "boosted + linear": partial(together, members=[boosted, line]),
+    "lambdarank + boosted": partial(together, members=[one, boosted]),
+    "lambdarank + boosted + linear": partial(together, members=[one, boosted, line]),
 }
 PAIRS = {
-    "Linear": [(name, "linear, alpha=1") for name in METHODS if name.startswith("linear,")][1:],
-    "Losses of trees": [(name, "lambdarank") for name in TREES if name != "lambdarank"],
-    "Trees and linear": [("lambdarank", "linear, alpha=1")],
+    "Linear": [(name, OLD_DEFAULT) for name in LINEAR if name != OLD_DEFAULT],
+    "Losses of trees": [
+        *[(name, "lambdarank") for name in TREES if name != "lambdarank"],
+        *combinations([f"boosted {loss}" for loss in BOOSTED], 2),
+    ],
+    "Trees and linear": [
+        ("lambdarank", "linear"),
+        ("boosted pairwise_logistic", "linear"),
+        ("5 lambdaranks", "linear"),
+        ("lambdarank + linear", "linear"),
+        ("lambdarank + linear", "lambdarank"),
+        ("lambdarank + linear", "2 lambdaranks"),
+        ("lambdarank + linear, fitted", "2 lambdaranks"),
+        ("lambdarank + 4 linear losses", "2 lambdaranks"),
+        ("boosted + linear", "2 lambdaranks"),
+        ("lambdarank + boosted", "2 lambdaranks"),
+        ("4 lambdaranks + linear", "5 lambdaranks"),
+        ("4 lambdaranks + 4 linear losses", "5 lambdaranks"),
+        ("lambdarank + boosted + linear", "5 lambdaranks"),
+    ],
 }

@@ -1,46 +1,97 @@
-"""Boosted trees with stages: LightGBM's lambdarank and XGBoost's rank:ndcg."""
+"""Boosted trees with stages: calibrated losses, LightGBM's lambdarank and XGBoost's rank:ndcg."""
 
 import lightgbm
 import numpy as np
-import xgboost
+
+from sklearn_rank import BoostedOrderPreservingRanker, GroupRankerAdapter
+
+from .linear import MEASURE
 
 QUIET = {"verbose": -1, "num_threads": 1, "deterministic": True, "force_row_wise": True}
 # Members of an ensemble differ by these draws and their seed.
-BAGGED = {"bagging_fraction": 0.8, "bagging_freq": 1, "feature_fraction": 0.8}
+DRAWS = {"subsample": 0.8, "subsample_freq": 1, "colsample_bytree": 0.8}
 
 
-def lambdarank(train, parameters, seed=None):
-    """Fit LightGBM's lambdarank; a seed is for a member of an ensemble, drawn from the rows."""
-    draws = {} if seed is None else {**BAGGED, "seed": seed}
+def lambdarank(train, parameters):
+    """Fit LightGBM's lambdarank."""
     options = {
         "objective": "lambdarank",
         "num_leaves": parameters["leaves"],
         "min_data_in_leaf": parameters["rows"],
         "learning_rate": parameters["rate"],
         **QUIET,
-        **draws,
     }
     data = lightgbm.Dataset(train.X, train.y, group=train.lengths, params=QUIET)
     booster = lightgbm.train(options, data, num_boost_round=np.max(parameters["rounds"]))
     return lambda X, rounds: booster.predict(X, num_iteration=rounds)
 
 
-def xgboost_ndcg(train, parameters, seed=None):
-    """Fit XGBoost's rank:ndcg."""
-    options = {
-        "objective": "rank:ndcg",
-        "max_leaves": parameters["leaves"],
-        "max_depth": 0,
-        "grow_policy": "lossguide",
-        "min_child_weight": parameters["rows"] / 10,  # of second derivatives, 1 by default
-        "eta": parameters["rate"],
-        "nthread": 1,
-    }
-    data = xgboost.DMatrix(train.X, train.y, group=train.lengths, nthread=1)
-    booster = xgboost.train(options, data, num_boost_round=np.max(parameters["rounds"]))
-    return lambda X, rounds: booster.predict(
-        xgboost.DMatrix(X, nthread=1), iteration_range=(0, rounds)
+def lambdarank_member(parameters, seed):
+    """The same as a ranker of queries, a member of an ensemble by its draws."""
+    ranker = lightgbm.LGBMRanker(
+        num_leaves=parameters["leaves"],
+        min_child_samples=parameters["rows"],
+        learning_rate=parameters["rate"],
+        n_estimators=parameters["rounds"],
+        random_state=seed,
+        **QUIET,
+        **DRAWS,
     )
+    return GroupRankerAdapter(ranker, row_order="given")
+
+
+class Calibrated(BoostedOrderPreservingRanker):
+    """Trees of a calibrated loss, that of a query divided by a power of its length."""
+
+    def __init__(
+        self,
+        loss="pairwise_logistic",
+        *,
+        measure=MEASURE,
+        n_estimators=100,
+        learning_rate=0.1,
+        max_leaf_nodes=31,
+        min_samples_leaf=20,
+        random_state=None,
+        backend_params=None,
+        power=0,
+    ):
+        super().__init__(
+            loss,
+            measure=measure,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_leaf_nodes=max_leaf_nodes,
+            min_samples_leaf=min_samples_leaf,
+            random_state=random_state,
+            backend_params=backend_params,
+        )
+        self.power = power
+
+    def fit(self, X, y, *, qid):
+        """Fit it."""
+        _, query, lengths = np.unique(qid, return_inverse=True, return_counts=True)
+        return super().fit(X, y, qid=qid, query_weight=lengths[query] ** -float(self.power))
+
+
+def calibrated_ranker(parameters, loss, seed=None):
+    """Trees of a calibrated loss; a seed makes it a member of an ensemble."""
+    return Calibrated(
+        loss,
+        n_estimators=int(np.max(parameters["rounds"])),
+        learning_rate=parameters["rate"],
+        max_leaf_nodes=parameters["leaves"],
+        min_samples_leaf=parameters["rows"],
+        random_state=seed,
+        backend_params=None if seed is None else DRAWS,
+        power=parameters.get("power", 0),
+    )
+
+
+def calibrated(train, parameters, loss):
+    """Fit trees that minimise a loss calibrated with NDCG@10."""
+    ranker = calibrated_ranker(parameters, loss).fit(train.X, train.y, qid=train.qid)
+    return lambda X, rounds: ranker.booster_.predict(X, num_iteration=rounds)
 
 
 def stages(fit):
@@ -54,6 +105,6 @@ def stages(fit):
     return staged
 
 
-def scores(fit, train, test, parameters, seed=None):
+def scores(fit, train, test, parameters):
     """Scores of the test rows by a fit with chosen parameters."""
-    return fit(train, parameters, seed)(test.X, parameters["rounds"])
+    return fit(train, parameters)(test.X, parameters["rounds"])
