@@ -118,7 +118,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         Number of queries that counted, those held out among them.
     objective_ : float
         Loss of the training queries by the trees that score, the weighted mean over them.
-    validation_scores_ : ndarray of shape (n_iter_ + 1,) or (0,)
+    validation_scores_ : ndarray of shape (n_rounds + 1,) or (0,)
         Value of ``measure`` for the held-out queries at the start and after each round, the
         negative value where less is better; empty without early stopping.
     n_features_in_ : int

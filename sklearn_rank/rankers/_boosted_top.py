@@ -69,9 +69,9 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
 
     Parameters
     ----------
-    target : {"top_push", "p_norm_push", "accuracy_at_top", "w_phi", "pairwise_logistic"}, \
-            default="top_push"
-        What the trees after the warm-up lower.
+    target : str, default="top_push"
+        What the trees after the warm-up lower: "top_push", "p_norm_push", "accuracy_at_top",
+        "w_phi" or "pairwise_logistic".
     tau : float, default=0.05
         Share of the list that makes its top, in (0, 1). The targets "top_push" (of the negatives),
         "accuracy_at_top" and "w_phi" with ``phi=None`` take it, and ``measure=None``.
@@ -146,7 +146,7 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         Score of all rows before the first tree, the log-odds of the positive class.
     objective_ : float
         Value of the target on the rows that trees were grown on.
-    validation_scores_ : ndarray of shape (n_iter_ + 1,) or (0,)
+    validation_scores_ : ndarray of shape (n_rounds + 1,) or (0,)
         Value of ``measure`` for the held-out rows at the start and after each round, the negative
         value where less is better; empty without early stopping.
     threshold_ : float
