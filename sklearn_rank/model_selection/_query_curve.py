@@ -121,6 +121,7 @@ def query_learning_curve(
     queries = queries_of(qid, num_samples(X), "query_learning_curve", name="qid")
     splits = list(whole_splits(splitter_of(cv, estimator), X, y, qid, queries))
     rng = check_random_state(random_state) if check_flag("shuffle", shuffle) else None
+    timed = check_flag("return_times", return_times)
     present = [np.flatnonzero(queries.has(train)) for train, _ in splits]
     sizes = _sizes(train_sizes, min(map(len, present)))
     parts = []
@@ -145,7 +146,7 @@ def query_learning_curve(
             n_jobs=n_jobs,
             verbose=verbose,
         )
-    names = ["train_score", "test_score"] + ["fit_time", "score_time"] * bool(return_times)
+    names = ["train_score", "test_score"] + (["fit_time", "score_time"] if timed else [])
     return sizes, *(found[name].reshape(len(splits), len(sizes)).T for name in names)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._lists import Lists
 from .._solvers import Design
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ..losses._shared import ThreadedLoss
 from ..preprocessing import QueryNormalizer
 
@@ -25,7 +25,7 @@ SHARE = 0.1
 STEP = 0.5
 
 # Rows of which a copy is made at a time.
-COPIED = 8192
+COPIED = 1024
 
 
 def relative_alpha(alpha: Any) -> float | None:
@@ -112,28 +112,71 @@ def curvature_scale(items: Design, loss: ThreadedLoss, lists: Lists) -> float:
 
 def _mean_variances(items: Design, lists: Lists) -> FloatArray:
     """Mean over the features of their variance in each list."""
+    n, n_features = items.shape
+    share = lists.counts / lists.to_items(lists.sizes)
     found = np.empty(lists.n_lists)
-    start = 0
-    while start < lists.n_lists:
-        end = lists.offsets[start] + COPIED
-        stop = max(start + 1, int(np.searchsorted(lists.offsets, end, "right")) - 1)
-        rows: Any = items.rows(slice(lists.offsets[start], lists.offsets[stop]))
-        found[start:stop] = _mean_variances_of(rows.matrix, lists.part(start, stop))
-        start = stop
-    return found
+    begun: Any = None
+    for start in range(0, n, COPIED):
+        stop = min(start + COPIED, n)
+        first, last = np.searchsorted(lists.offsets, (start, stop - 1), "right") - 1
+        begins = np.maximum(lists.offsets[first : last + 1], start) - start
+        block: Any = items.rows(slice(start, stop))
+        # The list of the first row may have begun in an earlier block.
+        earlier = begun if lists.offsets[first] < start else None
+        parts = _parts_of(block.matrix, share[start:stop], begins, earlier)
+        found[first : last + 1] = parts.variances()
+        begun = parts.last()
+    return np.maximum(found, 0.0) / n_features
 
 
-def _mean_variances_of(rows: Any, lists: Lists) -> FloatArray:
-    """The same for a block of lists."""
-    starts, share = lists.offsets[:-1], lists.counts / lists.to_items(lists.sizes)
+class _Parts(NamedTuple):
+    """Weighted sums over the rows of lists, as far as they were seen.
+
+    Parameters
+    ----------
+    origin : ndarray of shape (n_lists, n_features) or None
+        What was subtracted from the rows, so that nothing cancels; None is nothing.
+    means : {ndarray, sparse array} of shape (n_lists, n_features)
+        Sums of rows times their shares.
+    squares : ndarray of shape (n_lists,)
+        Sums of their squared norms times the shares.
+    """
+
+    origin: FloatArray | None
+    means: Any
+    squares: FloatArray
+
+    def variances(self) -> FloatArray:
+        """Sum over the features of their variance in each list."""
+        if self.origin is None:
+            return np.asarray(self.squares - self.means.multiply(self.means).sum(axis=1))
+        return np.asarray(self.squares - np.einsum("ij,ij->i", self.means, self.means))
+
+    def last(self) -> _Parts:
+        """The last list alone."""
+        origin = None if self.origin is None else self.origin[-1:]
+        return _Parts(origin, self.means[-1:], self.squares[-1:])
+
+
+def _parts_of(rows: Any, share: FloatArray, begins: IntArray, earlier: _Parts | None) -> _Parts:
+    """Sums over a block of rows, which go on with those of an earlier block."""
     if sp.issparse(rows):
-        means = sp.csr_array((share, np.arange(len(share)), lists.offsets)) @ rows
-        squares = np.add.reduceat(share * rows.multiply(rows).sum(axis=1), starts)
-        squares_of_means = means.multiply(means).sum(axis=1)
+        origin = None
+        columns = np.arange(len(share))
+        means = sp.csr_array((share, columns, np.append(begins, len(share)))) @ rows
+        norms = rows.multiply(rows).sum(axis=1)
     else:
-        # Differences from the first row of a list have nothing to cancel.
-        moved = rows - np.repeat(rows[starts], lists.lengths, axis=0)
-        means = np.add.reduceat(share[:, np.newaxis] * moved, starts, axis=0)
-        squares = np.add.reduceat(share * np.einsum("ij,ij->i", moved, moved), starts)
-        squares_of_means = np.einsum("ij,ij->i", means, means)
-    return np.maximum(squares - squares_of_means, 0.0) / rows.shape[1]
+        origin = rows[begins].astype(np.float64)
+        if earlier is not None:
+            origin[0] = earlier.origin
+        moved = rows - np.repeat(origin, np.diff(begins, append=len(share)), axis=0)
+        means = np.add.reduceat(share[:, np.newaxis] * moved, begins, axis=0)
+        norms = np.einsum("ij,ij->i", moved, moved)
+    squares = np.add.reduceat(share * norms, begins)
+    if earlier is not None:
+        squares[0] += earlier.squares[0]
+        if origin is None:
+            means = sp.vstack((means[:1] + earlier.means, means[1:]), format="csr")
+        else:
+            means[0] += earlier.means[0]
+    return _Parts(origin, means, squares)

@@ -23,6 +23,7 @@ WRONG = ["False", "True", "no", 0, 1, 1.0, np.array([True, False]), []]
 RECORDS = {"CalibrationCheck", "SelectionReport"}
 # Of scikit-learn's own making.
 INHERITED = {"get_params", "set_params"}
+SEARCHES = {"HalvingQueryGridSearchCV", "HalvingQueryRandomSearchCV"}
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 y = (X[:, 0] > 0).astype(int)
@@ -90,6 +91,9 @@ CALLS = {
     ),
     metrics.get_scorer: lambda **flag: metrics.get_scorer("ndcg", **flag),
     metrics.make_measure: lambda **flag: metrics.make_measure(lambda y, s: 0.0, **flag),
+    model_selection.query_learning_curve: lambda **flag: model_selection.query_learning_curve(
+        sklearn_rank.OrderPreservingRanker(), X, y, qid=qid, cv=2, train_sizes=[1.0], **flag
+    ),
     plotting.QueryDifferenceDisplay: lambda **flag: plotting.QueryDifferenceDisplay(
         [0.1, 0.2], SimpleNamespace(), "ndcg", **flag
     ),
@@ -114,7 +118,7 @@ def callables():
             continue
         for name in module.__all__:
             thing = getattr(module, name)
-            if getattr(inference, name, None) is thing or name in RECORDS:
+            if getattr(inference, name, None) is thing or name in RECORDS | SEARCHES:
                 continue
             if inspect.isfunction(thing):
                 yield thing

@@ -1,5 +1,7 @@
 """Linear rankers that normalise features per query, and scorers that hand them the ids."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,9 +12,12 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, c
 from sklearn.pipeline import make_pipeline
 
 from sklearn_rank import OrderPreservingRanker, RankSVM
+from sklearn_rank._lists import Lists
+from sklearn_rank._solvers import as_design
 from sklearn_rank.exceptions import QueryOverlapWarning
 from sklearn_rank.metrics import get_measure, get_scorer
 from sklearn_rank.preprocessing import QueryNormalizer
+from sklearn_rank.rankers import _penalty
 
 pytestmark = pytest.mark.filterwarnings(
     f"ignore::{QueryOverlapWarning.__module__}.{QueryOverlapWarning.__name__}"
@@ -144,3 +149,26 @@ def test_groups_reach_predict_in_pipelines_and_searches(ranker):
     best = search.best_estimator_
     found = get_measure("ndcg@3")(y, best.predict(X, qid=qid), qid=qid)
     assert get_scorer("ndcg@3")(search, X, y, qid=qid) == found
+
+
+@pytest.mark.parametrize("block", [1, 7, 1000])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_variances_within_lists_by_blocks_of_rows(block, weighted, monkeypatch):
+    monkeypatch.setattr(_penalty, "COPIED", block)
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(1, 20, 12)
+    offsets = np.append(0, np.cumsum(sizes))
+    X = rng.normal(size=(offsets[-1], 3)) + 1e6
+    weight = rng.integers(1, 4, len(X)).astype(float) if weighted else np.ones(len(X))
+    parts = [slice(a, b) for a, b in itertools.pairwise(offsets)]
+    means = [np.average(X[q], axis=0, weights=weight[q]) for q in parts]
+    expected = [
+        np.average((X[q] - mean) ** 2, axis=0, weights=weight[q]).mean()
+        for q, mean in zip(parts, means, strict=True)
+    ]
+    lists = Lists(labels=np.zeros(len(X)), offsets=offsets, weight=weight if weighted else None)
+    found = _penalty._mean_variances(as_design(X), lists)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+    centred = X - 1e6
+    found = _penalty._mean_variances(as_design(sp.csr_array(centred)), lists)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
