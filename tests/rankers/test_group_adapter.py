@@ -1,5 +1,6 @@
 """LightGBM, XGBoost and CatBoost behind one interface: beside calls by hand, and in searches."""
 
+import os
 import pickle
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,7 +26,8 @@ from sklearn_rank.metrics import get_measure, ndcg_score
 from sklearn_rank.rankers._grouped_rows import grouped_rows, ordered_by_content
 from sklearn_rank.rankers._row_keys import row_keys
 
-DATA = Path("/work/shared/data")
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = Path(os.environ.get("SKLEARN_RANK_DATA", ROOT.parent / "shared" / "data"))
 
 
 def light(**parameters):
@@ -99,9 +101,9 @@ def test_it_is_what_the_library_gives_by_hand_on_sorted_rows(make, weighted):
 @every_library
 @pytest.mark.parametrize("name", ["mq2008_S1", "lightgbm_rank_train"])
 def test_real_queries(make, name):
-    path = DATA / f"{name}.svm.gz"
+    path = FOLDER / f"{name}.svm.gz"
     if not path.exists():
-        pytest.skip(f"{name} is not on this machine")
+        pytest.skip(f"{path.name} is not there: set SKLEARN_RANK_DATA to its folder")
     X, y, qid = load_svmlight_file(str(path), query_id=True, zero_based=False)
     X, order = X.toarray(), np.random.default_rng(0).permutation(len(y))
     expected = by_hand(make, X, y, qid).predict(X)
