@@ -117,7 +117,10 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         """Check what ``fit`` was given: the rows as they came, and the lists that they make up."""
         X, y = self._checked_labelled(X, y, reset=reset)
         if y.dtype.kind not in "biuf":
-            raise ValueError(f"y must be numeric, a relevance, got dtype {y.dtype}.")
+            raise ValueError(
+                f"y must be numeric, a relevance, got dtype {y.dtype}: pass grades, of two classes"
+                " for example (y == 'yes').astype(int)."
+            )
         name = type(self).__name__
         check_given_ids(name, qid, len(y), single_list=getattr(self, "single_list", False))
         lists = check_lists(

@@ -167,8 +167,8 @@ def test_what_is_refused():
         ({"estimators": []}, "have one at least"),
         ({"estimators": [("a", Ridge())] * 2}, "not unique"),
         ({"estimators": [("a", Ridge)]}, "The member 'a' is no estimator"),
-        ({"weights": [1.0]}, "weights must be 2 numbers"),
-        ({"weights": [1.0, -1.0]}, "weights must be 2 numbers"),
+        ({"weights": [1.0]}, "for each member, 2 in all"),
+        ({"weights": [1.0, -1.0]}, "for each member, 2 in all"),
         ({"fusion": "mean"}, "'fusion' parameter"),
     ):
         with pytest.raises(ValueError, match=message):
