@@ -441,7 +441,7 @@ def _given_weights(weights: Any, n_members: int) -> FloatArray:
     found = np.asarray(weights, dtype=np.float64)
     if found.shape != (n_members,) or not np.all(found >= 0) or not 0 < found.sum() < np.inf:
         raise ValueError(
-            f"weights={weights!r} must have one number from 0 on for each member, {n_members} in all,"
-            " and not be all 0."
+            f"weights={weights!r} must have one number from 0 on for each member, {n_members} in"
+            " all, and not be all 0."
         )
     return found / found.sum()
