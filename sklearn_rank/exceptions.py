@@ -2,6 +2,7 @@
 
 __all__ = [
     "CalibrationWarning",
+    "ContinuousLabelWarning",
     "GrownLimitWarning",
     "LargeGainWarning",
     "LongFitWarning",
@@ -28,6 +29,17 @@ class CalibrationWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import CalibrationWarning
     >>> warnings.simplefilter("ignore", CalibrationWarning)
+    """
+
+
+class ContinuousLabelWarning(UserWarning):
+    """A ranker of labels was given real numbers, one for each row, and took each for a label.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import ContinuousLabelWarning
+    >>> warnings.simplefilter("error", ContinuousLabelWarning)
     """
 
 

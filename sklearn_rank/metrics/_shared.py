@@ -10,6 +10,7 @@ from ._influence import (
     rank_range,
     share_at,
 )
+from ._label_lists import label_lists
 from ._linear_rank_measures import LinearRankMeasure, phi_of
 from ._positional_form import PositionalForm
 from ._positional_measures import has_exponential_gain
@@ -40,6 +41,7 @@ __all__ = [
     "check_fixed_scale",
     "cumulated",
     "has_exponential_gain",
+    "label_lists",
     "linear_rank_influence_of",
     "metadata_for",
     "own_pos_label",

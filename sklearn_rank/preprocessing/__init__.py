@@ -1,5 +1,6 @@
-"""Features of the rows of queries, put on one scale within each query."""
+"""What prepares data for rankers: features on one scale within queries, orders of labels."""
 
+from ._label_grades import label_grades
 from ._query_normalizer import QueryNormalizer
 
-__all__ = ["QueryNormalizer"]
+__all__ = ["QueryNormalizer", "label_grades"]

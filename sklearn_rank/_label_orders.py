@@ -1,0 +1,451 @@
+"""Orders of labels, one for each row, in any of the forms that users have them: read here once.
+
+All forms become grades: one column for each label, more is nearer to the top, NaN where the label
+is missing in the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.stats import rankdata
+from sklearn.utils.multiclass import type_of_target
+
+from ._arguments import check_choice
+from ._codes import is_missing
+from ._lists import Lists
+from ._typing import AnyArray, BoolArray, FloatArray
+from ._validation import ravelled
+from ._warn import warn
+from .exceptions import ContinuousLabelWarning
+
+__all__ = ["TARGET_TYPES", "LabelOrders", "TargetType", "read_label_orders"]
+
+TargetType: TypeAlias = Literal["auto", "utilities", "positions", "orders", "indicator", "classes"]
+TARGET_TYPES = ("auto", "utilities", "positions", "orders", "indicator", "classes")
+
+ABOVE, LEVEL = ">", "="
+
+
+@dataclass(frozen=True, eq=False)
+class LabelOrders:
+    """Orders of the same labels, one for each row.
+
+    Parameters
+    ----------
+    grades : ndarray of shape (n_rows, n_labels)
+        Grades; more is nearer to the top, and NaN where a row does not have the label.
+    labels : ndarray of shape (n_labels,)
+        Names of the labels.
+    target_type : str
+        What was read, one of ``TARGET_TYPES`` but "auto".
+    """
+
+    grades: FloatArray
+    labels: AnyArray
+    target_type: str
+
+    @property
+    def known(self) -> BoolArray:
+        """Which labels each row has, of shape (n_rows, n_labels)."""
+        return ~np.isnan(self.grades)
+
+    def lists(self, query_weight: FloatArray | None = None) -> Lists:
+        """Make lists of them, one for each row.
+
+        Parameters
+        ----------
+        query_weight : ndarray of shape (n_rows,) or None, default=None
+            Weight of each row; None is 1.
+
+        Returns
+        -------
+        Lists
+            Their items are the labels that the row has, in the order of the columns; ``rows`` are
+            entries of the matrix of grades, None where none is missing.
+        """
+        known = self.known
+        entries = None if known.all() else np.flatnonzero(known)
+        grades = self.grades.ravel()
+        return Lists(
+            labels=grades if entries is None else grades[entries],
+            offsets=np.append(0, np.cumsum(known.sum(axis=1))),
+            ids=np.arange(len(known)),
+            query_weight=query_weight,
+            rows=entries,
+        )
+
+
+def read_label_orders(
+    y: Any, target_type: str = "auto", labels: Any = None, *, name: str = "y"
+) -> LabelOrders:
+    """Read orders of labels in any form.
+
+    Parameters
+    ----------
+    y : array-like, sparse matrix or DataFrame
+        The orders; see :func:`sklearn_rank.preprocessing.label_grades`.
+    target_type : str, default="auto"
+        Its form.
+    labels : array-like of shape (n_labels,) or None, default=None
+        The labels in the order of their columns; None is those that ``y`` names, in their order.
+    name : str, default="y"
+        What it is called in messages.
+
+    Returns
+    -------
+    LabelOrders
+        The orders.
+
+    Raises
+    ------
+    ValueError
+        If a row is not what ``target_type`` says, or has no label, or there is one label only.
+    """
+    check_choice("target_type", target_type, TARGET_TYPES)
+    known = None if labels is None else _checked_names(labels)
+    y, names = _columns(y)
+    if names is None and not sp.issparse(y):
+        y = ravelled(y, name) if target_type in ("auto", "orders", "classes") else y
+    if target_type == "auto":
+        target_type = _guess(y, name)
+    if target_type == "orders":
+        found = _read_orders(_rows_of(y, name), known, name)
+    elif target_type == "classes":
+        found = _read_classes(y, known, name)
+    else:
+        found = _read_matrix(y, names, target_type, known, name)
+    if len(found.labels) < 2:
+        told = f"one label only, {found.labels.tolist()[0]!r}" if len(found.labels) else "no label"
+        raise ValueError(
+            f"{name} has {told} (one class): an order is of two labels or more; pass one column"
+            " for each label."
+        )
+    empty = ~found.known.any(axis=1)
+    if empty.any():
+        raise ValueError(
+            f"{name} has no label in row {int(np.argmax(empty))}: remove the row, or give it"
+            " sample_weight 0."
+        )
+    return found
+
+
+def _checked_names(labels: Any) -> AnyArray:
+    names = np.asarray(labels)
+    if names.ndim != 1:
+        raise ValueError(f"labels has shape {names.shape}: pass one name for each label.")
+    listed = names.tolist()
+    for at, one in enumerate(listed):
+        if one in listed[:at]:
+            raise ValueError(f"labels has {one!r} twice: pass each label once.")
+    return names
+
+
+def _columns(y: Any) -> tuple[Any, AnyArray | None]:
+    """A matrix, and the names of its columns where it has some."""
+    names = getattr(y, "columns", None)
+    if names is None or sp.issparse(y):
+        return y, None
+    array = y.to_numpy()
+    if array.shape[1] == 1:
+        return array[:, 0], None
+    return array, np.asarray(list(names))
+
+
+def _guess(y: Any, name: str) -> str:
+    """The form of orders that do not say it."""
+    if sp.issparse(y):
+        return "indicator" if _is_binary(y.data) else "utilities"
+    try:
+        array = np.asarray(y)
+    except ValueError:  # rows of different lengths
+        return "orders"
+    if array.ndim == 1:
+        texts = array.dtype.kind in "OSUT"
+        if texts and any(_is_sequence(one) or ABOVE in str(one) for one in array.tolist()):
+            return "orders"
+        return "classes"
+    try:
+        values = array.astype(np.float64)
+    except (TypeError, ValueError):
+        return "orders"
+    if values.ndim != 2:
+        return "utilities"
+    if _is_binary(values):
+        return "indicator"
+    if _first_bad_positions(values, strictly=True) is None:
+        raise ValueError(
+            f"{name} has rows such as {_shown(values[0])}, which read as positions, 1 the top, and"
+            " as utilities, more the better: pass target_type='positions' or"
+            " target_type='utilities'."
+        )
+    return "utilities"
+
+
+def _is_binary(values: Any) -> bool:
+    return bool(np.isin(np.asarray(values), (0, 1)).all())
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes)
+
+
+def _shown(row: Any) -> str:
+    return str([int(one) if float(one).is_integer() else float(one) for one in row])
+
+
+# ------------------------------------------------------------------ one column for each label
+
+
+def _read_matrix(
+    y: Any, names: AnyArray | None, target_type: str, labels: AnyArray | None, name: str
+) -> LabelOrders:
+    """Utilities, positions or indicators."""
+    values = _as_matrix(y, name)
+    if labels is None:
+        labels = np.arange(values.shape[1]) if names is None else _checked_names(names)
+    elif values.shape[1] != len(labels):
+        raise ValueError(
+            f"{name} has {values.shape[1]} columns, and there are {len(labels)} labels: pass one"
+            " column for each label, NaN where it is missing."
+        )
+    elif names is not None:
+        values = values[:, _places(names, labels, name)]
+    if np.isinf(values).any():
+        row, column = np.argwhere(np.isinf(values))[0].tolist()
+        raise ValueError(
+            f"{name} is infinite at row {row}, column {column}: pass finite numbers, NaN where a"
+            " label is missing."
+        )
+    if target_type == "indicator":
+        wrong = ~(np.isin(values, (0, 1)) | np.isnan(values))
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0].tolist()
+            raise ValueError(
+                f"{name} is {values[row, column]:g} at row {row}, column {column}, and an"
+                " indicator is 0 or 1: pass target_type='utilities' for amounts, 'positions' for positions."
+            )
+    if target_type == "positions":
+        _check_positions(values, name)
+        values = _below(-values)
+    return LabelOrders(values, labels, target_type)
+
+
+def _as_matrix(y: Any, name: str) -> FloatArray:
+    """Numbers of two dimensions as float64; NaN stays."""
+    if sp.issparse(y):
+        return np.asarray(y.toarray(), dtype=np.float64)
+    try:
+        values = np.asarray(y)
+        if values.dtype.kind == "c":
+            raise TypeError
+        values = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} has entries that are no numbers: pass target_type='orders' for names of"
+            " labels from the top, or a matrix with one column for each label."
+        ) from None
+    if values.ndim == 1:
+        values = values[:, np.newaxis]
+    if values.ndim != 2:
+        raise ValueError(f"{name} has {values.ndim} dimensions: pass shape (n_samples, n_labels).")
+    return np.asarray(values)
+
+
+def _places(names: AnyArray, labels: AnyArray, name: str) -> list[int]:
+    """Column of each label in a matrix with named columns."""
+    at = {one: place for place, one in enumerate(names.tolist())}
+    missing = [one for one in labels.tolist() if one not in at]
+    if missing:
+        raise ValueError(
+            f"{name} has no column {missing[0]!r}, but {names.tolist()}: name the columns as the"
+            f" labels, {labels.tolist()}."
+        )
+    return [at[one] for one in labels.tolist()]
+
+
+def _below(heights: FloatArray) -> FloatArray:
+    """How many labels of the row are lower than each; NaN stays."""
+    missing = np.isnan(heights)
+    rank = rankdata(np.where(missing, np.inf, heights), method="min", axis=1)
+    return np.where(missing, np.nan, rank - 1.0)
+
+
+def _check_positions(values: FloatArray, name: str) -> None:
+    bad = _first_bad_positions(values)
+    if bad is None:
+        return
+    row = values[bad]
+    known = row[~np.isnan(row)]
+    told = f"{name} has the positions {_shown(known)} in row {bad}"
+    if not len(known):
+        return
+    if known.min() == 0:
+        raise ValueError(f"{told}, but positions begin with 1, the top: add 1.")
+    if known.min() < 1 or known.max() > values.shape[1]:
+        raise ValueError(
+            f"{told}, beyond 1 to {values.shape[1]}: pass positions, 1 the top, or"
+            " target_type='utilities' if more is better."
+        )
+    raise ValueError(
+        f"{told}, which skip or repeat one: number the labels of a row from 1 on, tied labels"
+        " alike (1, 2, 2, 3 or 1, 2, 2, 4), or pass target_type='utilities' if more is better."
+    )
+
+
+def _first_bad_positions(values: FloatArray, *, strictly: bool = False) -> int | None:
+    """First row that holds no positions; None where all do.
+
+    Tied labels may have the first, the middle or the last of the positions that they share, or one
+    number without a gap after it. Of rows without some labels the positions may be those among
+    all; ``strictly`` asks that these be whole and different.
+    """
+    n_labels = values.shape[1]
+    ascending = np.sort(values, axis=1)
+    size = (~np.isnan(values)).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        inside = ((values >= 1) & (values <= n_labels)) | np.isnan(values)
+    good = inside.all(axis=1) & (size > 0)
+    complete = good & (size == n_labels)
+    good[complete] = _are_positions(ascending[complete])
+    partial = good & (size < n_labels)
+    if strictly and partial.any():
+        some = ascending[partial]
+        with np.errstate(invalid="ignore"):
+            clear = (np.diff(some, axis=1) > 0) | np.isnan(some[:, 1:])
+        whole = (some % 1 == 0) | np.isnan(some)
+        good[partial] = clear.all(axis=1) & whole.all(axis=1)
+    return None if good.all() else int(np.argmin(good))
+
+
+def _are_positions(ascending: FloatArray) -> BoolArray:
+    """Whether sorted rows without missing entries are positions."""
+    place = np.arange(1.0, ascending.shape[1] + 1)
+    new = np.diff(ascending, axis=1, prepend=-np.inf) > 0
+    last = np.diff(ascending, axis=1, append=np.inf) > 0
+    first_place = np.maximum.accumulate(np.where(new, place, 0.0), axis=1)
+    backwards = np.where(last, place, np.inf)[:, ::-1]
+    last_place = np.minimum.accumulate(backwards, axis=1)[:, ::-1]
+    of_ties = (
+        first_place,
+        last_place,
+        (first_place + last_place) / 2,
+        np.cumsum(new, axis=1),
+    )
+    return np.any([(ascending == one).all(axis=1) for one in of_ties], axis=0)
+
+
+# ----------------------------------------------------------------- names of labels, from the top
+
+
+def _rows_of(y: Any, name: str) -> list[Any]:
+    if isinstance(y, str | bytes) or sp.issparse(y):
+        raise ValueError(
+            f"{name} is one {type(y).__name__}: pass one order for each row, as ['a>b', 'b>a']."
+        )
+    return y.tolist() if hasattr(y, "tolist") else list(y)
+
+
+def _read_orders(rows: list[Any], labels: AnyArray | None, name: str) -> LabelOrders:
+    """Orders as strings "a>b=c" or as sequences of names, tied ones in a sequence of their own."""
+    parsed = [_levels(row, at, name) for at, row in enumerate(rows)]
+    named = {one for levels in parsed for level in levels for one in level}
+    if labels is None:
+        try:
+            labels = np.asarray(sorted(named))
+        except TypeError:
+            raise ValueError(
+                f"{name} mixes labels of different types: make them all numbers or all strings."
+            ) from None
+    column = {one: place for place, one in enumerate(labels.tolist())}
+    if not named <= column.keys():
+        column |= {str(one): place for one, place in column.items()}
+    grades = np.full((len(parsed), len(labels)), np.nan)
+    for at, levels in enumerate(parsed):
+        below = sum(map(len, levels))
+        for level in levels:
+            below -= len(level)
+            for one in level:
+                if one not in column:
+                    raise ValueError(
+                        f"{name} has the label {one!r} in row {at}, which is none of"
+                        f" {labels.tolist()}: pass rows of these labels."
+                    )
+                grades[at, column[one]] = below
+    return LabelOrders(grades, labels, "orders")
+
+
+def _levels(row: Any, at: int, name: str) -> list[list[Any]]:
+    """Labels of a row, level by level from the top."""
+    if isinstance(row, str):
+        levels = [
+            [one.strip() for one in level.split(LEVEL)]
+            for level in row.split(ABOVE)
+            if row.strip()
+        ]
+        if any(not one for level in levels for one in level):
+            raise ValueError(
+                f"{name} is {row!r} in row {at}, with no label beside a sign: write 'a{ABOVE}b'"
+                f" for a above b and 'a{LEVEL}b' for a tie."
+            )
+    elif _is_sequence(row):
+        levels = [list(level) if _is_sequence(level) else [level] for level in row]
+        levels = [kept for level in levels if (kept := _present(level))]
+    else:
+        levels = [_present([row])]
+    seen: set[Any] = set()
+    for level in levels:
+        for one in level:
+            if one in seen:
+                raise ValueError(
+                    f"{name} has the label {one!r} twice in row {at}: name each label once."
+                )
+            seen.add(one)
+    return levels
+
+
+def _present(level: Sequence[Any]) -> list[Any]:
+    return [one for one in level if not is_missing(one) and one != ""]
+
+
+# -------------------------------------------------------------------------- one class for a row
+
+
+def _read_classes(y: Any, labels: AnyArray | None, name: str) -> LabelOrders:
+    """The class of each row, above all others."""
+    array = np.asarray(y)
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} has shape {array.shape}, and classes are one for each row: pass one"
+            " dimension, or another target_type."
+        )
+    missing = [at for at, one in enumerate(array.tolist()) if is_missing(one)]
+    if missing:
+        raise ValueError(f"{name} is missing (NaN) at row {missing[0]}: remove the row.")
+    if array.dtype.kind == "f" and np.isinf(array).any():
+        raise ValueError(f"{name} is infinity at row {int(np.argmax(np.isinf(array)))}.")
+    if array.dtype.kind == "O":
+        array = np.asarray(array.tolist())
+    if labels is None:
+        labels = np.unique(array)
+        if type_of_target(array) == "continuous":
+            warn(
+                f"{name} has {len(labels)} distinct real numbers, and each is taken as a label: of"
+                " amounts use a regressor; of orders pass one column for each label.",
+                ContinuousLabelWarning,
+            )
+    place = {one: column for column, one in enumerate(labels.tolist())}
+    columns = [place.get(one, -1) for one in array.tolist()]
+    if -1 in columns:
+        bad = columns.index(-1)
+        raise ValueError(
+            f"{name} has the label {array.tolist()[bad]!r} in row {bad}, which is none of"
+            f" {labels.tolist()}: pass rows of these labels."
+        )
+    grades = np.zeros((len(array), len(labels)))
+    grades[np.arange(len(array)), columns] = 1.0
+    return LabelOrders(grades, labels, "classes")

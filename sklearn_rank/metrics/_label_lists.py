@@ -1,0 +1,49 @@
+"""Lists of the labels of rows: one list for each row of a matrix, without labels that it lacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._lists import ScoredLists
+from .._typing import FloatArray
+from ._measure import Measure
+
+__all__ = ["label_lists"]
+
+
+def label_lists(
+    measure: Measure, grades: FloatArray, score: Any, *, query_weight: FloatArray | None = None
+) -> ScoredLists:
+    """Make lists of scored labels, one for each row.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure that they are for.
+    grades : ndarray of shape (n_rows, n_labels)
+        Grades, NaN where a row lacks the label.
+    score : array-like of shape (n_rows, n_labels)
+        Scores.
+    query_weight : ndarray of shape (n_rows,) or None, default=None
+        Weight of each row in the mean; None is 1.
+
+    Returns
+    -------
+    ScoredLists
+        The lists, their ids the numbers of the rows.
+    """
+    score = np.asarray(score)
+    if score.shape != grades.shape:
+        raise ValueError(
+            f"scores have shape {score.shape}, and there are {grades.shape[0]} rows with"
+            f" {grades.shape[1]} labels: pass one score for each label of each row."
+        )
+    row, column = np.nonzero(~np.isnan(grades))
+    return measure.lists(
+        grades[row, column],
+        score[row, column],
+        qid=row,
+        query_weight=None if query_weight is None else query_weight[row],
+    )

@@ -1,0 +1,232 @@
+"""What the rankers of labels share: orders of labels in, scores and positions of labels out."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from .._label_orders import TARGET_TYPES, LabelOrders, read_label_orders
+from .._lists import Lists
+from .._sklearn_compat import StrOptions, check_sample_weight, rows_at
+from .._typing import AnyArray, FloatArray
+from .._validation import ravelled
+from ..calibration._shared import utilities_of
+from ..exceptions import ScorerSetupError
+from ..metrics import Measure, get_measure, rank_positions
+from ..metrics._shared import label_lists
+from ._base import Ranker
+from ._query_base import MEASURE_CONSTRAINTS
+
+__all__ = ["LabelOrderRanker", "label_utilities"]
+
+
+class LabelOrderRanker(Ranker, metaclass=ABCMeta):
+    """Base of the rankers of labels, whose ``predict`` is a score for each label of each row.
+
+    A subclass has the parameters ``target_type`` and ``measure``; its constraints begin with
+    ``**LabelOrderRanker._parameter_constraints``. Its fit begins with :meth:`_labelled`, and it
+    defines ``_scores``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "measure": MEASURE_CONSTRAINTS,
+        "target_type": [StrOptions(set(TARGET_TYPES))],
+    }
+
+    # Format of sparse matrices that X may be; False is none.
+    _sparse: ClassVar[Any] = "csr"
+    # Whether X must be finite, as scikit-learn's validation takes it.
+    _finite: Any = True
+
+    labels_: AnyArray
+    n_labels_: int
+    target_type_: str
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = self._sparse is not False
+        tags.input_tags.allow_nan = self._finite == "allow-nan"
+        return tags
+
+    @abstractmethod
+    def _scores(self, X: Any) -> FloatArray:
+        """Scores of the labels of validated rows, of shape (n_samples, n_labels)."""
+
+    def _checked_rows(self, X: Any, *, reset: bool) -> Any:
+        """Check rows."""
+        return validate_data(
+            self,
+            X,
+            dtype=np.float64,
+            accept_sparse=self._sparse,
+            ensure_all_finite=self._finite,
+            reset=reset,
+        )
+
+    def _labelled(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, LabelOrders, FloatArray | None]:
+        """Check what ``fit`` was given, and store what it says of the labels.
+
+        Rows of weight 0 are left out; the weights are None where all are 1.
+        """
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y"
+                " is None."
+            )
+        X = self._checked_rows(X, reset=True)
+        check_consistent_length(X, y)
+        weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
+        rows = np.flatnonzero(weight)
+        if len(rows) < len(weight):
+            X, y, weight = X[rows], rows_at(y, rows), weight[rows]
+        orders = read_label_orders(y, self.target_type)
+        self.labels_, self.n_labels_ = orders.labels, len(orders.labels)
+        self.target_type_ = orders.target_type
+        return X, orders, None if np.all(weight == 1.0) else weight
+
+    def label_grades(self, y: Any) -> FloatArray:
+        """Read orders of labels as ``fit`` did: the ``y_true`` that measures take.
+
+        Parameters
+        ----------
+        y : array-like, sparse matrix or DataFrame
+            Orders in the form of those of ``fit``, of the same labels.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Grades by the columns of :attr:`labels_`, more is nearer to the top, NaN is missing.
+        """
+        check_is_fitted(self)
+        return read_label_orders(y, self.target_type_, self.labels_).grades
+
+    def predict(self, X: Any) -> FloatArray:
+        """Score the labels of rows; a higher score is nearer to the top.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Scores by the columns of :attr:`labels_`. They order the labels of one row; those of
+            different rows need not compare.
+        """
+        check_is_fitted(self)
+        return self._scores(self._checked_rows(X, reset=False))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score the labels of rows; the same as :meth:`predict`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Scores.
+        """
+        return self.predict(X)
+
+    def rank(self, X: Any) -> FloatArray:
+        """Find the positions of the labels of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Positions from 1, the top, by the columns of :attr:`labels_`; tied labels share the
+            mean of theirs.
+        """
+        scores = self.predict(X)
+        rows = np.repeat(np.arange(len(scores)), scores.shape[1])
+        return rank_positions(scores.ravel(), qid=rows).reshape(scores.shape)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Value of the measure of the ranker, its parameter ``measure``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like, sparse matrix or DataFrame
+            Orders in the form of those of ``fit``, of the same labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row in the mean.
+
+        Returns
+        -------
+        float
+            Mean over the rows; more is better.
+
+        Raises
+        ------
+        ScorerSetupError
+            If the measure is of two classes, and the labels have more grades. It ends a search
+            at once, which would turn other errors into NaN.
+        """
+        scores = self.predict(X)
+        check_consistent_length(scores, y)
+        weight = None
+        if sample_weight is not None:
+            weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), scores)
+            rows = np.flatnonzero(weight)
+            if len(rows) < len(weight):
+                scores, y, weight = scores[rows], rows_at(y, rows), weight[rows]
+        grades = self.label_grades(y)
+        measure = get_measure(self.measure)
+        check_two_grades(measure, grades)
+        value = measure.of_lists(label_lists(measure, grades, scores, query_weight=weight))
+        return float(value if measure.greater_is_better else -value)
+
+
+def check_two_grades(measure: Measure, grades: FloatArray) -> None:
+    """Refuse a measure of two classes for labels of more grades."""
+    if measure.kind != "binary" or measure.rel is not None:
+        return
+    if not np.all(np.isin(grades, (0.0, 1.0)) | np.isnan(grades)):
+        raise ScorerSetupError(
+            f"{measure.name} is of two classes, relevant or not, and the labels have more grades:"
+            f" say from which on a label is relevant, as in get_measure({measure.name!r}, rel=1)."
+        )
+
+
+def label_utilities(measure: Any, lists: Lists) -> FloatArray:
+    """Utilities of labels, whose order is the one to learn.
+
+    Parameters
+    ----------
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        The measure.
+    lists : Lists
+        Grades of the labels of each row.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Utilities of a measure that has them; else the share of the other labels of the row that
+        are below each, ties half. NaN for rows whose labels have no order.
+    """
+    found = get_measure(measure)
+    if found.positional is not None:
+        return utilities_of(found, lists)
+    below = lists.lengths[lists.list_of] - rank_positions(lists.grade, qid=lists.list_of)
+    with np.errstate(invalid="ignore"):
+        shares = below / lists.to_items(lists.lengths - 1.0)
+    constant = lists.largest(lists.grade) == -lists.largest(-lists.grade)
+    return np.where(lists.to_items(constant), np.nan, shares)
