@@ -6,7 +6,7 @@ is missing in the row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -146,7 +146,9 @@ def _checked_names(labels: Any) -> AnyArray:
 
 
 def _columns(y: Any) -> tuple[Any, AnyArray | None]:
-    """A matrix, and the names of its columns where it has some."""
+    """A matrix, and the names of its columns where it has some; what is masked is missing."""
+    if isinstance(y, np.ma.MaskedArray):
+        return y.astype(np.float64).filled(np.nan), None
     names = getattr(y, "columns", None)
     if names is None or sp.issparse(y):
         return y, None
@@ -169,12 +171,9 @@ def _guess(y: Any, name: str) -> str:
         if texts and any(_is_sequence(one) or ABOVE in str(one) for one in array.tolist()):
             return "orders"
         return "classes"
-    try:
-        values = array.astype(np.float64)
-    except (TypeError, ValueError):
+    if _has_texts(array):
         return "orders"
-    if values.ndim != 2:
-        return "utilities"
+    values = _as_matrix(array, name)
     if _is_binary(values):
         return "indicator"
     if _first_bad_positions(values, strictly=True) is None:
@@ -184,6 +183,12 @@ def _guess(y: Any, name: str) -> str:
             " target_type='utilities'."
         )
     return "utilities"
+
+
+def _has_texts(array: AnyArray) -> bool:
+    if array.dtype.kind == "O":
+        return any(isinstance(one, str) for one in array.ravel().tolist())
+    return array.dtype.kind in "SUT"
 
 
 def _is_binary(values: Any) -> bool:
@@ -227,7 +232,8 @@ def _read_matrix(
             row, column = np.argwhere(wrong)[0].tolist()
             raise ValueError(
                 f"{name} is {values[row, column]:g} at row {row}, column {column}, and an"
-                " indicator is 0 or 1: pass target_type='utilities' for amounts, 'positions' for positions."
+                " indicator is 0 or 1: pass target_type='utilities' for amounts, or"
+                " 'positions'."
             )
     if target_type == "positions":
         _check_positions(values, name)
@@ -241,7 +247,10 @@ def _as_matrix(y: Any, name: str) -> FloatArray:
         return np.asarray(y.toarray(), dtype=np.float64)
     try:
         values = np.asarray(y)
-        if values.dtype.kind == "c":
+        if values.dtype.kind == "O":
+            missing = [is_missing(one) for one in values.ravel().tolist()]
+            values = np.where(np.reshape(missing, values.shape), np.nan, values)
+        if values.dtype.kind == "c" or _has_texts(values):
             raise TypeError
         values = values.astype(np.float64)
     except (TypeError, ValueError):
@@ -390,8 +399,14 @@ def _levels(row: Any, at: int, name: str) -> list[list[Any]]:
         if any(not one for level in levels for one in level):
             raise ValueError(
                 f"{name} is {row!r} in row {at}, with no label beside a sign: write 'a{ABOVE}b'"
-                f" for a above b and 'a{LEVEL}b' for a tie."
+                f" for a above b and 'a{LEVEL}b' for a tie, or pass target_type='classes' if it is"
+                " the name of a class."
             )
+    elif isinstance(row, Set | Mapping):
+        raise ValueError(
+            f"{name} has a {type(row).__name__} in row {at}, which has no order: pass a list of"
+            " labels from the top, or sets of relevant labels through MultiLabelBinarizer."
+        )
     elif _is_sequence(row):
         levels = [list(level) if _is_sequence(level) else [level] for level in row]
         levels = [kept for level in levels if (kept := _present(level))]
