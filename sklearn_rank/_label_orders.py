@@ -148,7 +148,7 @@ def _checked_names(labels: Any) -> AnyArray:
 def _columns(y: Any) -> tuple[Any, AnyArray | None]:
     """A matrix, and the names of its columns where it has some; what is masked is missing."""
     if isinstance(y, np.ma.MaskedArray):
-        return y.astype(np.float64).filled(np.nan), None
+        return np.ma.filled(y.astype(np.float64), np.nan), None
     names = getattr(y, "columns", None)
     if names is None or sp.issparse(y):
         return y, None
