@@ -23,7 +23,7 @@ from ._validation import ravelled
 from ._warn import warn
 from .exceptions import ContinuousLabelWarning
 
-__all__ = ["TARGET_TYPES", "LabelOrders", "TargetType", "read_label_orders"]
+__all__ = ["TARGET_TYPES", "LabelOrders", "TargetType", "first_bad_positions", "read_label_orders"]
 
 TargetType: TypeAlias = Literal["auto", "utilities", "positions", "orders", "indicator", "classes"]
 TARGET_TYPES = ("auto", "utilities", "positions", "orders", "indicator", "classes")
@@ -176,7 +176,7 @@ def _guess(y: Any, name: str) -> str:
     values = _as_matrix(array, name)
     if _is_binary(values):
         return "indicator"
-    if _first_bad_positions(values, strictly=True) is None:
+    if first_bad_positions(values, strictly=True) is None:
         raise ValueError(
             f"{name} has rows such as {_shown(values[0])}, which read as positions, 1 the top, and"
             " as utilities, more the better: pass target_type='positions' or"
@@ -285,7 +285,7 @@ def _below(heights: FloatArray) -> FloatArray:
 
 
 def _check_positions(values: FloatArray, name: str) -> None:
-    bad = _first_bad_positions(values)
+    bad = first_bad_positions(values)
     if bad is None:
         return
     row = values[bad]
@@ -306,12 +306,24 @@ def _check_positions(values: FloatArray, name: str) -> None:
     )
 
 
-def _first_bad_positions(values: FloatArray, *, strictly: bool = False) -> int | None:
-    """First row that holds no positions; None where all do.
+def first_bad_positions(values: FloatArray, *, strictly: bool = False) -> int | None:
+    """Find the first row that holds no positions.
 
     Tied labels may have the first, the middle or the last of the positions that they share, or one
     number without a gap after it. Of rows without some labels the positions may be those among
-    all; ``strictly`` asks that these be whole and different.
+    all.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_labels)
+        The rows, NaN where a label is missing.
+    strictly : bool, default=False
+        Whether rows without some labels must have whole and different positions.
+
+    Returns
+    -------
+    int or None
+        The row; None where all hold positions.
     """
     n_labels = values.shape[1]
     ascending = np.sort(values, axis=1)

@@ -2,6 +2,7 @@
 
 from ._clicks import make_clicks
 from ._ionosphere import load_ionosphere
+from ._label_ranking import load_label_ranking
 from ._letor import load_letor
 from ._subset_ranking import make_subset_ranking
 from ._trec import join_qrels, load_qrels, load_trec_run
@@ -9,6 +10,7 @@ from ._trec import join_qrels, load_qrels, load_trec_run
 __all__ = [
     "join_qrels",
     "load_ionosphere",
+    "load_label_ranking",
     "load_letor",
     "load_qrels",
     "load_trec_run",

@@ -80,6 +80,9 @@ CALLS = {
     bounds.auc_margin_bound: lambda **flag: bounds.auc_margin_bound(
         [0.5], [0.5], 0.1, **MARGINS, **flag
     ),
+    datasets.load_label_ranking: lambda **flag: datasets.load_label_ranking(
+        BytesIO(b"f1,L1,L2\n1,2,1\n"), **flag
+    ),
     datasets.load_letor: lambda **flag: datasets.load_letor(BytesIO(b"1 qid:1 1:2\n"), **flag),
     datasets.join_qrels: lambda **flag: datasets.join_qrels(
         datasets.load_trec_run({"q": {"d": 1.0}}), datasets.load_qrels({"q": {"d": 1}}), **flag

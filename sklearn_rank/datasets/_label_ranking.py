@@ -1,0 +1,425 @@
+"""Label rankings on disk: rows of features, and for each an order of the same labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.utils import Bunch
+
+from .._arguments import check_flag, check_whole, is_whole
+from .._label_orders import first_bad_positions
+from .._typing import AnyArray, FloatArray
+from ._label_ranking_fields import ABOVE, Fields, is_missing, numbers_of, read_fields, words_of
+
+__all__ = ["load_label_ranking"]
+
+# Columns of labels by their names, in this order; the group is the name of the label.
+RANKED = re.compile(r"rank(?:[_. -](?=.)|(?=\d+$))(.+)", re.IGNORECASE)
+NUMBERED = re.compile(r"(L\d+)")
+LEVEL = "="
+
+
+def load_label_ranking(
+    path: Any,
+    *,
+    labels: Any = None,
+    header: bool | Literal["auto"] = "auto",
+    sep: str | None = None,
+    missing: Any = (),
+    return_X_y: bool = False,
+    as_frame: bool = False,
+) -> Any:
+    """Load label rankings: a row of features and an order of the same K labels in each line.
+
+    The order is written in K columns, each with the position of its label, 1 the top; or in one
+    column, as ``a>b=c``.
+
+    Parameters
+    ----------
+    path : str, path-like or binary stream
+        The file, in UTF-8. A name that ends in ``.gz`` or ``.bz2`` is decompressed.
+    labels : int, array-like of str or None, default=None
+        The labels, or their columns:
+
+        - None: columns ``rank1``, ..., ``rankK`` (or ``rank_car`` and so on) or ``L1``, ...,
+          ``LK``; else the one column of orders such as ``a>b``, whose labels are sorted;
+        - names of columns: these columns, in this order;
+        - names of labels: those of the column of orders, in the order that `target` is to have;
+          without header and orders, those of the last columns;
+        - an integer: so many of the last columns, in a file without header.
+    header : bool or "auto", default="auto"
+        Whether the first line has the names of the columns. "auto": if it has neither a number
+        nor an order.
+    sep : str or None, default=None
+        What separates fields, one character; a blank is any white space. None: comma, semicolon,
+        tab or bar, whichever the first line has most of, else white space.
+    missing : str, number or sequence of these, default=()
+        What stands for the position of a missing label, such as 0 or "-", beside an empty field,
+        ``?``, NA, NaN, null and None.
+    return_X_y : bool, default=False
+        If True, return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        If True, `data` and `target` are pandas DataFrames, and features may be words. Needs
+        pandas.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        Dictionary-like object with
+
+        data : ndarray or DataFrame of shape (n_samples, n_features)
+            The features, float64, NaN where missing; in a DataFrame, columns of words are
+            categorical.
+        target : ndarray or DataFrame of shape (n_samples, n_labels)
+            Positions of the labels, 1 the top, NaN where a row does not have the label. Positions
+            are as in the file, also those of tied labels; of orders such as ``a>b=c`` they count
+            from 1 in each row, and tied labels share the mean of theirs.
+        feature_names : list of str
+            Names of the columns, or ``"feature_1"`` and so on.
+        label_names : list of str
+            Names of the labels: of columns ``rank1`` and so on, or without names, ``"L1"`` and
+            so on.
+        target_type : str
+            ``"positions"``, what rankers of labels and
+            :func:`~sklearn_rank.preprocessing.label_grades` are to be told.
+        frame : DataFrame or None
+            With `as_frame`, `data` and `target` side by side.
+
+    Raises
+    ------
+    ValueError
+        If a line is not of the format (the message names file and line), or the labels are not
+        found.
+    TypeError
+        If a stream gives text, or an argument is of another type.
+    OSError
+        If the file cannot be read.
+    ImportError
+        If `as_frame` and pandas is not installed.
+
+    See Also
+    --------
+    make_label_ranking : Label rankings whose best orders are known.
+    sklearn_rank.preprocessing.label_grades : Orders of labels that are read already.
+
+    Notes
+    -----
+    This reads the files of the KEBI repository [1]_ saved as CSV, those of scikit-lr (with the
+    numbers of rows, features and labels in the first line, or with names in it), and the like.
+    A column of a label must hold its *position*. Files whose columns are positions and hold the
+    numbers of labels look the same: turn them into orders such as ``3>1>2``. A row may have no
+    label at all: rankers want it left out, or with ``sample_weight`` 0.
+
+    O(size of the file) time, about a second for a million fields, and some 100 bytes a field.
+
+    References
+    ----------
+    .. [1] Cheng, Hühn & Hüllermeier (2009), *Decision tree and instance-based learning for label
+       ranking*, ICML.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from sklearn_rank.datasets import load_label_ranking
+    >>> file = b"age,income,rank1,rank2,rank3\\n31,2.5,1,3,2\\n64,1.5,2,1,?\\n"
+    >>> bunch = load_label_ranking(BytesIO(file))
+    >>> bunch.data
+    array([[31. ,  2.5],
+           [64. ,  1.5]])
+    >>> bunch.target
+    array([[ 1.,  3.,  2.],
+           [ 2.,  1., nan]])
+    >>> bunch.label_names, bunch.target_type
+    (['L1', 'L2', 'L3'], 'positions')
+
+    Orders in one column, without names:
+
+    >>> file = b"31;2.5;car>train>bus\\n64;1.5;bus=train\\n"
+    >>> bunch = load_label_ranking(BytesIO(file))
+    >>> bunch.label_names, bunch.target
+    (['bus', 'car', 'train'], array([[3. , 1. , 2. ],
+           [1.5, nan, 1.5]]))
+    """
+    check_flag("return_X_y", return_X_y)
+    check_flag("as_frame", as_frame)
+    if not (header is True or header is False or header == "auto"):
+        raise ValueError(f"header={header!r} must be True, False or 'auto'.")
+    if sep is not None and not (isinstance(sep, str) and len(sep) == 1):
+        raise ValueError(f"sep={sep!r} must be one character or None.")
+    asked = _asked(labels)
+    markers = np.atleast_1d(np.asarray(missing, dtype=object))
+    if as_frame:
+        _pandas()
+    fields = read_fields(path, header, sep)
+    layout = _layout(fields, asked)
+    data = _features(fields, layout, as_frame)
+    if layout.orders is None:
+        label_names = layout.label_names
+        target = _positions(fields, layout, markers)
+    else:
+        label_names, target = _orders(fields, layout.orders, layout.label_names, markers)
+    return _data_set(data, target, (layout.feature_names, label_names), return_X_y, as_frame)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Which columns are what; `orders` is the column of orders, None where labels have columns."""
+
+    features: list[int]
+    feature_names: list[str]
+    columns: list[int]
+    label_names: list[str]
+    orders: int | None = None
+
+
+def _asked(labels: Any) -> int | list[str] | None:
+    """What the argument `labels` says."""
+    if labels is None:
+        return None
+    if is_whole(labels):
+        return check_whole("labels", labels, 2, optional=True)
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise TypeError(f"labels={labels!r} must be an integer, a list of names or None.")
+    names = [str(one) for one in labels]
+    for at, one in enumerate(names):
+        if one in names[:at]:
+            raise ValueError(f"labels has {one!r} twice: pass each label once.")
+    if len(names) < 2:
+        raise ValueError(f"labels={names!r} must name two labels or more.")
+    return names
+
+
+# ------------------------------------------------------------------------------- which columns
+
+
+def _layout(fields: Fields, asked: int | list[str] | None) -> _Layout:
+    if asked is None and fields.n_labels is not None:
+        asked = fields.n_labels
+    if asked is None:
+        columns, names = _columns_by_name(fields)
+    elif isinstance(asked, int):
+        columns, names = _last_columns(fields, asked), _numbered("L", asked)
+    elif fields.names is not None and set(asked) <= set(fields.names):
+        columns, names = [fields.names.index(one) for one in asked], asked
+    else:
+        columns, names = [], asked
+    orders = None
+    if not columns:
+        orders = _column_of_orders(fields)
+        if orders is None and asked is not None and fields.names is None:
+            columns = _last_columns(fields, len(names))
+        elif orders is None:
+            raise _no_labels(fields, names)
+    features = [at for at in range(fields.width) if at not in columns and at != orders]
+    if not features:
+        raise ValueError(f"{fields.name} has no features beside the labels: check the file.")
+    if fields.names is None:
+        feature_names = _numbered("feature_", len(features))
+    else:
+        feature_names = [fields.names[at] for at in features]
+    return _Layout(features, feature_names, columns, names, orders)
+
+
+def _numbered(stem: str, n: int) -> list[str]:
+    return [f"{stem}{at}" for at in range(1, n + 1)]
+
+
+def _columns_by_name(fields: Fields) -> tuple[list[int], list[str]]:
+    found: dict[re.Pattern[str], list[tuple[int, str]]] = {}
+    for pattern in (RANKED, NUMBERED):
+        matches = [(at, pattern.fullmatch(one)) for at, one in enumerate(fields.names or [])]
+        kept = [(at, match[1]) for at, match in matches if match]
+        if len(kept) > 1:
+            found[pattern] = kept
+    if len(found) > 1:
+        ranked, numbered = (
+            [(fields.names or [])[at] for at, _ in kept] for kept in found.values()
+        )
+        raise ValueError(
+            f"{fields.name} has the columns {ranked[0]!r}, ... and {numbered[0]!r}, ..., and"
+            " either may be the labels: pass labels= with the names of their columns."
+        )
+    for kept in found.values():
+        names = [f"L{name}" if name.isdigit() else name for _, name in kept]
+        return [at for at, _ in kept], names
+    return [], []
+
+
+def _last_columns(fields: Fields, n: int) -> list[int]:
+    if fields.names is not None:
+        raise ValueError(
+            f"labels={n}, but {fields.name} has a header: pass the names of the columns of labels,"
+            f" such as labels={fields.names[-n:]}."
+        )
+    if n >= fields.width:
+        raise ValueError(
+            f"{fields.name} has {fields.width} columns, too few for {n} labels and a feature."
+        )
+    return list(range(fields.width - n, fields.width))
+
+
+def _column_of_orders(fields: Fields) -> int | None:
+    found = [
+        at for at in range(fields.width) if any(ABOVE in field for field in fields.column(at))
+    ]
+    if len(found) > 1:
+        raise ValueError(
+            f"{fields.name} has orders in {fields.named(found[0])} and {fields.named(found[1])}:"
+            " leave one."
+        )
+    return found[0] if found else None
+
+
+def _no_labels(fields: Fields, names: list[str]) -> ValueError:
+    if names and fields.names is not None:
+        absent = next(one for one in names if one not in fields.names)
+        return ValueError(
+            f"{fields.name} has no column {absent!r}, and no column of orders such as 'a>b'; its"
+            f" columns are {fields.names}."
+        )
+    told = "no header" if fields.names is None else f"the columns {fields.names}"
+    remedy = "their number" if fields.names is None else "the names of their columns"
+    return ValueError(
+        f"{fields.name} has {told}, no columns rank1, rank2, ... or L1, L2, ..., and no column of"
+        f" orders such as 'a>b', so that its labels are not known: pass labels= with {remedy}."
+    )
+
+
+# ------------------------------------------------------------------------------- their contents
+
+
+def _features(fields: Fields, layout: _Layout, as_frame: bool) -> Any:
+    values = [numbers_of(fields, at) for at in layout.features]
+    words = {}
+    for place, (at, name) in enumerate(zip(layout.features, layout.feature_names, strict=True)):
+        row = values[place]
+        if isinstance(row, int):
+            if not as_frame:
+                raise fields.error(
+                    row,
+                    f"the feature {name!r} is {fields.rows[row][at]!r}, which is no number; pass"
+                    " as_frame=True and encode it, for example by OneHotEncoder, or header=True"
+                    " if this line has the names of the columns",
+                )
+            words[name] = words_of(fields, at)
+    if not as_frame:
+        return np.column_stack(values)
+    pd = _pandas()
+    columns = dict(zip(layout.feature_names, values, strict=True))
+    return pd.DataFrame(columns | {name: pd.Categorical(column) for name, column in words.items()})
+
+
+def _positions(fields: Fields, layout: _Layout, markers: AnyArray) -> FloatArray:
+    target = np.empty((len(fields.rows), len(layout.columns)))
+    for column, (at, name) in enumerate(zip(layout.columns, layout.label_names, strict=True)):
+        found = numbers_of(fields, at, markers)
+        if isinstance(found, int):
+            raise fields.error(
+                found,
+                f"the position of the label {name!r} is {fields.rows[found][at]!r}, which is no"
+                " number; leave it empty if the label is missing, or pass missing=",
+            )
+        target[:, column] = found
+    rows = np.flatnonzero(~np.isnan(target).all(axis=1))
+    bad = first_bad_positions(target[rows])
+    if bad is not None:
+        row = int(rows[bad])
+        told = [fields.rows[row][at] for at in layout.columns]
+        hint = (
+            "add 1 to all, or pass missing=0 if 0 says that a label is missing"
+            if np.nanmin(target[row]) == 0
+            else "number the labels from 1, the top, tied ones alike, as in 1, 2, 2, 4"
+        )
+        raise fields.error(row, f"{told} are no positions of {len(told)} labels; {hint}")
+    return target
+
+
+def _orders(
+    fields: Fields, at: int, names: list[str], markers: AnyArray
+) -> tuple[list[str], FloatArray]:
+    rows = [
+        [] if is_missing(field, markers) else _levels(fields, row, field)
+        for row, field in enumerate(fields.column(at))
+    ]
+    if not names:
+        named = {one for levels in rows for level in levels for one in level}
+        names = sorted(named, key=_natural)
+    column = {one: place for place, one in enumerate(names)}
+    depths = np.full((len(rows), len(names)), np.inf)
+    for row, levels in enumerate(rows):
+        for depth, level in enumerate(levels):
+            for one in level:
+                if one not in column:
+                    raise fields.error(
+                        row, f"the label {one!r} is none of {names}; add it to labels="
+                    )
+                depths[row, column[one]] = depth
+    return names, np.where(np.isinf(depths), np.nan, rankdata(depths, axis=1))
+
+
+def _levels(fields: Fields, row: int, order: str) -> list[list[str]]:
+    """Labels of an order, level by level from the top."""
+    levels = [[one.strip() for one in level.split(LEVEL)] for level in order.split(ABOVE)]
+    labels = [one for level in levels for one in level]
+    if "" in labels:
+        raise fields.error(
+            row,
+            f"the order {order!r} has no label beside a sign; write 'a{ABOVE}b' for a above b and"
+            f" 'a{LEVEL}b' for a tie",
+        )
+    for at, one in enumerate(labels):
+        if one in labels[:at]:
+            raise fields.error(row, f"the order {order!r} has {one!r} twice; name each label once")
+    return levels
+
+
+def _natural(name: str) -> list[tuple[bool, int, str]]:
+    """Key that sorts L2 before L10."""
+    parts = re.split(r"(\d+)", name)
+    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
+
+
+def _data_set(
+    data: Any,
+    target: Any,
+    names: tuple[list[str], list[str]],
+    return_X_y: bool,
+    as_frame: bool,
+) -> Any:
+    frame = None
+    if as_frame:
+        twice = [one for one in names[1] if one in names[0]]
+        if twice:
+            raise ValueError(
+                f"{twice[0]!r} is a feature and a label, so that as_frame=True cannot tell them"
+                " apart: rename one."
+            )
+        pd = _pandas()
+        target = pd.DataFrame(target, columns=names[1])
+        frame = pd.concat([data, target], axis=1)
+    if return_X_y:
+        return data, target
+    return Bunch(
+        data=data,
+        target=target,
+        feature_names=list(names[0]),
+        label_names=list(names[1]),
+        target_type="positions",
+        frame=frame,
+    )
+
+
+def _pandas() -> Any:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "load_label_ranking(as_frame=True) needs pandas, which is not installed: run"
+            " `pip install pandas`, or leave as_frame=False for NumPy arrays."
+        ) from error
+    return pd
