@@ -406,6 +406,13 @@ TOP = [
         for k in (2, 1, 3, 20)
     ),
     MetricCase(
+        metrics.coverage_loss,
+        _mean(orders.coverage),
+        undefined=_no_positive,
+        weights="whole",
+        scorer_name="neg_coverage",
+    ),
+    MetricCase(
         metrics.r_precision_score,
         _mean(orders.r_precision),
         undefined=_no_positive,
@@ -576,6 +583,22 @@ GRADED = [
         undefined=_one_class,
         weights="relative",
         scorer_name="tau_b",
+    ),
+    MetricCase(
+        metrics.tau_x_score,
+        rank_correlation.tau_x,
+        grades=(-2, 0, 1, 3),
+        undefined=_one_class,
+        weights="whole",
+        scorer_name="tau_x",
+    ),
+    MetricCase(
+        metrics.top_1_score,
+        _mean(orders.top_1),
+        grades=(-2, 0, 1, 3),
+        undefined=_one_class,
+        weights="relative",
+        scorer_name="top1",
     ),
     MetricCase(
         metrics.tau_ap_score,

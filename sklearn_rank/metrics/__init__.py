@@ -8,6 +8,7 @@ from ._cascade import (
     rank_biased_precision_score,
     reciprocal_rank_score,
 )
+from ._coverage import coverage_loss
 from ._custom import make_measure
 from ._gini import gini_score
 from ._grammar import get_measure, get_measure_names
@@ -24,7 +25,7 @@ from ._measure import Measure
 from ._overlap import rank_biased_overlap_score
 from ._partial_auc import negative_height_loss, partial_auc_score
 from ._positional import dcg_score, ndcg_score, positional_score
-from ._rank_correlation import tau_ap_score, tau_b_score
+from ._rank_correlation import tau_ap_score, tau_b_score, tau_x_score
 from ._roc_points import fpr_at_tpr_loss, kolmogorov_smirnov_score, tpr_at_fpr_score
 from ._score_generating import (
     Cauchy,
@@ -47,6 +48,7 @@ from ._top import (
     precision_at_top_curve,
     precision_at_top_score,
 )
+from ._top_one import top_1_score
 
 __all__ = [
     "Cauchy",
@@ -61,6 +63,7 @@ __all__ = [
     "accuracy_at_top_loss",
     "average_precision_score",
     "bedroc_score",
+    "coverage_loss",
     "dcg_score",
     "enrichment_factor_score",
     "expected_reciprocal_rank_score",
@@ -98,5 +101,7 @@ __all__ = [
     "success_at_k_score",
     "tau_ap_score",
     "tau_b_score",
+    "tau_x_score",
+    "top_1_score",
     "tpr_at_fpr_score",
 ]

@@ -24,6 +24,7 @@ from ._cascade_measures import (
     RankBiasedPrecisionMeasure,
     ReciprocalRankMeasure,
 )
+from ._coverage import CoverageMeasure, coverage_loss
 from ._gini import GiniMeasure, gini_score
 from ._lift import LiftMeasure, lift_score
 from ._linear_rank import (
@@ -49,7 +50,14 @@ from ._partial_auc import negative_height_loss, partial_auc_score
 from ._partial_auc_measures import NegativeHeightMeasure, PartialAUCMeasure
 from ._positional import dcg_score, ndcg_score, positional_score
 from ._positional_measures import DCGMeasure, NDCGMeasure, PositionalMeasure
-from ._rank_correlation import TauAPMeasure, TauBMeasure, tau_ap_score, tau_b_score
+from ._rank_correlation import (
+    TauAPMeasure,
+    TauBMeasure,
+    TauXMeasure,
+    tau_ap_score,
+    tau_b_score,
+    tau_x_score,
+)
 from ._roc_points import (
     FPRAtTPRMeasure,
     KolmogorovSmirnovMeasure,
@@ -75,6 +83,7 @@ from ._top_measures import (
     PositivesAtTopMeasure,
     PrecisionAtTopMeasure,
 )
+from ._top_one import TopOneMeasure, top_1_score
 
 __all__ = ["MeasureLike", "get_measure", "get_measure_names"]
 
@@ -152,6 +161,7 @@ _GRAMMAR = (
     _Entry(AveragePrecisionMeasure, _position, optional=True, example="10"),
     _Entry(AUCMeasure),
     _Entry(BEDROCMeasure, _number, example="20"),
+    _Entry(CoverageMeasure),
     _Entry(DCGMeasure, _position, optional=True, example="10"),
     _Entry(EnrichmentFactorMeasure, _share, example="0.01"),
     _Entry(ExpectedReciprocalRankMeasure, _position, optional=True, example="10"),
@@ -180,6 +190,8 @@ _GRAMMAR = (
     _Entry(TPRAtFPRMeasure, _small_rate, example="0.01"),
     _Entry(TauAPMeasure),
     _Entry(TauBMeasure),
+    _Entry(TauXMeasure),
+    _Entry(TopOneMeasure),
 )
 
 # The level from which grades are relevant, behind the name of a measure of two classes.
@@ -189,6 +201,7 @@ _OF_FUNCTION: dict[Callable[..., Any], type[Measure]] = {
     accuracy_at_top_loss: AccuracyAtTopMeasure,
     average_precision_score: AveragePrecisionMeasure,
     bedroc_score: BEDROCMeasure,
+    coverage_loss: CoverageMeasure,
     dcg_score: DCGMeasure,
     enrichment_factor_score: EnrichmentFactorMeasure,
     expected_reciprocal_rank_score: ExpectedReciprocalRankMeasure,
@@ -219,6 +232,8 @@ _OF_FUNCTION: dict[Callable[..., Any], type[Measure]] = {
     success_at_k_score: SuccessMeasure,
     tau_ap_score: TauAPMeasure,
     tau_b_score: TauBMeasure,
+    tau_x_score: TauXMeasure,
+    top_1_score: TopOneMeasure,
     tpr_at_fpr_score: TPRAtFPRMeasure,
 }
 

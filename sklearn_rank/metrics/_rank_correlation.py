@@ -1,4 +1,4 @@
-"""Rank correlations by pairs: Kendall's tau-b, and tau-AP, whose top weighs more."""
+"""Rank correlations by pairs: Kendall's tau-b, tau-x of Emond and Mason, and tau-AP."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ._measure import Average, Measure, Undefined, Value
 from ._reciprocals import reciprocals
 
-__all__ = ["TauAPMeasure", "TauBMeasure", "tau_ap_score", "tau_b_score"]
+__all__ = [
+    "TauAPMeasure",
+    "TauBMeasure",
+    "TauXMeasure",
+    "tau_ap_score",
+    "tau_b_score",
+    "tau_x_score",
+]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -48,19 +55,36 @@ class TauBMeasure(_RankCorrelation):
             weight = weight / lists.to_items(lists.sizes)
         by_score = tied_blocks(lists.score, lists.offsets)
         by_grade = tied_blocks(lists.grade, lists.offsets)
-        credit = _credits(lists, by_score, by_grade, weight)
         of_score, of_grade = _mass(by_score, weight), _mass(by_grade, weight)
-        above = _above(by_score, of_score)
-        difference = 2.0 * by_score.list_totals(credit) - by_score.list_totals(of_score * above)
         pairs = [
             by_grade.list_totals(of_grade * _above(by_grade, of_grade)),
-            by_score.list_totals(of_score * above),
+            by_score.list_totals(of_score * _above(by_score, of_score)),
         ]
+        difference = _agreement(lists, by_score, by_grade, weight)
         with np.errstate(divide="ignore", invalid="ignore"):
             values = difference / np.sqrt(pairs[0]) / np.sqrt(pairs[1])
         # Scores that are all tied are no order, which is worth as much as one at random.
         values = np.where(_n_blocks(by_score) > 1, np.clip(values, -1.0, 1.0), 0.0)
         return np.where(_n_blocks(by_grade) > 1, values, np.nan)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TauXMeasure(_RankCorrelation):
+    """The same for orders with ties, which agree on a pair that both tie; see ``tau_x_score``."""
+
+    weights = "whole"
+    function = "tau_x_score"
+    stem = "tau_x"
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Correlation of each list."""
+        by_score = tied_blocks(lists.score, lists.offsets)
+        by_grade = tied_blocks(lists.grade, lists.offsets)
+        agreement = _agreement(lists, by_score, by_grade, lists.weight)
+        tied = _tied_in_both(lists, by_score, by_grade)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = 2.0 * (agreement + tied) / lists.sizes / (lists.sizes - 1.0)
+        return np.where(_n_blocks(by_grade) > 1, np.clip(values, -1.0, 1.0), np.nan)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -100,9 +124,7 @@ def _credits(
     """
     from ._concordance_kernels import credit_above
 
-    level = np.empty(len(lists.grade), dtype=np.int64)
-    of_block = np.arange(len(by_grade.starts)) - by_grade.first[by_grade.list_of()]
-    level[by_grade.order] = np.repeat(of_block, by_grade.lengths())
+    level = _levels(by_grade)
     credit = np.empty(len(by_score.starts))
     credit_above(
         level[by_score.order],
@@ -112,6 +134,42 @@ def _credits(
         credit,
     )
     return credit
+
+
+def _levels(by_grade: TiedBlocks) -> IntArray:
+    """Number of distinct relevances of the list that are above that of each item."""
+    level = np.empty(len(by_grade.order), dtype=np.int64)
+    of_block = np.arange(len(by_grade.starts)) - by_grade.first[by_grade.list_of()]
+    level[by_grade.order] = np.repeat(of_block, by_grade.lengths())
+    return level
+
+
+def _agreement(
+    lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks, weight: FloatArray | None
+) -> FloatArray:
+    """Weight of the pairs of each list in the same order less that of those in the opposite one.
+
+    It is the mean over all orders of tied items, too.
+    """
+    credit = _credits(lists, by_score, by_grade, weight)
+    mass = _mass(by_score, weight)
+    untied = by_score.list_totals(mass * _above(by_score, mass))
+    return np.asarray(2.0 * by_score.list_totals(credit) - untied)
+
+
+def _tied_in_both(lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks) -> FloatArray:
+    """Number of pairs of each list whose scores are equal and whose relevances are."""
+    if by_score.untied and lists.weight is None:
+        return np.zeros(lists.n_lists)
+    level = _levels(by_grade)[by_score.order]
+    block = np.repeat(np.arange(len(by_score.starts)), by_score.lengths())
+    n_levels = int(level.max()) + 1
+    codes, which = np.unique(block * n_levels + level, return_inverse=True)
+    weight = None if lists.weight is None else lists.weight[by_score.order]
+    mass = np.bincount(which, weights=weight)
+    pairs = mass * (mass - 1.0) / 2.0
+    list_of = by_score.list_of()[codes // n_levels]
+    return np.bincount(list_of, weights=pairs, minlength=lists.n_lists)
 
 
 def _mass(blocks: TiedBlocks, weight: FloatArray | None) -> AnyArray:
@@ -187,6 +245,7 @@ def tau_b_score(
     See Also
     --------
     tau_ap_score : Errors at the top weigh more.
+    tau_x_score : Of orders with ties: a pair that both tie counts as one in the same order.
     spearman_score : Correlation of positions.
     scipy.stats.kendalltau : Equal for one list; NaN where all scores are tied.
 
@@ -211,6 +270,114 @@ def tau_b_score(
     0.8165
     """
     return TauBMeasure(undefined=undefined)(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        average=average,
+        return_qid=return_qid,
+        pos_label=pos_label,
+    )
+
+
+def tau_x_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    qid: Any = None,
+    sample_weight: Any = None,
+    query_weight: Any = None,
+    average: Average = "mean",
+    undefined: Undefined | None = None,
+    return_qid: bool = False,
+    pos_label: Any = None,
+) -> Value:
+    """Correlation of two orders with ties: the tau-x of Emond and Mason.
+
+    ``tau-x = sum over items i != j of a_ij b_ij / (n (n - 1))``, ``a_ij = 1`` where relevance puts
+    i above j or ties them and -1 where it puts i below, ``b_ij`` likewise by score. Of ``N =
+    n (n - 1) / 2`` pairs, C and D in the same and in the opposite order and T tied in both, it is
+    ``(C - D + T) / N``.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        Relevance of the items, finite; in two dimensions one list per row.
+    y_score : array-like of the same shape
+        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, the rows in any order; None is one list.
+    sample_weight : array-like of the same shape, default=None
+        How many times each item counts, in whole numbers. Their scale is part of the value: weight
+        2 is the item twice.
+    query_weight : array-like of shape (n_samples,), default=None
+        Weight in the mean of the list of each item, the same for all items of a list; in two
+        dimensions one for each list.
+    average : {"mean"} or None, default="mean"
+        Mean over the lists, or None: one value for each, by ascending id.
+    undefined : {"skip", "raise"}, float or None, default=None
+        What a list of one relevance counts: nothing (alone it is NaN), an error, or this value.
+    return_qid : bool, default=False
+        Whether to return the ids of the lists too; with ``average=None``.
+    pos_label : int, float, bool or str, default=None
+        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Correlation in [-1, 1]; more is better.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, or a list is undefined and
+        ``undefined="raise"``.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        Once, with their number, if lists are undefined.
+
+    See Also
+    --------
+    tau_b_score : Equal without ties; a pair that one order ties alone lowers the divisor too, and
+        scores that are all tied count 0.
+    spearman_score : Correlation of positions.
+
+    Notes
+    -----
+    A tie of scores says that the items belong on one level. A pair that both orders tie counts as
+    one in the same order, and a pair that one of them ties counts 0, as ``C - D`` of an order at
+    random does in the mean: ties of scores are a prediction here, and the value is no mean over
+    their orders, which would count T as 0. ``1 - tau-x`` is proportional to the distance of Kemeny
+    and Snell, the one that is a metric of orders with ties; it is 1 only for the same order.
+
+    Scores that are all tied count the share of the pairs that relevance ties. A list of one
+    relevance has a value by the formula, the share of pairs that scores tie; it is undefined here
+    as in the other correlations, since there is no order that a ranker could find. Weights are
+    repetitions, copies of an item being tied in both, and others than whole numbers are refused.
+    O(n log n) time, O(n) memory; the first call compiles for about a second.
+
+    References
+    ----------
+    .. [1] Emond & Mason (2002), *A new rank correlation coefficient with application to the
+       consensus ranking problem*, Journal of Multi-Criteria Decision Analysis 11.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import tau_x_score
+    >>> round(tau_x_score([3, 2, 1], [3.0, 1.0, 2.0]), 4)
+    0.3333
+
+    Two items of one relevance: a ranker gains by tying them.
+
+    >>> round(tau_x_score([1, 1, 0], [3.0, 2.0, 1.0]), 4)
+    0.6667
+    >>> tau_x_score([1, 1, 0], [2.0, 2.0, 1.0])
+    1.0
+    """
+    return TauXMeasure(undefined=undefined)(
         y_true,
         y_score,
         qid=qid,

@@ -454,12 +454,12 @@ def get_scorer(
         Means over queries: ``"ndcg"``, ``"ndcg@10"``, ``"dcg"``, ``"dcg@10"``, ``"precision@5"``,
         ``"recall@20"``, ``"ap"``, ``"ap@10"``, ``"rr"``, ``"rr@10"``, ``"err"``, ``"err@10"``,
         ``"rbp@0.8"``, ``"success@10"``, ``"r_precision"``, ``"f1@10"``, ``"spearman"``,
-        ``"tau_b"``, ``"tau_ap"``, ``"rbo@0.9"``; ``"ap(rel>=2)"`` for grades
-        of which those from 2 on are relevant; "err" and "rbp" need ``max_grade=`` for grades
-        beyond 0 and 1, so that all folds are on one scale. Measures of one list of two classes:
-        ``"auc"``, ``"gini"``, ``"ks"``, ``"partial_auc@fpr0.1"``, ``"tpr@fpr0.01"``,
-        ``"local_auc@0.8"``, ``"pnorm@4"``, ``"bedroc@20"``, ``"rie@20"``,
-        ``"precision@top0.05"``, ``"smoothed_precision@top0.05"``, ``"enrichment@0.01"``,
+        ``"tau_b"``, ``"tau_x"``, ``"tau_ap"``, ``"rbo@0.9"``, ``"top1"`` and the negated loss
+        ``"neg_coverage"``; ``"ap(rel>=2)"`` for grades of which those from 2 on are relevant;
+        "err" and "rbp" need ``max_grade=`` for grades beyond 0 and 1, so that all folds are on one
+        scale. Measures of one list of two classes: ``"auc"``, ``"gini"``, ``"ks"``,
+        ``"partial_auc@fpr0.1"``, ``"tpr@fpr0.01"``, ``"local_auc@0.8"``, ``"pnorm@4"``,
+        ``"bedroc@20"``, ``"rie@20"``, ``"precision@top0.05"``, ``"smoothed_precision@top0.05"``, ``"enrichment@0.01"``,
         ``"lift@0.1"``, ``"pos@top"``, and the negated losses ``"neg_fpr@tpr0.9"``,
         ``"neg_accuracy_loss@top0.05"`` and ``"neg_negative_height_loss@4"``. With any number for
         the one shown; or a name that scikit-learn knows; or a measure as :func:`get_measure` takes

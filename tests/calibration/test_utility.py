@@ -24,6 +24,7 @@ GRADED = [
         {"persistence": 0.8},
         lambda labels: 0.2 * sum(0.8**i * y for i, y in enumerate(labels)) / max(labels),
     ),
+    ("top1", "top1", {}, orders.top_1),
 ]
 BINARY = [
     ("precision@3", "precision", {"k": 3}, lambda labels: orders.precision_at_k(labels, 3)),

@@ -102,6 +102,7 @@ def test_a_measure_knows_whether_it_is_per_query():
         "ap@10",
         "dcg",
         "dcg@10",
+        "coverage",
         "err",
         "err@10",
         "f1@10",
@@ -118,6 +119,8 @@ def test_a_measure_knows_whether_it_is_per_query():
         "success@10",
         "tau_ap",
         "tau_b",
+        "tau_x",
+        "top1",
     }
 
 

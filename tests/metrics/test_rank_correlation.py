@@ -12,6 +12,7 @@ from sklearn_rank.metrics import (
     rank_biased_overlap_score,
     tau_ap_score,
     tau_b_score,
+    tau_x_score,
 )
 from tests.oracles import rank_correlation
 
@@ -44,6 +45,30 @@ def test_tau_b_of_weights_far_apart():
         weight = scale * np.array([1.0, 2.0, 0.5, 1.0])
         found = tau_b_score(y_true, y_score, sample_weight=weight)
         assert found == pytest.approx(tau_b_score(y_true, y_score, sample_weight=[2, 4, 1, 2]))
+
+
+@pytest.mark.parametrize(("n", "levels"), [(2, None), (50, None), (60, 4), (500, 3)])
+def test_tau_x_is_one_less_the_distance_of_kemeny_and_snell(n, levels):
+    y_true, y_score = data(n, levels, seed=3)
+    signs = [np.sign(values - values[:, np.newaxis]) for values in (y_true, y_score)]
+    # A pair in the opposite order counts 2, a pair that one of them ties 1.
+    distance = np.abs(signs[0] - signs[1]).sum() / 2
+    found = tau_x_score(y_true, y_score)
+    assert found == pytest.approx(1 - 2 * distance / (n * (n - 1)), abs=1e-13)
+    if levels is None:
+        assert found == pytest.approx(tau_b_score(y_true, y_score), abs=1e-13)
+    assert tau_x_score(y_true, y_true) == 1
+
+
+def test_ties_of_scores_are_predictions_to_tau_x():
+    assert tau_x_score([1, 1, 1, 0], [1, 1, 1, 0]) == 1
+    # Half of what relevance ties is put apart, in either order.
+    apart = [tau_x_score([1, 1, 0], score) for score in ([3, 2, 1], [2, 3, 1])]
+    assert apart == [2 / 3, 2 / 3]
+    assert tau_x_score([1, 1, 0], [0, 0, 0]) == 1 / 3
+    # Copies of an item are tied in both.
+    weighted = tau_x_score([2, 1], [1, 2], sample_weight=[10**9, 10**9])
+    assert weighted == pytest.approx(0, abs=1e-8)
 
 
 # Data and values of the tests of the R package ircor (Urbano and Marrero): truth, scores, scores

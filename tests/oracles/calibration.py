@@ -52,6 +52,7 @@ def discounts(name, n, k=None, persistence=None):
         "dcg": lambda i: 1 / log2(i + 1),
         "ndcg": lambda i: 1 / log2(i + 1),
         "precision": lambda i: 1.0,
+        "top1": lambda i: float(i == 1),
         "recall": lambda i: 1.0,
         "auc": lambda i: float(n - i),
         "spearman": lambda i: float(n - i),
@@ -71,6 +72,8 @@ def utilities(name, labels, k=None, persistence=None):
             a * b for a, b in zip(discounts("dcg", n, k), sorted(gains, reverse=True), strict=True)
         )
         return [gain / ideal for gain in gains]
+    if name == "top1":
+        return [float(y == max(labels)) for y in labels]
     if name == "precision":
         return [y / k for y in labels]
     if name == "recall":

@@ -61,6 +61,15 @@ def success(labels, k):
     return float(any(labels[:k]))
 
 
+def top_1(labels):
+    return float(labels[0] == max(labels))
+
+
+def coverage(labels):
+    """Number of items from the top to the last positive."""
+    return len(labels) - labels[::-1].index(1)
+
+
 def r_precision(labels):
     return precision_at_k(labels, sum(labels))
 

@@ -20,6 +20,17 @@ def tau_b(y_true, y_score):
     return agreement / sqrt(untied_y * untied_s) if untied_s else 0.0
 
 
+def tau_x(y_true, y_score):
+    """The tau-x of Emond and Mason, from their matrices of 1 (above or tied) and -1 (below)."""
+    n = len(y_true)
+    pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
+    truth, order = (
+        {(i, j): 1 if values[i] >= values[j] else -1 for i, j in pairs}
+        for values in (y_true, y_score)
+    )
+    return sum(truth[pair] * order[pair] for pair in pairs) / (n * (n - 1))
+
+
 def over_both(measure, y_true, y_score, **parameters):
     """Mean of ``measure(truth, order)``, both orders of items, over all orders of both."""
     values = [
