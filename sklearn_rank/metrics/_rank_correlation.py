@@ -169,7 +169,8 @@ def _tied_in_both(lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks
     mass = np.bincount(which, weights=weight)
     pairs = mass * (mass - 1.0) / 2.0
     list_of = by_score.list_of()[codes // n_levels]
-    return np.bincount(list_of, weights=pairs, minlength=lists.n_lists)
+    totals = np.bincount(list_of, weights=pairs, minlength=lists.n_lists)
+    return totals.astype(np.float64, copy=False)
 
 
 def _mass(blocks: TiedBlocks, weight: FloatArray | None) -> AnyArray:

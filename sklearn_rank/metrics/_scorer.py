@@ -459,12 +459,12 @@ def get_scorer(
         "err" and "rbp" need ``max_grade=`` for grades beyond 0 and 1, so that all folds are on one
         scale. Measures of one list of two classes: ``"auc"``, ``"gini"``, ``"ks"``,
         ``"partial_auc@fpr0.1"``, ``"tpr@fpr0.01"``, ``"local_auc@0.8"``, ``"pnorm@4"``,
-        ``"bedroc@20"``, ``"rie@20"``, ``"precision@top0.05"``, ``"smoothed_precision@top0.05"``, ``"enrichment@0.01"``,
-        ``"lift@0.1"``, ``"pos@top"``, and the negated losses ``"neg_fpr@tpr0.9"``,
-        ``"neg_accuracy_loss@top0.05"`` and ``"neg_negative_height_loss@4"``. With any number for
-        the one shown; or a name that scikit-learn knows; or a measure as :func:`get_measure` takes
-        it, of which a loss is negated. ``"auc"`` with ``multi_class=`` is for classifiers of more
-        than two classes.
+        ``"bedroc@20"``, ``"rie@20"``, ``"precision@top0.05"``, ``"smoothed_precision@top0.05"``,
+        ``"enrichment@0.01"``, ``"lift@0.1"``, ``"pos@top"``, and the negated losses
+        ``"neg_fpr@tpr0.9"``, ``"neg_accuracy_loss@top0.05"`` and ``"neg_negative_height_loss@4"``.
+        With any number for the one shown; or a name that scikit-learn knows; or a measure as
+        :func:`get_measure` takes it, of which a loss is negated. ``"auc"`` with ``multi_class=``
+        is for classifiers of more than two classes.
     qid : str, bool or None, default=None
         Under which name the scorer asks for the ids of the queries where metadata routing is
         enabled: a str is that name, True is "qid", False is never. None is "groups" for measures
