@@ -3,6 +3,7 @@
 from ._clicks import make_clicks
 from ._ionosphere import load_ionosphere
 from ._label_ranking import load_label_ranking
+from ._label_ranking_draws import make_label_ranking
 from ._letor import load_letor
 from ._subset_ranking import make_subset_ranking
 from ._trec import join_qrels, load_qrels, load_trec_run
@@ -15,5 +16,6 @@ __all__ = [
     "load_qrels",
     "load_trec_run",
     "make_clicks",
+    "make_label_ranking",
     "make_subset_ranking",
 ]
