@@ -458,7 +458,7 @@ def check_lists(
     Parameters
     ----------
     labels : array-like of shape (n_rows,) or (n_lists, n_items)
-        Labels; in two dimensions one list per row.
+        Labels; in two dimensions one list per row, where NaN is no item.
     label_type : LabelType
         What they are.
     qid : array-like of shape (n_rows,), scalar or None, default=None
@@ -503,7 +503,7 @@ def check_scored_lists(
     Parameters
     ----------
     y_true : array-like of shape (n_rows,) or (n_lists, n_items)
-        Labels; in two dimensions one list per row.
+        Labels; in two dimensions one list per row, where NaN is no item.
     y_score : array-like of the same shape
         Scores.
     label_type, qid, sample_weight, query_weight : object

@@ -1,6 +1,7 @@
 """Anything array-like in; canonical arrays out, or one error that says what is wrong where.
 
-Rows of weight 0 are absent: their labels and scores are not looked at.
+Rows of weight 0 are absent: their labels and scores are not looked at. In two dimensions so are
+items whose label is missing, since lists of a matrix may be of different lengths.
 """
 
 from __future__ import annotations
@@ -106,12 +107,12 @@ def check_rows(
     query_weight: Any = None,
     drop_queries_of_weight_0: bool = False,
 ) -> CheckedRows:
-    """Check that labels, scores, ids and weights belong together, and drop rows of weight 0.
+    """Check that labels, scores, ids and weights belong together, and drop what is absent.
 
     Parameters
     ----------
     labels : array-like of shape (n_rows,) or (n_lists, n_items)
-        Labels; in two dimensions one list per row, but a column is one list.
+        Labels; in two dimensions one list per row, where NaN is no item, but a column is one list.
     y_score : array-like of the same shape or None
         Scores, if there are any.
     name : str, default="y_true"
@@ -148,7 +149,9 @@ def check_rows(
     elif qid is not None:
         qid = check_qid(qid, shape[0])
     values: AnyArray | Coded = array.ravel() if coded is None else coded
-    rows = _positive_rows(weight, by_row if drop_queries_of_weight_0 else None)
+    of_queries = by_row if drop_queries_of_weight_0 else None
+    present = None if n_columns is None else _present(values, n_columns, weight, of_queries, name)
+    rows = _positive_rows(weight, of_queries, present)
     if rows is not None:
         values, score = values[rows], None if score is None else score[rows]
         weight = None if weight is None else weight[rows]
@@ -225,9 +228,38 @@ def _where(index: int, rows: IntArray | None, n_columns: int | None) -> str:
     return f"row {row // n_columns}, column {row % n_columns}"
 
 
-def _positive_rows(weight: FloatArray | None, by_row: FloatArray | None) -> IntArray | None:
-    """Rows whose weights are all positive; None where all are."""
-    counts = None
+def _present(
+    labels: AnyArray | Coded,
+    n_columns: int,
+    weight: FloatArray | None,
+    by_row: FloatArray | None,
+    name: str,
+) -> BoolArray | None:
+    """Which labels of two dimensions are not missing; None where all are there."""
+    missing = _missing(np.asarray(labels))
+    if not missing.any():
+        return None
+    counts = np.ones(len(missing), dtype=bool)
+    for one in (weight, by_row):
+        if one is not None:
+            counts &= one > 0
+    counted, found = (
+        one.reshape(-1, n_columns).any(axis=1) for one in (counts, counts & ~missing)
+    )
+    if not np.array_equal(counted, found):
+        row = int(np.argmax(counted & ~found))
+        raise ValueError(
+            f"{name} is NaN in all of row {row}, a list without items: remove the row from {name}"
+            " and y_score."
+        )
+    return ~missing
+
+
+def _positive_rows(
+    weight: FloatArray | None, by_row: FloatArray | None, present: BoolArray | None
+) -> IntArray | None:
+    """Rows that are present and whose weights are all positive; None where all are."""
+    counts = present
     for one in (weight, by_row):
         if one is not None and not one.all():
             counts = one > 0 if counts is None else counts & (one > 0)

@@ -117,6 +117,38 @@ def test_two_dimensions_are_one_list_per_row(check):
 
 
 @every_check
+def test_missing_labels_of_two_dimensions_are_no_items(check):
+    y_true, y_score = [[1, np.nan, 0], [0, 1, None]], [[1, np.nan, 2], [3, 4, np.nan]]
+    data = check(y_true, y_score, query_weight=[5, 6])
+    assert data.rows.tolist() == [0, 2, 3, 4]
+    assert data.lengths.tolist() == [2, 2]
+    assert data.query_weight.tolist() == [5, 6]
+    assert data.scored_by(y_score, (2, 3)).score.tolist() == [1, 2, 3, 4]
+    data = check(y_true, y_score, sample_weight=[[1, 1, 1], [0, 3, 1]])
+    assert data.rows.tolist() == [0, 2, 4]
+    assert data.weight.tolist() == [1, 1, 3]
+    pandas = pd.DataFrame({"a": [1, 0], "b": [None, 1], "c": [0, None]}, dtype="Int64")
+    assert check(pandas, y_score).rows.tolist() == [0, 2, 3, 4]
+    # A row that is absent by its weights may have no labels.
+    data = check([[1, 0], [np.nan, np.nan]], [[1, 2], [3, 4]], sample_weight=[[1, 1], [0, 0]])
+    assert data.n_lists == 1
+    for weight in ([[1, 1], [1, 1]], [[1, 1], [0, 1]], None):
+        with pytest.raises(ValueError, match="NaN in all of row 1, a list without items"):
+            check([[1, 0], [np.nan, np.nan]], [[1, 2], [3, 4]], sample_weight=weight)
+    with pytest.raises(ValueError, match="NaN in all of row 0"):
+        check([[np.nan, 1], [0, 1]], [[1, 2], [3, 4]], sample_weight=[[1, 0], [1, 1]])
+
+
+def test_what_is_no_label_is_refused_beside_missing_ones():
+    with pytest.raises(ValueError, match="inf at row 1, column 2"):
+        check_graded_scores([[np.nan, 1, 0], [0, 1, np.inf]], np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="3 classes"):
+        check_binary_scores([[np.nan, 1, 0], [0, 1, 2]], np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="y_score is NaN at row 1, column 0"):
+        check_binary_scores([[np.nan, 1], [0, 1]], [[1, 2], [np.nan, 1]])
+
+
+@every_check
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -48,7 +48,8 @@ def metric_interval(
         A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
         your own by :func:`sklearn_rank.metrics.make_measure`.
     y_true : array-like of shape (n_samples,)
-        Labels or grades, as the measure takes them; in two dimensions one query per row.
+        Labels or grades, as the measure takes them; in two dimensions one query per row, where NaN
+        is no item.
     y_score : array-like of shape (n_samples,)
         Scores; higher is nearer to the top.
     qid : array-like of shape (n_samples,), default=None
@@ -215,7 +216,8 @@ def paired_query_test(
         A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
         your own by :func:`sklearn_rank.metrics.make_measure`.
     y_true : array-like of shape (n_samples,)
-        Labels or grades, as the measure takes them; in two dimensions one query per row.
+        Labels or grades, as the measure takes them; in two dimensions one query per row, where NaN
+        is no item.
     y_score_a : array-like of shape (n_samples,)
         Scores of system a; higher is nearer to the top.
     y_score_b : array-like of shape (n_samples,)
@@ -434,7 +436,8 @@ def paired_query_tests(
         A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
         your own by :func:`sklearn_rank.metrics.make_measure`.
     y_true : array-like of shape (n_samples,)
-        Labels or grades, as the measure takes them; in two dimensions one query per row.
+        Labels or grades, as the measure takes them; in two dimensions one query per row, where NaN
+        is no item.
     scores : mapping of str to array-like of shape (n_samples,), or data frame
         Scores of two or more systems by name; columns of a data frame of pandas or polars are
         systems.

@@ -184,7 +184,7 @@ def reciprocal_rank_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row.
+        Labels of two classes; in two dimensions one list per row, where NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     k : int or None, default=None
@@ -294,7 +294,8 @@ def expected_reciprocal_rank_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite and at least 0; in two dimensions one list per row.
+        Relevance of the items, finite and at least 0; in two dimensions one list per row, where
+        NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     k : int or None, default=None
@@ -401,7 +402,8 @@ def rank_biased_precision_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite and at least 0; in two dimensions one list per row.
+        Relevance of the items, finite and at least 0; in two dimensions one list per row, where
+        NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     persistence : float, default=0.8

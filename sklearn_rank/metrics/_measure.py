@@ -331,7 +331,8 @@ class Measure(ABC):
         Parameters
         ----------
         y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-            Labels; in two dimensions one list per row.
+            Labels; in two dimensions one list per row, where NaN is no item: the row is shorter,
+            and the score there is not looked at.
         y_score : array-like of the same shape
             Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
         qid : array-like of shape (n_samples,), default=None
@@ -417,7 +418,8 @@ class Measure(ABC):
         Parameters
         ----------
         y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-            Labels; in two dimensions one list per row.
+            Labels; in two dimensions one list per row, where NaN is no item: the row is shorter,
+            and the score there is not looked at.
         y_score : array-like of the same shape
             Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
         *misplaced : tuple

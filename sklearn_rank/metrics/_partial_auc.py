@@ -39,7 +39,7 @@ def partial_auc_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row.
+        Labels of two classes; in two dimensions one list per row, where NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     max_fpr : float, default=1
@@ -157,7 +157,7 @@ def negative_height_loss(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row.
+        Labels of two classes; in two dimensions one list per row, where NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     p : float

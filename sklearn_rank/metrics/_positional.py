@@ -35,7 +35,8 @@ def positional_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite and at least 0; in two dimensions one list per row.
+        Relevance of the items, finite and at least 0; in two dimensions one list per row, where
+        NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     gain : {"exponential", "linear"} or callable
@@ -138,7 +139,8 @@ def dcg_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite and at least 0; in two dimensions one list per row.
+        Relevance of the items, finite and at least 0; in two dimensions one list per row, where
+        NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     k : int or None, default=None
@@ -242,7 +244,8 @@ def ndcg_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite and at least 0; in two dimensions one list per row.
+        Relevance of the items, finite and at least 0; in two dimensions one list per row, where
+        NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     k : int or None, default=None

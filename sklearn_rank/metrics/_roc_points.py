@@ -187,7 +187,7 @@ def tpr_at_fpr_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row.
+        Labels of two classes; in two dimensions one list per row, where NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     max_fpr : float
@@ -290,7 +290,7 @@ def fpr_at_tpr_loss(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row.
+        Labels of two classes; in two dimensions one list per row, where NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     min_tpr : float
@@ -388,7 +388,7 @@ def kolmogorov_smirnov_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row.
+        Labels of two classes; in two dimensions one list per row, where NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     two_sided : bool, default=False

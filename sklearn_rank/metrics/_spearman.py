@@ -35,7 +35,7 @@ def spearman_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite; in two dimensions one list per row.
+        Relevance of the items, finite; in two dimensions one list per row, where NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     qid : array-like of shape (n_samples,), default=None

@@ -110,7 +110,7 @@ def success_at_k_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row.
+        Labels of two classes; in two dimensions one list per row, where NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     k : int

@@ -49,7 +49,7 @@ def precision_at_top_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row.
+        Labels of two classes; in two dimensions one list per row, where NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     tau : float, default=0.05
@@ -153,7 +153,7 @@ def enrichment_factor_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row.
+        Labels of two classes; in two dimensions one list per row, where NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     fraction : float
@@ -258,7 +258,7 @@ def positives_at_top_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row.
+        Labels of two classes; in two dimensions one list per row, where NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     normalize : bool, default=False
@@ -357,7 +357,7 @@ def accuracy_at_top_loss(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row.
+        Labels of two classes; in two dimensions one list per row, where NaN is no item.
     y_score : array-like of the same shape
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     tau : float, default=0.05

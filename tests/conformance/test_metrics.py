@@ -415,6 +415,36 @@ def test_two_dimensions_are_one_list_per_row(case):
     )
 
 
+@pytest.mark.parametrize("case", [case for case in OFTEN if case.two_dimensions], ids=str)
+def test_nan_in_two_dimensions_is_no_item(case):
+    pairs = [pair for pair in lists(case, n_lists=12) if len(pair[0]) < 6]
+    y_true, y_score, weight = np.full((3, len(pairs), 6), np.nan)
+    weight[:] = 7.0
+    rng = np.random.default_rng(8)
+    for i, (labels, scores) in enumerate(pairs):
+        # Items stand anywhere in the row; what the score is where there is none does not count.
+        there = np.sort(rng.choice(6, len(labels), replace=False))
+        y_true[i, there], y_score[i, there] = labels, scores
+        weight[i, there] = real_weights(case, len(labels), seed=i)
+        y_score[i, np.isnan(y_true[i])] = rng.choice([np.nan, np.inf, 3.0])
+    some = ~np.isnan(y_true)
+    flat = y_true[some], y_score[some], np.nonzero(some)[0]
+    assert case(y_true, y_score, average=None) == close(per_list(case, flat))
+    missing = np.where(some, y_true, None)
+    values, ids = case(missing, y_score, average=None, return_qid=True)
+    assert values == close(per_list(case, flat))
+    assert ids.tolist() == list(range(len(pairs)))
+    values = case(y_true, y_score, average=None, **case.weighted(weight))
+    assert values == close(per_list(case, flat, **case.weighted(weight[some])))
+    of_list = rng.uniform(0.5, 2, len(pairs))
+    assert case(y_true, y_score, query_weight=of_list) == close(
+        case(flat[0], flat[1], qid=flat[2], query_weight=of_list[flat[2]])
+    )
+    y_true[2] = np.nan
+    with pytest.raises(ValueError, match="y_true is NaN in all of row 2"):
+        case(y_true, y_score)
+
+
 @often
 def test_query_weights(case):
     rng = np.random.default_rng(7)
