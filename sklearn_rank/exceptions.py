@@ -16,6 +16,7 @@ __all__ = [
     "ScorerSetupError",
     "SingleListWarning",
     "SmallTopWarning",
+    "UnlinkedLabelWarning",
     "VersionWarning",
     "ZeroSolutionWarning",
 ]
@@ -216,6 +217,17 @@ class SmallTopWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import SmallTopWarning
     >>> warnings.simplefilter("ignore", SmallTopWarning)
+    """
+
+
+class UnlinkedLabelWarning(UserWarning):
+    """No row, nor a chain of rows, has two labels together, so that their scores do not compare.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import UnlinkedLabelWarning
+    >>> warnings.simplefilter("error", UnlinkedLabelWarning)
     """
 
 

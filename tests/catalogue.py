@@ -20,6 +20,7 @@ from sklearn_rank import (
     BoostedOrderPreservingRanker,
     BoostedTopRanker,
     GroupRankerAdapter,
+    OrderPreservingLabelRanker,
     OrderPreservingRanker,
     OrderPreservingRankerCV,
     PNormPushRanker,
@@ -699,4 +700,14 @@ QUERY_RANKERS = [
     ),
     RankSVM(),
     RankSVM("squared_hinge", measure="dcg", C=0.1, tol=1e-8),
+]
+
+# Rankers of labels: y is an order of the same labels for each row.
+LABEL_RANKERS = [
+    OrderPreservingLabelRanker(),
+    OrderPreservingLabelRanker("pairwise_logistic", alpha="0.1*scale"),
+    OrderPreservingLabelRanker("pointwise_squared", measure="spearman", fit_intercept=False),
+    OrderPreservingLabelRanker("softmax", measure="ndcg@2", alpha=0.01),
+    OrderPreservingLabelRanker("pairwise_squared", solver="lbfgs"),
+    OrderPreservingLabelRanker(kernel="rbf", gamma=0.2),
 ]

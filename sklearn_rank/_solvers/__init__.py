@@ -21,6 +21,7 @@ from ._design import Design, as_design, as_kernel_design
 from ._difference_losses import DifferenceLoss, Hinge, Linear, LogisticLoss, SquaredHinge
 from ._hinge import HingeProblem, solve_linear_hinge
 from ._kernel import KernelFactor, check_definite, factorise_kernel, factorise_kernel_matrix
+from ._label_problem import LabelProblem
 from ._linear import LinearProblem, Quadratic, quadratic_expansion, solve_linear
 from ._newton import solve_pivots_newton
 from ._p_norm_push import PNormPushProblem, solve_p_norm_push
@@ -65,6 +66,7 @@ __all__ = [
     "Hinge",
     "HingeProblem",
     "KernelFactor",
+    "LabelProblem",
     "Linear",
     "LinearProblem",
     "LogisticLoss",

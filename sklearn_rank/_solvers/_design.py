@@ -78,16 +78,16 @@ class Design(ABC):
 
     @abstractmethod
     def pull_back(self, by_row: FloatArray) -> FloatArray:
-        """Sum the rows with factors, ``X.T @ by_row``; O(stored entries).
+        """Sum the rows with factors, ``X.T @ by_row``; O(stored entries) for each vector of them.
 
         Parameters
         ----------
-        by_row : ndarray of shape (n_rows,)
+        by_row : ndarray of shape (n_rows,) or (n_rows, k)
             Factors, such as the derivatives of a loss by the scores.
 
         Returns
         -------
-        ndarray of shape (n_features,)
+        ndarray of shape (n_features,) or (n_features, k)
             The sum.
         """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
@@ -13,13 +13,38 @@ import scipy.optimize
 from .._typing import FloatArray
 from ._contracts import LossOfScores, choose_method
 from ._design import Design
-from ._newton_cg import newton_cg
+from ._newton_cg import SmoothProblem, newton_cg
 from ._result import Certificate, SolverResult
 
-__all__ = ["LinearProblem", "LinearSolution", "Quadratic", "quadratic_expansion", "solve_linear"]
+__all__ = [
+    "LinearProblem",
+    "LinearSolution",
+    "Quadratic",
+    "RidgeProblem",
+    "quadratic_expansion",
+    "solve_linear",
+]
 
 # Number of parameters up to which a matrix of them is factorised, a preconditioner.
 LARGEST_FACTOR = 1000
+
+
+class RidgeProblem(SmoothProblem, Protocol):
+    """A convex loss of linear scores, one for each row or several, with a ridge penalty."""
+
+    @property
+    def loss(self) -> LossOfScores:
+        """Loss of the scores."""
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of coefficients and intercepts."""
+
+    def split(self, parameters: FloatArray, /) -> tuple[FloatArray, Any]:
+        """Take coefficients and intercepts out of parameters."""
+
+    def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray, /) -> float:
+        """Bound the minimum from below, given value and gradient at parameters; NaN for none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +89,9 @@ class LinearProblem:
     fit_intercept: bool = False
     quadratic: Quadratic | None = None
 
+    # The preconditioner costs as much as many products.
+    preconditioned_at_once = False
+
     @property
     def n_features(self) -> int:
         """Number of coefficients."""
@@ -73,6 +101,45 @@ class LinearProblem:
     def n_parameters(self) -> int:
         """Number of coefficients, and one for the intercept."""
         return self.n_features + self.fit_intercept
+
+    def split(self, parameters: FloatArray) -> tuple[FloatArray, float]:
+        """Take coefficients and intercept out of parameters.
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (n_parameters,)
+            Parameters.
+
+        Returns
+        -------
+        coef : ndarray of shape (n_features,)
+            Coefficients.
+        intercept : float
+            The intercept; 0 where there is none.
+        """
+        intercept = float(parameters[-1]) if self.fit_intercept else 0.0
+        return parameters[: self.n_features], intercept
+
+    def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray) -> float:
+        """Bound the minimum of the objective from below by its strong convexity.
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (n_parameters,)
+            Parameters.
+        value : float
+            The objective there.
+        gradient : ndarray of shape (n_parameters,)
+            Its gradient.
+
+        Returns
+        -------
+        float
+            ``value - ||gradient||**2 / (2 alpha)``; NaN with an intercept and for alpha 0.
+        """
+        if self.fit_intercept or not self.alpha > 0:
+            return float("nan")
+        return value - float(gradient @ gradient) / (2 * self.alpha)
 
     def scores(self, parameters: FloatArray) -> FloatArray:
         """Score the rows.
@@ -213,19 +280,18 @@ def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadr
 
 @dataclass(frozen=True, eq=False)
 class LinearSolution(SolverResult):
-    """Minimum of a :class:`LinearProblem`.
+    """Minimum of a :class:`LinearProblem`, or of one for several labels.
 
     Parameters
     ----------
-    coef : ndarray of shape (n_features,)
+    coef : ndarray of shape (n_features,) or (n_labels, n_features)
         The minimiser w.
     certificate : Certificate
-        With the lower bound ``objective - ||gradient||**2 / (2 alpha)`` of strong convexity; NaN
-        with an intercept, which is not penalised, and for alpha 0.
-    intercept : float
+        With the lower bound of the problem.
+    intercept : float or ndarray of shape (n_labels,)
         The minimiser b; 0 without an intercept.
     parameters : ndarray of shape (n_parameters,)
-        Coefficients, and the intercept last where there is one.
+        Parameters of the problem.
 
     Examples
     --------
@@ -238,12 +304,12 @@ class LinearSolution(SolverResult):
     (array([0.5, 1.5]), 5.0, 5.0)
     """
 
-    intercept: float
+    intercept: Any
     parameters: FloatArray
 
 
 def solve_linear(
-    problem: LinearProblem,
+    problem: RidgeProblem,
     *,
     method: str = "auto",
     tol: float = 1e-6,
@@ -255,7 +321,7 @@ def solve_linear(
 
     Parameters
     ----------
-    problem : LinearProblem
+    problem : LinearProblem or LabelProblem
         The problem.
     method : {"auto", "newton-cg", "lbfgs"}, default="auto"
         Newton's method with directions by conjugate gradients, or limited-memory BFGS, which
@@ -304,19 +370,16 @@ def solve_linear(
         parameters, n_iter = solve(problem, parameters, tol * scale, max_iter, report)
         value, gradient = problem.value_and_gradient(parameters)
     norm = float(np.linalg.norm(gradient))
-    bounded = problem.alpha > 0 and not problem.fit_intercept
     certificate = Certificate(
         objective=value,
-        lower_bound=value - norm**2 / (2 * problem.alpha) if bounded else float("nan"),
+        lower_bound=problem.lower_bound(parameters, value, gradient),
         gradient_norm=norm / scale if scale > 0 else 0.0,
         n_iter=n_iter,
         converged=bool(norm <= tol * scale),
     )
+    coef, intercept = problem.split(parameters)
     return LinearSolution(
-        coef=parameters[: problem.n_features],
-        certificate=certificate,
-        intercept=float(parameters[-1]) if problem.fit_intercept else 0.0,
-        parameters=parameters,
+        coef=coef, certificate=certificate, intercept=intercept, parameters=parameters
     )
 
 
@@ -330,7 +393,7 @@ def _relative(on_iteration: _Report | None, scale: float) -> _Report:
 
 
 def _newton_then_lbfgs(
-    problem: LinearProblem, start: FloatArray, largest: float, max_iter: int, report: _Report
+    problem: RidgeProblem, start: FloatArray, largest: float, max_iter: int, report: _Report
 ) -> tuple[FloatArray, int]:
     newton = newton_cg(problem, start, largest, max_iter, report)
     if not newton.stalled or newton.n_iter == max_iter:
@@ -347,7 +410,7 @@ def _newton_then_lbfgs(
 
 
 def _lbfgs(
-    problem: LinearProblem, start: FloatArray, largest: float, max_iter: int, report: _Report
+    problem: RidgeProblem, start: FloatArray, largest: float, max_iter: int, report: _Report
 ) -> tuple[FloatArray, int]:
     n_iter = 0
     norm = float("nan")

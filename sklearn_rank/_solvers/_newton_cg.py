@@ -27,6 +27,10 @@ Solve = Callable[[FloatArray], FloatArray]
 class SmoothProblem(Protocol):
     """What the method needs to know: a convex function of parameters through scores."""
 
+    @property
+    def preconditioned_at_once(self) -> bool:
+        """Whether the preconditioner costs so little that it is used from the first step on."""
+
     def scores(self, parameters: FloatArray, /) -> FloatArray:
         """Scores at parameters, where second derivatives are taken."""
 
@@ -94,7 +98,7 @@ def newton_cg(
         The last point, and whether the method could not go on.
     """
     point = _Point(start, *problem.value_and_gradient(start))
-    slow = False
+    slow = problem.preconditioned_at_once
     for n_iter in range(max_iter):
         norm = float(np.linalg.norm(point.gradient))
         if norm <= largest:

@@ -7,6 +7,7 @@ from ._boosted_top import BoostedTopRanker
 from ._group_adapter import GroupRankerAdapter
 from ._order_preserving import OrderPreservingRanker
 from ._order_preserving_cv import OrderPreservingRankerCV
+from ._order_preserving_labels import OrderPreservingLabelRanker
 from ._p_norm_push import PNormPushRanker
 from ._rank_boost import RankBoostRanker
 from ._rank_ensemble import RankEnsemble
@@ -22,6 +23,7 @@ __all__ = [
     "BoostedOrderPreservingRanker",
     "BoostedTopRanker",
     "GroupRankerAdapter",
+    "OrderPreservingLabelRanker",
     "OrderPreservingRanker",
     "OrderPreservingRankerCV",
     "PNormPushRanker",

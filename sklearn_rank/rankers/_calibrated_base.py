@@ -17,7 +17,7 @@ from ._propensity import refuse_joint_utilities, refuse_other_losses
 from ._query_base import QueryRanker
 from ._query_checks import check_gains
 
-__all__ = ["CalibratedRanker"]
+__all__ = ["CalibratedRanker", "calibrated_loss"]
 
 
 class CalibratedRanker(QueryRanker):
@@ -65,25 +65,8 @@ class CalibratedRanker(QueryRanker):
         ``eta`` is the upper limit of the utilities where the loss has one; None is that of the
         measure, or of the lists.
         """
-        if eta is not None and not isinstance(self.loss, str):
-            raise ValueError(
-                f"eta={eta:g} is for losses by name, and loss is {self.loss!r}: give the object"
-                " its own limit, and leave eta out."
-            )
-        loss = get_loss(self.loss) if isinstance(self.loss, str) else self.loss
-        if isinstance(self.loss, str) and np.isfinite(loss.largest_utility):
-            # Utilities that were divided by propensities exceed the largest of the measure.
-            largest = positional_form(self.measure)[1].largest or 0.0
-            found = max(largest, float(lists.grade.max()))
-            loss = get_loss(self.loss, eta=found if eta is None else eta)
-        if not loss.is_order_preserving:
-            warn(
-                f"{loss!r} is not order-preserving: its minimiser need not order the items by"
-                f" expected utility, and is calibrated with no measure such as"
-                f" {get_measure(self.measure).name}.",
-                CalibrationWarning,
-            )
-        return loss
+        largest = positional_form(self.measure)[1].largest or 0.0
+        return calibrated_loss(self.loss, self.measure, lists, eta=eta, largest=largest)
 
     def score(
         self,
@@ -128,3 +111,47 @@ class CalibratedRanker(QueryRanker):
         """
         warn_if_not_positional(self.measure)
         return super().score(X, y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
+
+
+def calibrated_loss(
+    loss: TemplateLoss | str, measure: Any, lists: Lists, *, eta: float | None, largest: float
+) -> TemplateLoss:
+    """Make the loss for lists of utilities, with a warning where it is calibrated with nothing.
+
+    Parameters
+    ----------
+    loss : TemplateLoss or str
+        The parameter of the ranker.
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        The measure that gave the utilities.
+    lists : Lists
+        The lists.
+    eta : float or None
+        Upper limit of the utilities for a loss by name that has one; None is the largest of the
+        measure or of the lists, whichever is more.
+    largest : float
+        Largest utility that the measure gives; 0 where there is none.
+
+    Returns
+    -------
+    TemplateLoss
+        The loss.
+    """
+    if eta is not None and not isinstance(loss, str):
+        raise ValueError(
+            f"eta={eta:g} is for losses by name, and loss is {loss!r}: give the object"
+            " its own limit, and leave eta out."
+        )
+    made = get_loss(loss) if isinstance(loss, str) else loss
+    if isinstance(loss, str) and np.isfinite(made.largest_utility):
+        # Utilities that were divided by propensities exceed the largest of the measure.
+        found = max(largest, float(lists.grade.max()))
+        made = get_loss(loss, eta=found if eta is None else eta)
+    if not made.is_order_preserving:
+        warn(
+            f"{made!r} is not order-preserving: its minimiser need not order the items by"
+            f" expected utility, and is calibrated with no measure such as"
+            f" {get_measure(measure).name}.",
+            CalibrationWarning,
+        )
+    return made

@@ -45,3 +45,15 @@ def borda_shares(grades):
         tied = sum(other == one for other in known) - 1
         shares.append((below + tied / 2) / (len(known) - 1))
     return shares
+
+
+def objective(loss, utilities, weight, alpha, X, coef, intercept):
+    """Mean over rows of a loss of their labels, with a ridge penalty; None is a missing label."""
+    total = 0.0
+    for x, row, w in zip(X, utilities, weight, strict=True):
+        known = [k for k in range(len(row)) if row[k] is not None]
+        scores = [
+            sum(a * b for a, b in zip(coef[k], x, strict=True)) + intercept[k] for k in known
+        ]
+        total += w * loss([row[k] for k in known], scores)
+    return total / sum(weight) + alpha / 2 * sum(c * c for row in coef for c in row)

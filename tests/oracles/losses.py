@@ -97,3 +97,7 @@ def squared_hinge(margin):
 
 def comparison_logistic():
     return comparisons(lambda d: softplus(-d))
+
+
+def softplus_of_minus(d):
+    return softplus(-d)

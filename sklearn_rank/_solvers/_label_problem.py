@@ -1,0 +1,350 @@
+"""Linear scores of several labels of each row, which a loss of whole rows joins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+
+from .._typing import FloatArray, IntArray
+from ._contracts import LossOfScores
+from ._design import Design
+
+__all__ = ["LabelProblem"]
+
+# Number of features up to which their second moments are diagonalised, a preconditioner.
+LARGEST_FACTOR = 1000
+
+# Rows of which each column of the mean second derivatives by the scores is estimated.
+SAMPLED_ROWS = 400
+
+# Least of these that the preconditioner counts with, as a share of the largest.
+LEAST_BEND = 1e-4
+
+# Steps in the intercepts alone, and the decrease, relative to the objective, that they leave.
+INTERCEPT_STEPS, SETTLED = 30, 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class LabelProblem:
+    """Minimise ``loss(X W + 1 b') + alpha / 2 ||W||**2`` over W and b, one column for each label.
+
+    The parameters are the entries of W row by row, and where there are intercepts those of
+    ``b + W' m`` last, the scores of the mean row m: features of any mean are as good as centred
+    ones, and sparse rows stay sparse.
+
+    Parameters
+    ----------
+    design : Design
+        The rows X.
+    loss : LossOfScores
+        Convex loss of the scores of the items, row by row.
+    n_labels : int
+        Number of labels.
+    alpha : float
+        Penalty, at least 0.
+    fit_intercept : bool, default=True
+        Whether there is b, which is not penalised; else it is 0.
+    entries : ndarray of shape (n_items,) or None, default=None
+        Items as entries of the matrix of scores, row by row; None is all.
+    row_weight : ndarray of shape (n_rows,) or None, default=None
+        Weights of the rows in the loss, for their mean; None is equal ones.
+    shifted : ndarray of shape (n_labels,) or None, default=None
+        A number for each label; the loss does not change where the labels of one number have their
+        scores shifted alike, and those of the solution sum to 0. None is a loss that changes.
+    """
+
+    design: Design
+    loss: LossOfScores
+    n_labels: int
+    alpha: float
+    fit_intercept: bool = True
+    entries: IntArray | None = None
+    row_weight: FloatArray | None = None
+    shifted: IntArray | None = None
+
+    # The preconditioner costs less than a few products.
+    preconditioned_at_once = True
+
+    @property
+    def n_features(self) -> int:
+        """Number of coefficients of each label."""
+        return self.design.shape[1]
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of coefficients and intercepts of all labels."""
+        return (self.n_features + self.fit_intercept) * self.n_labels
+
+    @cached_property
+    def _share(self) -> FloatArray:
+        """Weights of the rows, of sum 1."""
+        n_rows = self.design.shape[0]
+        if self.row_weight is None:
+            return np.full(n_rows, 1.0 / n_rows)
+        return self.row_weight / self.row_weight.sum()
+
+    @cached_property
+    def _mean(self) -> FloatArray:
+        """Mean row; 0 without intercepts."""
+        if not self.fit_intercept:
+            return np.zeros(self.n_features)
+        return self.design.pull_back(self._share)
+
+    @cached_property
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        """Eigenvalues and eigenvectors of the second moments of the features about the mean."""
+        matrix = self.design.gram(self._share) - np.outer(self._mean, self._mean)
+        values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
+        return np.maximum(values, 0.0), vectors
+
+    def parameters(self, coef: FloatArray, intercept: FloatArray) -> FloatArray:
+        """Make parameters of coefficients and intercepts; see :meth:`split`.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (n_labels, n_features)
+            Coefficients.
+        intercept : ndarray of shape (n_labels,)
+            Intercepts.
+
+        Returns
+        -------
+        ndarray of shape (n_parameters,)
+            The parameters.
+        """
+        if not self.fit_intercept:
+            return coef.T.ravel()
+        return np.vstack((coef.T, intercept + coef @ self._mean)).ravel()
+
+    def split(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Take coefficients and intercepts out of parameters.
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (n_parameters,)
+            The parameters.
+
+        Returns
+        -------
+        coef : ndarray of shape (n_labels, n_features)
+            Coefficients; with ``shifted`` those of the labels of one number sum to 0.
+        intercept : ndarray of shape (n_labels,)
+            Intercepts, likewise.
+        """
+        matrix = self._centred(self._matrix(parameters))
+        coef = np.ascontiguousarray(matrix[: self.n_features].T)
+        if not self.fit_intercept:
+            return coef, np.zeros(self.n_labels)
+        return coef, matrix[-1] - coef @ self._mean
+
+    def scores(self, parameters: FloatArray) -> FloatArray:
+        """Score the items.
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (n_parameters,)
+            Parameters.
+
+        Returns
+        -------
+        ndarray of shape (n_items,)
+            The scores.
+        """
+        matrix = self._matrix(parameters)
+        coef = matrix[: self.n_features]
+        scores = self.design.scores(coef)
+        if self.fit_intercept:
+            scores += matrix[-1] - self._mean @ coef
+        return self._items(scores)
+
+    def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        """Value of the objective, and its gradient.
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (n_parameters,)
+            Parameters.
+
+        Returns
+        -------
+        value : float
+            Value.
+        gradient : ndarray of shape (n_parameters,)
+            Derivatives.
+        """
+        values, by_score = self.loss.value_and_gradient(self.scores(parameters))
+        penalty = self._curvature_of_penalty(parameters)
+        value = float(values.sum() + 0.5 * penalty @ parameters)
+        return value, self._pull_back(by_score) + penalty
+
+    def hessian_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
+        """Product of the second derivatives with a direction.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_items,)
+            Scores at the parameters.
+        direction : ndarray of shape (n_parameters,)
+            Direction.
+
+        Returns
+        -------
+        ndarray of shape (n_parameters,)
+            The product.
+        """
+        by_score = self.loss.hessian_product(scores, self.scores(direction))
+        return self._pull_back(by_score) + self._curvature_of_penalty(direction)
+
+    def preconditioner(self, scores: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
+        """Solver of the system in which all rows have the mean second derivatives by the scores.
+
+        It is the Kronecker product of those with the moments of the features, and exact where the
+        second derivatives are the same for all rows, as for squared losses without missing labels.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_items,)
+            Scores at the parameters.
+
+        Returns
+        -------
+        callable or None
+            From a right-hand side to the solution; None for too many features, and where the loss
+            has no curvature.
+        """
+        if self.n_features > LARGEST_FACTOR:
+            return None
+        bends, labels = scipy.linalg.eigh(self._mean_hessian(scores), check_finite=False)
+        moments, features = self._moments
+        if not bends[-1] > 0:
+            return None
+        bends = np.maximum(bends, LEAST_BEND * bends[-1])
+        system = moments[:, np.newaxis] * bends + self.alpha
+        system = np.maximum(system, 1e-12 * system.max())
+
+        def solve(residual: FloatArray) -> FloatArray:
+            by_label = self._matrix(residual) @ labels
+            solution = np.empty_like(by_label)
+            rotated = features.T @ by_label[: self.n_features]
+            solution[: self.n_features] = features @ (rotated / system)
+            if self.fit_intercept:
+                solution[-1] = by_label[-1] / bends
+            return (solution @ labels.T).ravel()
+
+        return solve
+
+    def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray) -> float:
+        """Bound the minimum of the objective from below.
+
+        The minimum over the intercepts alone is a strongly convex function of W. At W it is
+        reached by steps in the intercepts, and the bound is its value less the square of its
+        gradient over ``2 alpha``.
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (n_parameters,)
+            Parameters near the solution.
+        value : float
+            The objective there.
+        gradient : ndarray of shape (n_parameters,)
+            Its gradient.
+
+        Returns
+        -------
+        float
+            The bound; NaN for alpha 0, and where the intercepts do not reach their minimum.
+        """
+        if not self.alpha > 0:
+            return float("nan")
+        if self.fit_intercept:
+            if not self.loss.has_hessian_product:
+                return float("nan")
+            found = self._with_best_intercepts(parameters, value, gradient)
+            if found is None:
+                return float("nan")
+            value, gradient = found
+        by_coef = gradient[: self.n_features * self.n_labels]
+        return value - float(by_coef @ by_coef) / (2 * self.alpha)
+
+    def _with_best_intercepts(
+        self, parameters: FloatArray, value: float, gradient: FloatArray
+    ) -> tuple[float, FloatArray] | None:
+        """Minimise over the intercepts; return the least value they can have, and the gradient."""
+        bends = self._mean_hessian(self.scores(parameters))
+        inverse = scipy.linalg.pinvh(bends, check_finite=False)
+        parameters = parameters.copy()
+        for _ in range(INTERCEPT_STEPS):
+            step = inverse @ gradient[-self.n_labels :]
+            decrease = float(step @ gradient[-self.n_labels :])
+            if decrease <= SETTLED * abs(value):
+                return value - decrease, gradient
+            parameters[-self.n_labels :] -= step
+            there = self.value_and_gradient(parameters)
+            if not there[0] <= value:
+                return None
+            value, gradient = there
+        return None
+
+    def _mean_hessian(self, scores: FloatArray) -> FloatArray:
+        """Second derivatives of the loss by shifts of the scores of each label, estimated.
+
+        A product with the unit vector of a label, another one for each row, gives a column of the
+        matrix of the row, and so each column of the sum from a share of the rows.
+        """
+        n_rows, n_labels = self.design.shape[0], self.n_labels
+        total = np.zeros((n_labels, n_labels))
+        weight = np.zeros(n_labels)
+        first = np.random.default_rng(0).integers(n_labels, size=n_rows)
+        rows = np.arange(n_rows)
+        for turn in range(min(n_labels, -(-SAMPLED_ROWS * n_labels // n_rows))):
+            label = (first + turn) % n_labels
+            unit = np.zeros((n_rows, n_labels))
+            unit[rows, label] = 1.0
+            product = self._by_row(self.loss.hessian_product(scores, self._items(unit)))
+            for one in range(n_labels):
+                total[one] += product[label == one].sum(axis=0)
+            weight += np.bincount(label, self._share, minlength=n_labels)
+        total /= np.where(weight > 0, weight, 1.0)[:, np.newaxis]
+        total = 0.5 * (total + total.T)
+        return self._centred(self._centred(total).T)
+
+    def _centred(self, matrix: FloatArray) -> FloatArray:
+        """Take the mean over labels of one number from each row."""
+        if self.shifted is None:
+            return matrix
+        member = (self.shifted == np.unique(self.shifted)[:, np.newaxis]).astype(np.float64)
+        means = (matrix @ member.T) / member.sum(axis=1)
+        return matrix - means @ member
+
+    def _matrix(self, parameters: FloatArray) -> FloatArray:
+        return parameters.reshape(-1, self.n_labels)
+
+    def _items(self, by_row: FloatArray) -> FloatArray:
+        return by_row.ravel() if self.entries is None else by_row.ravel()[self.entries]
+
+    def _by_row(self, by_item: FloatArray) -> FloatArray:
+        """Values of items as a matrix, 0 where there is none."""
+        shape = (self.design.shape[0], self.n_labels)
+        if self.entries is None:
+            return by_item.reshape(shape)
+        by_row = np.zeros(shape)
+        by_row.ravel()[self.entries] = by_item
+        return by_row
+
+    def _pull_back(self, by_item: FloatArray) -> FloatArray:
+        by_row = self._by_row(by_item)
+        by_feature = self.design.pull_back(by_row)
+        if not self.fit_intercept:
+            return by_feature.ravel()
+        totals = by_row.sum(axis=0)
+        return np.vstack((by_feature - np.outer(self._mean, totals), totals)).ravel()
+
+    def _curvature_of_penalty(self, direction: FloatArray) -> FloatArray:
+        product = self.alpha * direction
+        if self.fit_intercept:
+            product[-self.n_labels :] = 0.0
+        return product

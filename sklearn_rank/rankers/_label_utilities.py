@@ -1,0 +1,93 @@
+"""Orders of labels into utilities, whose order a loss learns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._label_orders import LabelOrders
+from .._lists import Lists
+from .._typing import BoolArray, FloatArray
+from .._warn import warn
+from ..calibration._shared import warn_if_not_positional
+from ..exceptions import CalibrationWarning
+from ..metrics import Measure, get_measure
+from ._label_base import check_two_grades, label_utilities
+from ._query_checks import check_gains
+
+__all__ = ["utility_lists"]
+
+
+def utility_lists(
+    name: str, measure: Any, orders: LabelOrders, weight: FloatArray | None
+) -> tuple[Lists, BoolArray]:
+    """Make lists of the labels of rows, with the utilities that a measure gives them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the ranker, for messages.
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        The measure.
+    orders : LabelOrders
+        The orders.
+    weight : ndarray of shape (n_rows,) or None
+        Weights of the rows; None is 1.
+
+    Returns
+    -------
+    lists : Lists
+        Lists of the rows whose labels have an order for the measure, their ``rows`` entries of the
+        matrix of these rows and the labels, row by row.
+    kept : ndarray of bool of shape (n_rows,)
+        Which rows these are.
+    """
+    found = get_measure(measure)
+    if found.positional is not None:
+        warn_if_not_positional(found)
+        orders = _graded(name, found, orders)
+    elif not found.name.startswith("tau"):
+        warn(
+            f"{found.name} gives labels no utilities, so that the share of the other labels that"
+            " each label is above is learned, which fits measures of whole orders such as 'tau_b':"
+            " pass a measure with utilities, as 'ndcg' or 'precision@1'.",
+            CalibrationWarning,
+        )
+    lists = orders.lists(weight)
+    if found.kind == "binary" and found.positional is not None:
+        lists = lists.with_labels(lists.labels > 0)
+    utilities = label_utilities(found, lists)
+    kept = ~np.isnan(utilities[lists.offsets[:-1]])
+    if not np.any(utilities > 0):
+        raise ValueError(
+            f"No row of y has a label of positive utility for {found.name}, as where all labels of"
+            " a row tie or it has one label alone: there is nothing to learn from; check y and"
+            " target_type."
+        )
+    lists = lists.with_labels(utilities)
+    if kept.all():
+        return lists, kept
+    known = LabelOrders(orders.grades[kept], orders.labels, orders.target_type)
+    utilities = utilities[lists.to_items(kept)]
+    return known.lists(None if weight is None else weight[kept]).with_labels(utilities), kept
+
+
+def _graded(name: str, measure: Measure, orders: LabelOrders) -> LabelOrders:
+    """Check grades for a measure with utilities; those of two classes become 0 and 1."""
+    grades = orders.grades
+    if measure.kind == "binary":
+        check_two_grades(measure, grades)
+        least = 1.0 if measure.rel is None else measure.rel
+        grades = np.where(np.isnan(grades), np.nan, grades >= least)
+        return LabelOrders(grades, orders.labels, orders.target_type)
+    low = grades < measure.label_type(name="y").lowest
+    if low.any():
+        row, column = np.argwhere(low)[0].tolist()
+        raise ValueError(
+            f"y is {grades[row, column]:g} at row {row} for label"
+            f" {orders.labels.tolist()[column]!r}, and {measure.name} takes relevances from 0 on:"
+            " shift them, or pass target_type='positions' if 1 is the top."
+        )
+    check_gains(name, measure, grades[~np.isnan(grades)])
+    return orders
