@@ -22,13 +22,16 @@ __all__ = ["KernelMap"]
 # Up to this many points the matrix is computed at once, beyond it by the columns that are needed.
 MOST_AT_ONCE = 4096
 
+# Positive definite kernels that are 1 at distance 0.
+OF_DISTANCES = ("rbf", "laplacian")
+
 
 class KernelMap:
     """A kernel with its parameters, as scikit-learn's kernel methods read them.
 
     Parameters
     ----------
-    kernel : {"rbf", "poly", "precomputed"} or callable
+    kernel : {"rbf", "laplacian", "poly", "precomputed"} or callable
         The kernel; a callable takes two rows and the parameters of ``kernel_params``.
     gamma, degree, coef0 : float
         Parameters of the named kernels; gamma None is ``1 / n_features``.
@@ -135,7 +138,7 @@ class KernelMap:
             factor = factorise_kernel(
                 lambda i: self.values(points, points[i : i + 1])[:, 0], self.diagonal(points)
             )
-        if self.kernel != "rbf":
+        if self.kernel not in OF_DISTANCES:
             check_definite(
                 factor,
                 lambda part: (
@@ -199,7 +202,7 @@ class KernelMap:
         if callable(self.kernel):
             points = (X[i : i + 1] for i in range(X.shape[0]))
             return np.array([self.values(point, point)[0, 0] for point in points])
-        if self.kernel == "rbf":
+        if self.kernel in OF_DISTANCES:
             return np.ones(X.shape[0])
         gamma = self.params["gamma"] or 1.0 / X.shape[1]
         inner = gamma * as_design(X).squared_norms() + self.params["coef0"]

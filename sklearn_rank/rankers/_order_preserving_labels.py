@@ -76,10 +76,12 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         as ``"10*scale"``, is relative to the curvature of the loss and the variance of the
         features, and means the same for all losses, measures and numbers of labels. A number, at
         least 0, is the alpha of the objective. See Notes.
-    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+    kernel : {"linear", "rbf", "laplacian", "poly", "precomputed"} or callable, default="linear"
         Kernel, as for scikit-learn's kernel methods; "precomputed" takes K(X, X) in place of X.
+        "laplacian", ``exp(-gamma ||x - z||_1)``, suits orders that change at thresholds of single
+        features, where trees do well and "rbf" does not.
     gamma : float or None, default=None
-        Parameter of "rbf" and "poly", greater than 0; None is ``1 / n_features``.
+        Parameter of "rbf", "laplacian" and "poly", greater than 0; None is ``1 / n_features``.
     degree : float, default=3
         Degree of "poly", at least 1.
     coef0 : float, default=1
@@ -229,7 +231,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         **LabelOrderRanker._parameter_constraints,
         "loss": [StrOptions(set(get_loss_names(aliases=True))), TemplateLoss],
         "alpha": [Interval(Real, 0, None, closed="left"), str],
-        "kernel": [StrOptions({"linear", "rbf", "poly", "precomputed"}), callable],
+        "kernel": [StrOptions({"linear", "rbf", "laplacian", "poly", "precomputed"}), callable],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
         "degree": [Interval(Real, 1, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],

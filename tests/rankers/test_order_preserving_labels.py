@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from sklearn_rank import OrderPreservingLabelRanker
 from sklearn_rank.calibration import regret_bound
@@ -217,6 +217,17 @@ def test_kernels():
     assert np.all(weight[rbf.support_] > 0)
     with pytest.raises(ValueError, match="square kernel matrix"):
         ranker(kernel="precomputed").fit(X, y)
+
+
+@pytest.mark.parametrize("at_once", [4096, 5])
+def test_laplacian_kernel(at_once, monkeypatch):
+    monkeypatch.setattr("sklearn_rank.rankers._kernel_map.MOST_AT_ONCE", at_once)
+    X, y = data()
+    matrix = laplacian_kernel(X, gamma=0.1)
+    given = ranker(kernel="precomputed", tol=1e-9).fit(matrix, y).predict(matrix)
+    for rows in (X, sp.csr_array(X)):
+        fitted = ranker(kernel="laplacian", gamma=0.1, tol=1e-9).fit(rows, y)
+        np.testing.assert_allclose(fitted.predict(rows), given, atol=1e-7)
 
 
 # -------------------------------------------------------------------- measures, losses and limits
