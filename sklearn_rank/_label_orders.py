@@ -180,7 +180,13 @@ def _guess(y: Any, name: str) -> str:
         raise ValueError(
             f"{name} has rows such as {_shown(values[0])}, which read as positions, 1 the top, and"
             " as utilities, more the better: pass target_type='positions' or"
-            " target_type='utilities'."
+            " target_type='utilities', or target_type='orders' if they are labels from the top."
+        )
+    if np.array_equal(np.sort(values, axis=1), np.tile(np.arange(values.shape[1]), (len(y), 1))):
+        raise ValueError(
+            f"{name} has rows such as {_shown(values[0])}, which read as utilities, more the"
+            " better, and as numbers of labels from the top, as argsort gives them: pass"
+            " target_type='utilities' or target_type='orders'; to positions from 0 add 1."
         )
     return "utilities"
 

@@ -106,7 +106,8 @@ def test_labels_of_a_fit_order_the_columns_and_refuse_others():
     ("y", "target_type", "message"),
     [
         ([[1, 2, 3], [3, 1, 2]], "auto", r"rows such as \[1, 2, 3\], which read as positions"),
-        ([[1, NAN, 3], [3, 1, 2]], "auto", "target_type='positions' or"),
+        ([[1, NAN, 3], [3, 1, 2]], "auto", "target_type='orders' if they are labels"),
+        ([[0, 1, 2], [2, 0, 1]], "auto", r"\[0, 1, 2\], which read as utilities.* add 1"),
         ([[1, 3, 4], [1, 2, 3]], "positions", r"\[1, 3, 4\] in row 0, beyond 1 to 3"),
         ([[1, 2, 3], [1, 3, 3]], "positions", None),
         ([[1, 2, 3], [2, 3, 3]], "positions", r"\[2, 3, 3\] in row 1, which skip or repeat"),
