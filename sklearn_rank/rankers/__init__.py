@@ -5,6 +5,7 @@ from ._accuracy_at_top_cv import AccuracyAtTopRankerCV
 from ._boosted_order_preserving import BoostedOrderPreservingRanker
 from ._boosted_top import BoostedTopRanker
 from ._group_adapter import GroupRankerAdapter
+from ._label_ranker import LabelRanker
 from ._order_preserving import OrderPreservingRanker
 from ._order_preserving_cv import OrderPreservingRankerCV
 from ._order_preserving_labels import OrderPreservingLabelRanker
@@ -23,6 +24,7 @@ __all__ = [
     "BoostedOrderPreservingRanker",
     "BoostedTopRanker",
     "GroupRankerAdapter",
+    "LabelRanker",
     "OrderPreservingLabelRanker",
     "OrderPreservingRanker",
     "OrderPreservingRankerCV",

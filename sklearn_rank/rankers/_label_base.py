@@ -85,7 +85,7 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
         weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
         rows = np.flatnonzero(weight)
         if len(rows) < len(weight):
-            X, y, weight = X[rows], rows_at(y, rows), weight[rows]
+            X, y, weight = rows_at(X, rows), rows_at(y, rows), weight[rows]
         orders = read_label_orders(y, self.target_type)
         self.labels_, self.n_labels_ = orders.labels, len(orders.labels)
         self.target_type_ = orders.target_type

@@ -62,28 +62,29 @@ def weight_argument(estimator: Any, *, regressors: bool = False) -> str:
     return "sample_weight"
 
 
-def fit_with_weights(estimator: Any, X: Any, y: Any, weight: FloatArray) -> Any:
+def fit_with_weights(estimator: Any, X: Any, y: Any, weight: FloatArray | None) -> Any:
     """Fit a clone of an estimator to weighted rows.
 
     Parameters
     ----------
     estimator : estimator
-        Classifier.
+        Classifier or regressor.
     X : array-like of shape (n, n_features)
         Rows.
-    y : ndarray of shape (n,)
-        Labels.
-    weight : ndarray of shape (n,)
-        Positive weights.
+    y : ndarray of shape (n,) or (n, n_outputs)
+        Labels or targets.
+    weight : ndarray of shape (n,) or None
+        Positive weights; None hands none on.
 
     Returns
     -------
     estimator
         The fitted clone.
     """
+    given = {} if weight is None else {weight_argument(estimator, regressors=True): weight}
     # The weights are made here and for this estimator: nothing else may ask for them.
     with config_context(enable_metadata_routing=False):
-        return clone(estimator).fit(X, y, **{weight_argument(estimator, regressors=True): weight})
+        return clone(estimator).fit(X, y, **given)
 
 
 def log_odds(estimator: Any, X: Any, positive: Any) -> FloatArray:

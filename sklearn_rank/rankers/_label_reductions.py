@@ -1,0 +1,339 @@
+"""Label ranking by estimators that know nothing of it: regressors, classifiers, query rankers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils.parallel import Parallel, delayed
+
+from .._sklearn_compat import BaseSearchCV, num_samples, rows_at
+from .._typing import AnyArray, FloatArray, IntArray
+from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
+from ._weighted_base import fit_with_weights, weight_argument
+
+__all__ = [
+    "LabelledRows",
+    "Reduction",
+    "check_takes_weights",
+    "fit_pairs",
+    "fit_queries",
+    "fit_regressors",
+    "pair_scores",
+    "query_scores",
+    "reduction_of",
+    "regressor_scores",
+]
+
+Reduction: TypeAlias = Literal["regression", "pairs", "queries"]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Rows to learn from.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, n_features)
+        Features.
+    targets : ndarray of shape (n, n_labels)
+        What of each label is to be learned, NaN where a row lacks it.
+    weight : ndarray of shape (n,) or None
+        Positive weights; None is 1.
+    """
+
+    X: Any
+    targets: FloatArray
+    weight: FloatArray | None
+
+    def only(self, rows: AnyArray) -> LabelledRows:
+        """Take some of them."""
+        if rows.all():
+            return self
+        at = np.flatnonzero(rows)
+        weight = None if self.weight is None else self.weight[at]
+        return LabelledRows(rows_at(self.X, at), self.targets[at], weight)
+
+
+def reduction_of(estimator: Any) -> Reduction:
+    """Find how labels can be ranked by an estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Regressor, classifier, or ranker of queries.
+
+    Returns
+    -------
+    {"regression", "pairs", "queries"}
+        By a regression of the utilities, a classifier of each pair, or queries of labels.
+    """
+    if not isinstance(estimator, type):
+        if metadata_for(estimator, "fit", qid=0):
+            return "queries"
+        if is_regressor(estimator):
+            return "regression"
+        if is_classifier(estimator):
+            if hasattr(estimator, "predict_proba"):
+                return "pairs"
+            raise TypeError(
+                f"{estimator!r} has no predict_proba, and pairs of labels are joined by"
+                " probabilities: pass CalibratedClassifierCV(...) of it, from"
+                " sklearn.calibration, or a regressor."
+            )
+    raise TypeError(
+        f"{estimator!r} is no regressor, no classifier and no ranker whose fit takes qid: pass an"
+        " instance of one, such as ExtraTreesRegressor(), LogisticRegression() or"
+        " BoostedOrderPreservingRanker(); wrap LGBMRanker and CatBoostRanker in"
+        " GroupRankerAdapter(...)."
+    )
+
+
+def check_takes_weights(estimator: Any, reduction: Reduction) -> None:
+    """Refuse weights that an estimator would not see.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Of one of the kinds.
+    reduction : {"regression", "pairs", "queries"}
+        Its kind.
+    """
+    argument = "sample_weight"
+    if reduction == "queries":
+        argument = "query_weight"
+        taken = bool(metadata_for(estimator, "fit", query_weight=0))
+    else:
+        try:
+            taken = bool(weight_argument(estimator, regressors=True))
+        except TypeError:
+            taken = False
+    if not taken:
+        raise ValueError(
+            f"sample_weight was given, and fit of {type(estimator).__name__} takes no {argument}:"
+            " leave it out, or pass an estimator that takes weights, such as"
+            " ExtraTreesRegressor(); a ranker in a pipeline asks for them by"
+            " set_fit_request(query_weight=True), with metadata routing enabled."
+        )
+
+
+# ---------------------------------------------------------------------- regression of utilities
+
+
+def fit_regressors(estimator: Any, rows: LabelledRows, n_jobs: int | None) -> list[Any]:
+    """Fit clones of a regressor to the targets.
+
+    Parameters
+    ----------
+    estimator : regressor
+        The regressor.
+    rows : LabelledRows
+        Rows with utilities as targets.
+    n_jobs : int or None
+        Number of fits at a time.
+
+    Returns
+    -------
+    list of regressors
+        One, of all labels, where none is missing and it takes several outputs; else one for each
+        label, fitted to the rows that have it.
+    """
+    known = ~np.isnan(rows.targets)
+    if known.all() and _takes_several_outputs(estimator):
+        return [fit_with_weights(estimator, rows.X, rows.targets, rows.weight)]
+    return list(
+        Parallel(n_jobs=n_jobs)(
+            delayed(_fitted_to_label)(estimator, rows.only(has_label), label)
+            for label, has_label in enumerate(known.T)
+        )
+    )
+
+
+def _takes_several_outputs(estimator: Any) -> bool:
+    while isinstance(estimator, BaseSearchCV):
+        estimator = estimator.estimator
+    return bool(get_tags(estimator).target_tags.multi_output)
+
+
+def _fitted_to_label(estimator: Any, rows: LabelledRows, label: int) -> Any:
+    target = np.ascontiguousarray(rows.targets[:, label])
+    return fit_with_weights(estimator, rows.X, target, rows.weight)
+
+
+def regressor_scores(models: list[Any], X: Any, n_labels: int) -> FloatArray:
+    """Predict the utilities of the labels.
+
+    Parameters
+    ----------
+    models : list of regressors
+        As :func:`fit_regressors` returns them.
+    X : array-like of shape (n, n_features)
+        Rows.
+    n_labels : int
+        Number of labels.
+
+    Returns
+    -------
+    ndarray of shape (n, n_labels)
+        The predictions.
+    """
+    if len(models) == 1:
+        return np.asarray(models[0].predict(X), dtype=np.float64).reshape(-1, n_labels)
+    return np.column_stack([np.ravel(one.predict(X)) for one in models]).astype(np.float64)
+
+
+# -------------------------------------------------------------------------- classifiers of pairs
+
+
+def fit_pairs(estimator: Any, rows: LabelledRows, n_jobs: int | None) -> list[Any]:
+    """Fit clones of a classifier to pairs of labels.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The classifier.
+    rows : LabelledRows
+        Rows with utilities as targets.
+    n_jobs : int or None
+        Number of fits at a time.
+
+    Returns
+    -------
+    list of classifiers or floats
+        For each pair of labels i < j, in lexicographic order, who is above in the rows that have
+        both and do not tie them: class 1 is i. The share of 1 itself where all agree, and 1/2
+        where there is no such row.
+    """
+    pairs = combinations(range(rows.targets.shape[1]), 2)
+    return list(
+        Parallel(n_jobs=n_jobs)(
+            delayed(_fitted_to_pair)(estimator, rows, first, second) for first, second in pairs
+        )
+    )
+
+
+def _fitted_to_pair(estimator: Any, rows: LabelledRows, first: int, second: int) -> Any:
+    # Missing labels make it NaN, which is neither above nor below.
+    lead = rows.targets[:, first] - rows.targets[:, second]
+    decided = (lead > 0) | (lead < 0)
+    is_above = (lead[decided] > 0).astype(np.int64)
+    if len(is_above) == 0:
+        return 0.5
+    if is_above[0] == is_above.max() == is_above.min():
+        return float(is_above[0])
+    taken = rows.only(decided)
+    return fit_with_weights(estimator, taken.X, is_above, taken.weight)
+
+
+def pair_scores(models: list[Any], X: Any, n_labels: int, *, hard: bool) -> FloatArray:
+    """Join the classifiers of pairs to scores of the labels.
+
+    Parameters
+    ----------
+    models : list of classifiers or floats
+        As :func:`fit_pairs` returns them.
+    X : array-like of shape (n, n_features)
+        Rows.
+    n_labels : int
+        Number of labels.
+    hard : bool
+        Whether to count the labels that each is above more likely than not.
+
+    Returns
+    -------
+    ndarray of shape (n, n_labels)
+        The mean of the probabilities to be above, over the other labels; if ``hard`` a third of
+        it, which breaks ties, and the count.
+    """
+    shares, votes = np.zeros((2, num_samples(X), n_labels))
+    for model, (first, second) in zip(models, combinations(range(n_labels), 2), strict=True):
+        lead = 2.0 * (model if isinstance(model, float) else model.predict_proba(X)[:, 1]) - 1.0
+        shares[:, first] += lead
+        shares[:, second] -= lead
+        votes[:, first] += np.sign(lead)
+        votes[:, second] -= np.sign(lead)
+    shares = (shares / (n_labels - 1) + 1.0) / 2.0
+    return (votes + n_labels - 1) / 2.0 + shares / 3.0 if hard else shares
+
+
+# ----------------------------------------------------------------------------- queries of labels
+
+
+def fit_queries(estimator: Any, rows: LabelledRows) -> Any:
+    """Fit a clone of a ranker of queries to the labels of each row.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Ranker whose ``fit`` takes ``qid``.
+    rows : LabelledRows
+        Rows with relevances as targets; their X an array or sparse matrix.
+
+    Returns
+    -------
+    estimator
+        The fitted clone.
+    """
+    row, label = np.nonzero(~np.isnan(rows.targets))
+    items = _items(rows.X, row, label, rows.targets.shape[1])
+    given = {"qid": row, "query_weight": None if rows.weight is None else rows.weight[row]}
+    model = call_with_metadata(clone(estimator), "fit", items, rows.targets[row, label], **given)
+    if _is_linear(model, items.shape[1]):
+        raise ValueError(
+            f"{estimator!r} is linear, and on features beside labels it gives all rows the same"
+            " order: pass OrderPreservingLabelRanker(), which has coefficients for each label, or"
+            " a ranker of trees, such as BoostedOrderPreservingRanker(), here."
+        )
+    return model
+
+
+def _is_linear(model: Any, n_features: int) -> bool:
+    """Whether a fitted ranker, what it ends in, or all its members are linear in the features."""
+    steps = getattr(model, "steps", None)
+    if steps:
+        return _is_linear(steps[-1][1], n_features)
+    members = getattr(model, "estimators_", None)
+    if members is not None and len(members):
+        return all(_is_linear(one, n_features) for one in members)
+    return np.size(getattr(model, "coef_", ())) == n_features
+
+
+def _items(X: Any, row: IntArray, label: IntArray, n_labels: int) -> Any:
+    """Features of the row beside indicators of the label, for each item."""
+    n_items, n_features = len(row), X.shape[1]
+    if sp.issparse(X):
+        indicators = sp.csr_matrix(
+            (np.ones(n_items), label, np.arange(n_items + 1)), shape=(n_items, n_labels)
+        )
+        return sp.hstack([X[row], indicators], format="csr")
+    items = np.zeros((n_items, n_features + n_labels))
+    items[:, :n_features] = X[row]
+    items[np.arange(n_items), n_features + label] = 1.0
+    return items
+
+
+def query_scores(model: Any, X: Any, n_labels: int) -> FloatArray:
+    """Score the labels of rows by a ranker of queries.
+
+    Parameters
+    ----------
+    model : estimator
+        As :func:`fit_queries` returns it.
+    X : {ndarray, sparse matrix} of shape (n, n_features)
+        Rows.
+    n_labels : int
+        Number of labels.
+
+    Returns
+    -------
+    ndarray of shape (n, n_labels)
+        Its scores.
+    """
+    row = np.repeat(np.arange(X.shape[0]), n_labels)
+    items = _items(X, row, np.tile(np.arange(n_labels), X.shape[0]), n_labels)
+    return np.asarray(scores_with_ids(model, items, row), dtype=np.float64).reshape(-1, n_labels)
