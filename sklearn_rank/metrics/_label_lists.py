@@ -41,6 +41,13 @@ def label_lists(
             f" {grades.shape[1]} labels: pass one score for each label of each row."
         )
     row, column = np.nonzero(~np.isnan(grades))
+    missing = np.isnan(score[row, column])
+    if missing.any():
+        first = int(np.argmax(missing))
+        raise ValueError(
+            f"The score of the label in column {column[first]} is NaN at row {row[first]}: a"
+            " missing score has no place in a ranking."
+        )
     return measure.lists(
         grades[row, column],
         score[row, column],

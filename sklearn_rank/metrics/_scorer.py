@@ -15,7 +15,9 @@ from .._arguments import check_flag
 from .._sklearn_compat import BaseScorer, cached_call
 from .._validation import are_usual_labels, ravelled
 from ..exceptions import ScorerSetupError
+from ._fixed_scale import check_fixed_scale
 from ._grammar import MeasureLike, get_measure, get_measure_names
+from ._label_scores import LabelReader, label_reader, label_scores, scored_labels
 from ._measure import Measure
 from ._positive_class import (
     RESPONSE_METHODS,
@@ -170,9 +172,10 @@ class RankingScorer(BaseScorer):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y_true : array-like of shape (n_samples,)
-            Labels.
+            Labels. For rankers of labels orders in the form of those of their ``fit``; for other
+            estimators that score many labels for each row grades of shape (n_samples, n_labels).
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+            Weights of the rows; where each is a list of labels, in the mean.
         qid : array-like of shape (n_samples,), default=None
             Id of the query of each row, the rows in any order.
         query_weight : array-like of shape (n_samples,), default=None
@@ -224,8 +227,12 @@ class RankingScorer(BaseScorer):
             message="A parameter of this scorer is passed as metadata too: pass it once.",
             kwargs=kwargs,
         )
-        method = response_method(estimator)
         arguments = {**self._kwargs, **kwargs}
+        read = label_reader(estimator, y_true)
+        if read is not None:
+            scores = label_scores(estimator, X, method_caller)
+            return float(self._sign * self._value_of_labels(y_true, scores, read, arguments))
+        method = response_method(estimator)
         has_queries = arguments.get("qid") is not None
         self._check_queries(has_queries)
         if self.measure.by_class:
@@ -280,6 +287,36 @@ class RankingScorer(BaseScorer):
     def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
         """Value of what is scored, less its sign."""
         return self.measure(y_true, y_score, **arguments)
+
+    def _value_of_labels(
+        self, y_true: Any, y_score: Any, read: LabelReader, arguments: dict[str, Any]
+    ) -> float:
+        """Value of scores with one column for each label, each row a list."""
+        name = self.measure.name
+        if self._single_list:
+            raise ScorerSetupError(
+                f"The scorer of {name} was built with single_list=True, and each row is a list of"
+                " labels: leave it out."
+            )
+        if "qid" in arguments:
+            raise ScorerSetupError(
+                f"qid was passed to a scorer of {name}, and each row is a list of labels: leave it"
+                f" out; where groups are for the splitter, pass get_scorer(..., qid=False)."
+            )
+        weight = arguments.pop("sample_weight", None)
+        if weight is not None and "query_weight" in arguments:
+            raise ScorerSetupError(
+                "sample_weight and query_weight are both the weights of rows, each a list of"
+                " labels: leave out one of the two."
+            )
+        weight = arguments.pop("query_weight", weight)
+        if arguments:
+            raise ScorerSetupError(
+                f"{next(iter(arguments))} was passed to a scorer of {name}, and each row is a list"
+                " of labels with grades: leave it out."
+            )
+        lists = scored_labels(self.measure, y_true, y_score, read, sample_weight=weight)
+        return float(self.measure.of_lists(lists))
 
     def _value_of_classes(
         self, estimator: Any, y_true: Any, y_score: Any, arguments: dict[str, Any]
@@ -392,26 +429,6 @@ def _counted_labels(y_true: np.ndarray[Any, Any], sample_weight: Any) -> np.ndar
     return y_true[weight != 0]
 
 
-def check_fixed_scale(measure: Measure, labels: np.ndarray[Any, Any]) -> None:
-    """Refuse to score parts of data, each on a scale that ends with its own highest grade.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    labels : ndarray
-        Labels of a part. Those among 0 and 1 have one scale.
-    """
-    if not measure.scaled_by_labels or labels.dtype.kind not in "iuf":
-        return
-    if np.count_nonzero(labels == 0) + np.count_nonzero(labels == 1) < labels.size:
-        raise ValueError(
-            f"{measure.name} has no max_grade, and would scale what it scores by the highest grade"
-            f" that occurs there, here {labels.max():g}, so that folds are not comparable: pass"
-            " max_grade=, the highest grade of the scale, to get_scorer or get_measure."
-        )
-
-
 def _check_known(labels: np.ndarray[Any, Any], estimator: Any) -> None:
     classes = estimator.classes_
     unknown = ~np.logical_or(labels == classes[0], labels == classes[1])
@@ -515,6 +532,12 @@ def get_scorer(
     Of many queries the measure's ``undefined`` says what those without a value count. With
     metadata routing enabled, ``set_score_request(sample_weight=True)`` or ``query_weight=True``
     hands weights to the measure and leaves the request of the ids as it is.
+
+    Estimators that score many labels for each row are scored by the order of the labels of each
+    row, in the mean over the rows: rankers of labels, which read ``y`` themselves, and regressors
+    of many outputs and multilabel classifiers, whose ``y`` is then grades of shape (n_samples,
+    n_labels), NaN where a row lacks the label. There are no ids then, any measure is a mean over
+    the rows, and ``sample_weight`` or ``query_weight`` is the weight of each row.
 
     What no candidate can mend raises :class:`sklearn_rank.exceptions.ScorerSetupError`: no ids for
     a mean over queries, no positive class for labels other than 0 and 1 or -1 and 1, no scale of

@@ -1,5 +1,6 @@
 """What other rooms may import of this one, beside what is public."""
 
+from ._fixed_scale import check_fixed_scale
 from ._grammar import MeasureLike
 from ._influence import (
     PSEUDO_WEIGHT,
@@ -10,7 +11,7 @@ from ._influence import (
     rank_range,
     share_at,
 )
-from ._label_lists import label_lists
+from ._label_scores import check_two_grades, scored_labels
 from ._linear_rank_measures import LinearRankMeasure, phi_of
 from ._positional_form import PositionalForm
 from ._positional_measures import has_exponential_gain
@@ -23,7 +24,7 @@ from ._score_generating import (
     cumulated,
 )
 from ._scored_rows import call_with_metadata, metadata_for, scores_with_ids
-from ._scorer import RankingScorer, check_fixed_scale, refuse_level
+from ._scorer import RankingScorer, refuse_level
 from ._trained_queries import warn_of_trained_queries
 
 __all__ = [
@@ -39,9 +40,9 @@ __all__ = [
     "as_score_generating",
     "call_with_metadata",
     "check_fixed_scale",
+    "check_two_grades",
     "cumulated",
     "has_exponential_gain",
-    "label_lists",
     "linear_rank_influence_of",
     "metadata_for",
     "own_pos_label",
@@ -53,6 +54,7 @@ __all__ = [
     "ranking_scores",
     "refuse_level",
     "response_method",
+    "scored_labels",
     "scores_with_ids",
     "share_at",
     "warn_of_trained_queries",

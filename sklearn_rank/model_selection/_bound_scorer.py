@@ -183,6 +183,15 @@ fitted to (bernstein)'
         method = ASYMPTOTIC if self.method in ASYMPTOTIC_METHODS else self.method
         return float(evidence.lower(method, np.array([self.delta / self.n_candidates]))[0])
 
+    def _value_of_labels(
+        self, y_true: Any, y_score: Any, read: Any, arguments: dict[str, Any]
+    ) -> float:
+        raise ScorerSetupError(
+            f"{self!r} is of rows with one label each, and the estimator scores many labels for"
+            " each row: pass get_scorer(measure), and find limits by metric_interval of"
+            " sklearn_rank.inference on rows that it was not fitted to."
+        )
+
     @property
     def statement(self) -> str:
         """What a score says, and of how many models."""

@@ -14,9 +14,8 @@ from .._sklearn_compat import StrOptions, check_sample_weight, rows_at
 from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
 from ..calibration._shared import utilities_of
-from ..exceptions import ScorerSetupError
-from ..metrics import Measure, get_measure, rank_positions
-from ..metrics._shared import label_lists
+from ..metrics import get_measure, rank_positions
+from ..metrics._shared import scored_labels
 from ._base import Ranker
 from ._query_base import MEASURE_CONSTRAINTS
 
@@ -177,33 +176,14 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
         Raises
         ------
         ScorerSetupError
-            If the measure is of two classes, and the labels have more grades. It ends a search
+            If the measure is not of such grades, as one of two classes for more. It ends a search
             at once, which would turn other errors into NaN.
         """
         scores = self.predict(X)
-        check_consistent_length(scores, y)
-        weight = None
-        if sample_weight is not None:
-            weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), scores)
-            rows = np.flatnonzero(weight)
-            if len(rows) < len(weight):
-                scores, y, weight = scores[rows], rows_at(y, rows), weight[rows]
-        grades = self.label_grades(y)
         measure = get_measure(self.measure)
-        check_two_grades(measure, grades)
-        value = measure.of_lists(label_lists(measure, grades, scores, query_weight=weight))
+        lists = scored_labels(measure, y, scores, self.label_grades, sample_weight=sample_weight)
+        value = measure.of_lists(lists)
         return float(value if measure.greater_is_better else -value)
-
-
-def check_two_grades(measure: Measure, grades: FloatArray) -> None:
-    """Refuse a measure of two classes for labels of more grades."""
-    if measure.kind != "binary" or measure.rel is not None:
-        return
-    if not np.all(np.isin(grades, (0.0, 1.0)) | np.isnan(grades)):
-        raise ScorerSetupError(
-            f"{measure.name} is of two classes, relevant or not, and the labels have more grades:"
-            f" say from which on a label is relevant, as in get_measure({measure.name!r}, rel=1)."
-        )
 
 
 def label_utilities(measure: Any, lists: Lists) -> FloatArray:

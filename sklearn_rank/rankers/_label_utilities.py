@@ -13,7 +13,8 @@ from .._warn import warn
 from ..calibration._shared import warn_if_not_positional
 from ..exceptions import CalibrationWarning
 from ..metrics import Measure, get_measure
-from ._label_base import check_two_grades, label_utilities
+from ..metrics._shared import check_two_grades
+from ._label_base import label_utilities
 from ._query_checks import check_gains
 
 __all__ = ["utility_lists"]

@@ -1,0 +1,30 @@
+"""Measures whose scale ends with the highest grade that they see."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import AnyArray
+from ._measure import Measure
+
+__all__ = ["check_fixed_scale"]
+
+
+def check_fixed_scale(measure: Measure, labels: AnyArray) -> None:
+    """Refuse to score parts of data, each on a scale that ends with its own highest grade.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    labels : ndarray
+        Labels of a part. Those among 0 and 1 have one scale.
+    """
+    if not measure.scaled_by_labels or labels.dtype.kind not in "iuf":
+        return
+    if np.count_nonzero(labels == 0) + np.count_nonzero(labels == 1) < labels.size:
+        raise ValueError(
+            f"{measure.name} has no max_grade, and would scale what it scores by the highest grade"
+            f" that occurs there, here {labels.max():g}, so that folds are not comparable: pass"
+            " max_grade=, the highest grade of the scale, to get_scorer or get_measure."
+        )
