@@ -166,7 +166,7 @@ def test_several_outputs_are_one_fit():
 
 
 def test_hard_votes_follow_majorities():
-    # Two of three rows put a above b, and the third puts b far above: tau wants a, Borda b.
+    # Sixteen rows have a at the top and fourteen at the bottom: tau wants a first, Borda shares b.
     X = np.ones((30, 1))
     orders = ["a>b>c>d>e"] * 16 + ["b>c>d>e>a"] * 14
     soft, hard = (
