@@ -206,6 +206,7 @@ def _layout(fields: Fields, asked: int | list[str] | None) -> _Layout:
         columns, names = _last_columns(fields, asked), _numbered("L", asked)
     elif fields.names is not None and set(asked) <= set(fields.names):
         columns, names = [fields.names.index(one) for one in asked], asked
+        _refuse_columns_of_other_labels(fields, columns)
     else:
         columns, names = [], asked
     orders = None
@@ -229,25 +230,41 @@ def _numbered(stem: str, n: int) -> list[str]:
     return [f"{stem}{at}" for at in range(1, n + 1)]
 
 
-def _columns_by_name(fields: Fields) -> tuple[list[int], list[str]]:
-    found: dict[re.Pattern[str], list[tuple[int, str]]] = {}
+def _families(fields: Fields) -> list[list[tuple[int, str]]]:
+    """Columns that are called like labels, with the names of these, in one list for each style."""
+    found = []
     for pattern in (RANKED, NUMBERED):
         matches = [(at, pattern.fullmatch(one)) for at, one in enumerate(fields.names or [])]
         kept = [(at, match[1]) for at, match in matches if match]
         if len(kept) > 1:
-            found[pattern] = kept
+            found.append(kept)
+    return found
+
+
+def _columns_by_name(fields: Fields) -> tuple[list[int], list[str]]:
+    found = _families(fields)
     if len(found) > 1:
-        ranked, numbered = (
-            [(fields.names or [])[at] for at, _ in kept] for kept in found.values()
-        )
+        ranked, numbered = (fields.named(kept[0][0]) for kept in found)
         raise ValueError(
-            f"{fields.name} has the columns {ranked[0]!r}, ... and {numbered[0]!r}, ..., and"
-            " either may be the labels: pass labels= with the names of their columns."
+            f"{fields.name} has the columns {ranked}, ... and {numbered}, ..., and either may be"
+            " the labels: pass labels= with the names of their columns."
         )
-    for kept in found.values():
+    for kept in found:
         names = [f"L{name}" if name.isdigit() else name for _, name in kept]
         return [at for at, _ in kept], names
     return [], []
+
+
+def _refuse_columns_of_other_labels(fields: Fields, columns: list[int]) -> None:
+    """Refuse columns that are called like the labels and would become features."""
+    for family in _families(fields):
+        others = [at for at, _ in family if at not in columns]
+        if 0 < len(others) < len(family):
+            raise ValueError(
+                f"{fields.name} has the column {fields.named(others[0])} beside those of labels=,"
+                " which would become a feature: name it in labels= too, or leave it out of the"
+                " file."
+            )
 
 
 def _last_columns(fields: Fields, n: int) -> list[int]:

@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -119,6 +120,13 @@ def test_names_may_be_in_another_order_and_may_not_occur():
     assert_array_equal(bunch.target, np.flip(Y, axis=1))
 
 
+def test_labels_say_which_of_two_styles_are_the_labels():
+    text = ["rank1,rank2,L1,L2", "1,2,0.5,0.7", "2,1,0.1,0.2"]
+    bunch = loaded(text, labels=["rank1", "rank2"])
+    assert_array_equal(bunch.target, [[1, 2], [2, 1]])
+    assert bunch.feature_names == ["L1", "L2"]
+
+
 @pytest.mark.parametrize(
     ("marker", "missing"), [("0", 0), ("0.0", 0), ("-", "-"), ("-1", ["-1", 0])]
 )
@@ -148,6 +156,12 @@ def test_frames_and_tuples():
     assert_array_equal(target, Y)
 
 
+def test_frames_without_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        loaded(FORMS["rank1"][0], as_frame=True)
+
+
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
@@ -165,6 +179,7 @@ def test_frames_and_tuples():
         ("f,L1,L2\n1,1,2\n", {"labels": 2}, r"has a header: .*labels=\['L1', 'L2'\]"),
         ("1,2\n", {"labels": 2}, "2 columns, too few for 2 labels and a feature"),
         ("f,L1,L2\n1,1,2\n", {"labels": ["L1", "L3"]}, "no column 'L3'"),
+        ("f,L1,L2,L3\n1,1,2,3\n", {"labels": ["L1", "L2"]}, "'L3' beside those of labels="),
         ("L1,L2\n1,2\n", {}, "no features"),
         ("f,rank1,rank2,L1,L2\n1,1,2,1,2\n", {}, "'rank1', ... and 'L1'"),
         ("1,a>b,b>a\n", {}, "orders in column 2 and column 3"),
