@@ -402,7 +402,11 @@ class TemplateLoss(ABC):
 def product_or_zero(factor: FloatArray, values: FloatArray) -> FloatArray:
     """Products in which a factor of zero leaves nothing, of an infinite value too."""
     with np.errstate(invalid="ignore"):
-        return np.where(factor == 0, 0.0, factor * values)
+        product = np.asarray(factor * values)
+    lost = np.isnan(product)
+    if lost.any():
+        product[lost & (factor == 0)] = 0.0
+    return product
 
 
 def _check_offsets(offsets: Any, length: int) -> IntArray:

@@ -19,6 +19,10 @@ __all__ = [
 WIDE = 600.0
 NARROW = 20.0
 
+# Lists of up to this many items are summed pair by pair; in longer ones vectors of all partners of
+# an item are worth their overhead.
+SHORT = 32
+
 
 @compiled()
 def _exponentials(s, begin, end, e):
@@ -66,6 +70,37 @@ def _log_product(odds, n, lanes):
     return total
 
 
+@compiled()
+def _short_value(w, a, first, begin, end, e, gradient):
+    """Value of a short list, of scores within the narrow range and items that count once.
+
+    A pair of items that are partners of each other is taken once for its gradient.
+    """
+    total = 0.0
+    for i in range(begin, end):
+        one, b, own = a[i], first[i], e[i - begin]
+        if one == 0.0 or b == end:
+            continue
+        inverse = 1.0 / own
+        product = 1.0
+        for j in range(b, end):
+            product *= 1.0 + e[j - begin] * inverse
+        misordered = np.log(product)
+        both = b <= i
+        if both:
+            misordered -= np.log(2.0)
+        total += one * misordered
+        pull = 0.0
+        for j in range(i + 1 if both else b, end):
+            other = e[j - begin]
+            back = a[j] if both else 0.0
+            slope = (one * other - back * own) / (own + other)
+            gradient[j] += slope
+            pull += slope
+        gradient[i] -= pull
+    return total
+
+
 @compiled("void(f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], b1, f8[::1], f8[::1])")
 def logistic_value(s, w, a, first, offsets, counted, values, gradient):
     """Value and gradient of ``sum_i w_i a_i sum_j w_j log(1 + exp(s_j - s_i))``.
@@ -82,6 +117,9 @@ def logistic_value(s, w, a, first, offsets, counted, values, gradient):
     for q in range(len(offsets) - 1):
         begin, end = offsets[q], offsets[q + 1]
         width = _exponentials(s, begin, end, e)
+        if end - begin <= SHORT and width <= NARROW and not counted:
+            values[q] = _short_value(w, a, first, begin, end, e, gradient)
+            continue
         total = 0.0
         for i in range(begin, end):
             c = w[i] * a[i]
@@ -139,6 +177,29 @@ def _bends(s, w, e, width, i, b, n, begin, counted, out):
             out[k] *= w[b + k]
 
 
+@compiled()
+def _short_hessian(w, a, first, begin, end, e, direction, product):
+    """Product of the Hessian of a short list of scores within the wide range.
+
+    A pair of items that are partners of each other is taken once.
+    """
+    for i in range(begin, end):
+        one, b, own = a[i], first[i], e[i - begin]
+        if w[i] * one == 0.0 or b == end:
+            continue
+        both = b <= i
+        total = 0.0
+        for j in range(i + 1 if both else b, end):
+            other = e[j - begin]
+            sum_of_two = own + other
+            back = a[j] if both else 0.0
+            bend = w[i] * w[j] * (one + back) * (own / sum_of_two) * (other / sum_of_two)
+            bend *= direction[i] - direction[j]
+            product[j] -= bend
+            total += bend
+        product[i] += total
+
+
 @compiled("void(f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], b1, f8[::1], f8[::1])")
 def logistic_hessian(s, w, a, first, offsets, counted, direction, product):
     """Product of the Hessian of :func:`logistic_value` with a direction."""
@@ -150,6 +211,9 @@ def logistic_hessian(s, w, a, first, offsets, counted, direction, product):
     for q in range(len(offsets) - 1):
         begin, end = offsets[q], offsets[q + 1]
         width = _exponentials(s, begin, end, e)
+        if end - begin <= SHORT and width <= WIDE:
+            _short_hessian(w, a, first, begin, end, e, direction, product)
+            continue
         for i in range(begin, end):
             c = w[i] * a[i]
             b, n = first[i], end - first[i]

@@ -146,13 +146,15 @@ class PointwiseLogistic(_TwoSided):
     """
 
     def _parts(self, score: FloatArray) -> _Parts:
-        return np.logaddexp(0, -score), np.logaddexp(0, score)
+        short = np.log1p(np.exp(-np.abs(score)))
+        return short + np.maximum(-score, 0), short + np.maximum(score, 0)
 
     def _slopes(self, score: FloatArray) -> _Parts:
         return -expit(-score), expit(score)
 
     def _bends(self, score: FloatArray) -> _Parts:
-        bend = expit(score) * expit(-score)
+        small = np.exp(-np.abs(score))
+        bend = small / np.square(1 + small)
         return bend, bend
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:

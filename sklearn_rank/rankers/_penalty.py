@@ -13,7 +13,14 @@ from .._typing import FloatArray, IntArray
 from ..losses._shared import ThreadedLoss
 from ..preprocessing import QueryNormalizer
 
-__all__ = ["absolute_alpha", "curvature_scale", "label_alpha", "relative_alpha"]
+__all__ = [
+    "KERNEL_LABEL_SHARE",
+    "LABEL_SHARE",
+    "absolute_alpha",
+    "curvature_scale",
+    "label_alpha",
+    "relative_alpha",
+]
 
 SCALE = "scale"
 
@@ -22,8 +29,10 @@ SCALE = "scale"
 SHARE = 0.1
 
 # The same for labels, each with coefficients of its own. On six sets of label rankings values from
-# a tenth to 3 times it did best, for squared and logistic losses of items and of pairs.
-LABEL_SHARE = 0.01
+# a tenth to 3 times it did best, for squared and logistic losses of items and of pairs. With
+# coordinates of a kernel, as many as rows as a rule, ten times it did best for "rbf" with its
+# default gamma, by .02 in tau; for smoother kernels it did itself, by .006.
+LABEL_SHARE, KERNEL_LABEL_SHARE = 0.01, 0.1
 
 # Where along the utilities the slope of the loss is taken: losses with a margin have none at 0.
 STEP = 0.5
@@ -114,6 +123,8 @@ def label_alpha(
     lists: Lists,
     n_labels: int,
     row_weight: FloatArray | None,
+    *,
+    share: float,
 ) -> float:
     """Strength of the penalty of a problem in which each label has coefficients of its own.
 
@@ -131,11 +142,13 @@ def label_alpha(
         Number of labels.
     row_weight : ndarray of shape (n_rows,) or None
         Weights of the rows; None is 1.
+    share : float
+        Share of the curvature that "scale" is.
 
     Returns
     -------
     float
-        The number itself, or the factor times a hundredth of the curvature of the loss in the
+        The number itself, or the factor times a share of the curvature of the loss in the
         coefficient of a feature, in the mean over labels and features; 1 in place of a curvature
         of 0.
     """
@@ -146,7 +159,7 @@ def label_alpha(
     rows = Lists(labels=np.zeros(n_rows), offsets=np.array([0, n_rows]), weight=row_weight)
     curvature = float(_curvatures(loss, lists).sum()) / n_labels
     scale = curvature * float(_mean_variances(design, rows)[0])
-    return factor * (LABEL_SHARE * scale if 0.0 < scale < np.inf else 1.0)
+    return factor * (share * scale if 0.0 < scale < np.inf else 1.0)
 
 
 def _curvatures(loss: ThreadedLoss, lists: Lists) -> FloatArray:

@@ -1,0 +1,102 @@
+"""The problem of several labels for each row: derivatives, preconditioner, bound."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sklearn_rank import losses
+from sklearn_rank._label_orders import LabelOrders
+from sklearn_rank._solvers import LabelProblem, as_design, solve_linear
+from sklearn_rank.losses._shared import ThreadedLoss
+from tests.naming import shown
+
+LOSSES = [
+    losses.PointwiseLogistic(4.0),
+    losses.PairwiseLogistic(),
+    losses.PairwiseSquared(),
+    losses.ListwiseSoftmax(),
+]
+
+
+def problem(loss, missing=0.0, fit_intercept=True, weighted=False, n=40, alpha=0.1):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3)) + 5.0
+    y = rng.integers(0, 4, (n, 4)).astype(float)
+    gaps = rng.random(y.shape) < missing
+    gaps[:, :2] = False
+    y[gaps] = np.nan
+    weight = rng.uniform(0.5, 2, n) if weighted else None
+    lists = LabelOrders(y, np.arange(4), "utilities").lists(weight)
+    return LabelProblem(
+        as_design(X),
+        ThreadedLoss(loss, lists, 1),
+        n_labels=4,
+        alpha=alpha,
+        fit_intercept=fit_intercept,
+        entries=lists.rows,
+        row_weight=weight,
+        shifted=np.zeros(4, dtype=int) if loss.is_translation_invariant else None,
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=shown)
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_derivatives_are_those_of_the_values(loss, missing, fit_intercept):
+    of = problem(loss, missing, fit_intercept, weighted=True)
+    rng = np.random.default_rng(1)
+    at, step = 0.1 * rng.normal(size=of.n_parameters), rng.normal(size=of.n_parameters)
+    above, below = (of.value_and_gradient(at + h * step) for h in (1e-5, -1e-5))
+    gradient = of.value_and_gradient(at)[1]
+    assert gradient @ step == pytest.approx((above[0] - below[0]) / 2e-5, rel=1e-6)
+    product = of.hessian_product(of.scores(at), step)
+    np.testing.assert_allclose(
+        product, (above[1] - below[1]) / 2e-5, rtol=1e-5, atol=1e-5 * np.abs(product).max()
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=shown)
+def test_scores_are_those_of_coefficients_and_intercepts(loss):
+    of = problem(loss)
+    parameters = np.random.default_rng(1).normal(size=of.n_parameters)
+    coef, intercept = of.split(parameters)
+    expected = of.design.scores(coef.T) + intercept
+    scores = of.scores(parameters).reshape(-1, 4)
+    if loss.is_translation_invariant:
+        expected -= expected.mean(axis=1, keepdims=True)
+        scores -= scores.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(scores, expected, atol=1e-12)
+    np.testing.assert_allclose(of.split(of.parameters(coef, intercept))[1], intercept, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", [losses.PointwiseSquared(), losses.PairwiseSquared()], ids=shown)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_preconditioner_solves_the_system_of_squared_losses(loss, fit_intercept):
+    of = problem(loss, fit_intercept=fit_intercept, weighted=True)
+    scores = of.scores(np.zeros(of.n_parameters))
+    direction = np.random.default_rng(1).normal(size=(of.n_parameters // 4, 4))
+    if loss.is_translation_invariant:
+        direction -= direction.mean(axis=1, keepdims=True)
+    product = of.hessian_product(scores, direction.ravel())
+    np.testing.assert_allclose(of.preconditioner(scores)(product), direction.ravel(), atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=shown)
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+def test_sparse_rows_have_the_same_problem(loss, missing):
+    dense = problem(loss, missing)
+    sparse = replace(dense, design=as_design(sp.csr_array(dense.design.matrix)))
+    one, two = solve_linear(dense, tol=1e-9), solve_linear(sparse, tol=1e-9)
+    np.testing.assert_allclose(one.coef, two.coef, atol=1e-9)
+    assert two.certificate.lower_bound <= one.certificate.objective * (1 + 1e-14)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=shown)
+def test_many_labels_and_rows_take_few_steps(loss):
+    of = problem(loss, n=2000)
+    found = solve_linear(of, tol=1e-8)
+    assert found.certificate.converged
+    assert found.certificate.n_iter <= 10
+    assert found.certificate.relative_gap < 1e-10
