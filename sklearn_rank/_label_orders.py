@@ -23,7 +23,16 @@ from ._validation import ravelled
 from ._warn import warn
 from .exceptions import ContinuousLabelWarning
 
-__all__ = ["TARGET_TYPES", "LabelOrders", "TargetType", "first_bad_positions", "read_label_orders"]
+__all__ = [
+    "ABOVE",
+    "TARGET_TYPES",
+    "LabelOrders",
+    "TargetType",
+    "fault_of",
+    "first_bad_positions",
+    "read_label_orders",
+    "split_order",
+]
 
 TargetType: TypeAlias = Literal["auto", "utilities", "positions", "orders", "indicator", "classes"]
 TARGET_TYPES = ("auto", "utilities", "positions", "orders", "indicator", "classes")
@@ -408,18 +417,10 @@ def _read_orders(rows: list[Any], labels: AnyArray | None, name: str) -> LabelOr
 
 def _levels(row: Any, at: int, name: str) -> list[list[Any]]:
     """Labels of a row, level by level from the top."""
+    hint = ""
     if isinstance(row, str):
-        levels = [
-            [one.strip() for one in level.split(LEVEL)]
-            for level in row.split(ABOVE)
-            if row.strip()
-        ]
-        if any(not one for level in levels for one in level):
-            raise ValueError(
-                f"{name} is {row!r} in row {at}, with no label beside a sign: write 'a{ABOVE}b'"
-                f" for a above b and 'a{LEVEL}b' for a tie, or pass target_type='classes' if it is"
-                " the name of a class."
-            )
+        levels: list[list[Any]] = split_order(row)
+        hint = ", or pass target_type='classes' if it is the name of a class"
     elif isinstance(row, Set | Mapping):
         raise ValueError(
             f"{name} has a {type(row).__name__} in row {at}, which has no order: pass a list of"
@@ -430,15 +431,54 @@ def _levels(row: Any, at: int, name: str) -> list[list[Any]]:
         levels = [kept for level in levels if (kept := _present(level))]
     else:
         levels = [_present([row])]
-    seen: set[Any] = set()
-    for level in levels:
-        for one in level:
-            if one in seen:
-                raise ValueError(
-                    f"{name} has the label {one!r} twice in row {at}: name each label once."
-                )
-            seen.add(one)
+    fault = fault_of(levels)
+    if fault is not None:
+        raise ValueError(f"{name} is {row!r} in row {at}, which {fault}{hint}.")
     return levels
+
+
+def split_order(order: str) -> list[list[str]]:
+    """Split an order such as ``"a>b=c"`` into its levels, from the top.
+
+    Parameters
+    ----------
+    order : str
+        The order; blanks around labels do not count.
+
+    Returns
+    -------
+    list of list of str
+        The labels of each level; "" for those that are not there, see :func:`fault_of`.
+    """
+    if not order.strip():
+        return []
+    return [[one.strip() for one in level.split(LEVEL)] for level in order.split(ABOVE)]
+
+
+def fault_of(levels: list[list[Any]]) -> str | None:
+    """Say what is wrong with the levels of an order.
+
+    Parameters
+    ----------
+    levels : list of list
+        Labels of each level.
+
+    Returns
+    -------
+    str or None
+        What it is, and what to do, after "which" or the order; None where nothing is wrong.
+    """
+    seen: set[Any] = set()
+    for one in (one for level in levels for one in level):
+        if one == "":
+            return (
+                f"has no label beside a sign: write 'a{ABOVE}b' for a above b and 'a{LEVEL}b' for"
+                " a tie"
+            )
+        if one in seen:
+            return f"has the label {one!r} twice: name each label once"
+        seen.add(one)
+    return None
 
 
 def _present(level: Sequence[Any]) -> list[Any]:

@@ -12,16 +12,15 @@ from scipy.stats import rankdata
 from sklearn.utils import Bunch
 
 from .._arguments import check_flag, check_whole, is_whole
-from .._label_orders import first_bad_positions
+from .._label_orders import ABOVE, fault_of, first_bad_positions, split_order
 from .._typing import AnyArray, FloatArray
-from ._label_ranking_fields import ABOVE, Fields, is_missing, numbers_of, read_fields, words_of
+from ._label_ranking_fields import Fields, is_missing, numbers_of, read_fields, words_of
 
 __all__ = ["load_label_ranking"]
 
 # Columns of labels by their names, in this order; the group is the name of the label.
 RANKED = re.compile(r"rank(?:[_. -](?=.)|(?=\d+$))(.+)", re.IGNORECASE)
 NUMBERED = re.compile(r"(L\d+)")
-LEVEL = "="
 
 
 def load_label_ranking(
@@ -381,17 +380,10 @@ def _orders(
 
 def _levels(fields: Fields, row: int, order: str) -> list[list[str]]:
     """Labels of an order, level by level from the top."""
-    levels = [[one.strip() for one in level.split(LEVEL)] for level in order.split(ABOVE)]
-    labels = [one for level in levels for one in level]
-    if "" in labels:
-        raise fields.error(
-            row,
-            f"the order {order!r} has no label beside a sign; write 'a{ABOVE}b' for a above b and"
-            f" 'a{LEVEL}b' for a tie",
-        )
-    for at, one in enumerate(labels):
-        if one in labels[:at]:
-            raise fields.error(row, f"the order {order!r} has {one!r} twice; name each label once")
+    levels = split_order(order)
+    fault = fault_of(levels)
+    if fault is not None:
+        raise fields.error(row, f"the order {order!r} {fault}")
     return levels
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from .._label_orders import ABOVE
 from .._typing import AnyArray, FloatArray
 from ._letor_lines import LineError, open_file
 
-__all__ = ["ABOVE", "Fields", "is_missing", "numbers_of", "read_fields", "words_of"]
+__all__ = ["Fields", "is_missing", "numbers_of", "read_fields", "words_of"]
 
-ABOVE = ">"
 SEPARATORS = (",", ";", "\t", "|")
 MISSING = frozenset(("", "?", "na", "nan", "null", "none"))
 

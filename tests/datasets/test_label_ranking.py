@@ -184,7 +184,7 @@ def test_frames_without_pandas(monkeypatch):
         ("f,rank1,rank2,L1,L2\n1,1,2,1,2\n", {}, "'rank1', ... and 'L1'"),
         ("1,a>b,b>a\n", {}, "orders in column 2 and column 3"),
         ("1,a>b\n2,a>>b\n", {}, r"line 2: the order 'a>>b' has no label beside a sign"),
-        ("1,a>b\n2,a>b=a\n", {}, r"line 2: the order 'a>b=a' has 'a' twice"),
+        ("1,a>b\n2,a>b=a\n", {}, r"line 2: the order 'a>b=a' has the label 'a' twice"),
         ("1,a>b\n2,c>b\n", {"labels": ["a", "b"]}, r"line 2: the label 'c' is none of"),
         ("@relation x\n@data\n1,a>b\n", {}, "ARFF"),
         (
