@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._arguments import check_flag
 from .._label_orders import TargetType, read_label_orders
 from .._typing import AnyArray, FloatArray
 
@@ -88,5 +89,6 @@ def label_grades(
     >>> tau_b_score(y, [[0.9, 0.1, 0.5], [0.9, 0.5, 0.1]]).__round__(4)
     0.6667
     """
+    check_flag("return_labels", return_labels)
     found = read_label_orders(y, target_type, labels)
     return (found.grades, found.labels) if return_labels else found.grades

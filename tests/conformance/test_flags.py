@@ -15,7 +15,15 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
 import sklearn_rank
-from sklearn_rank import bounds, datasets, inference, metrics, model_selection, plotting
+from sklearn_rank import (
+    bounds,
+    datasets,
+    inference,
+    metrics,
+    model_selection,
+    plotting,
+    preprocessing,
+)
 
 WRONG = ["False", "True", "no", 0, 1, 1.0, np.array([True, False]), []]
 
@@ -95,6 +103,7 @@ CALLS = {
     ),
     metrics.get_scorer: lambda **flag: metrics.get_scorer("ndcg", **flag),
     metrics.make_measure: lambda **flag: metrics.make_measure(lambda y, s: 0.0, **flag),
+    preprocessing.label_grades: lambda **flag: preprocessing.label_grades(["a>b"], **flag),
     model_selection.query_learning_curve: lambda **flag: model_selection.query_learning_curve(
         sklearn_rank.OrderPreservingRanker(), X, y, qid=qid, cv=2, train_sizes=[1.0], **flag
     ),
