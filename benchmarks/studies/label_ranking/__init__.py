@@ -1,0 +1,1 @@
+"""The parts of ``label_ranking.py``."""
