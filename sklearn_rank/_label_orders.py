@@ -6,7 +6,8 @@ is missing in the row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -18,7 +19,7 @@ from sklearn.utils.multiclass import type_of_target
 from ._arguments import check_choice
 from ._codes import is_missing
 from ._lists import Lists
-from ._typing import AnyArray, BoolArray, FloatArray
+from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._validation import ravelled
 from ._warn import warn
 from .exceptions import ContinuousLabelWarning
@@ -27,10 +28,12 @@ __all__ = [
     "ABOVE",
     "TARGET_TYPES",
     "LabelOrders",
+    "RowError",
     "TargetType",
     "fault_of",
     "first_bad_positions",
     "read_label_orders",
+    "rows_numbered",
     "split_order",
 ]
 
@@ -38,6 +41,40 @@ TargetType: TypeAlias = Literal["auto", "utilities", "positions", "orders", "ind
 TARGET_TYPES = ("auto", "utilities", "positions", "orders", "indicator", "classes")
 
 ABOVE, LEVEL = ">", "="
+
+
+class RowError(ValueError):
+    """What is wrong with a row, whose number is that among the rows that were read.
+
+    Parameters
+    ----------
+    before, after : str
+        The message around the number.
+    row : int
+        The number.
+    """
+
+    def __init__(self, before: str, row: Any, after: str) -> None:
+        self.before, self.row, self.after = before, int(row), after
+        super().__init__(f"{before} {self.row}{after}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.before, self.row, self.after)
+
+
+@contextmanager
+def rows_numbered(rows: IntArray) -> Iterator[None]:
+    """Name rows in errors of the body by the numbers that they have elsewhere.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows,)
+        Number of each row that is read.
+    """
+    try:
+        yield
+    except RowError as error:
+        raise RowError(error.before, rows[error.row], error.after) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,9 +173,10 @@ def read_label_orders(
         )
     empty = ~found.known.any(axis=1)
     if empty.any():
-        raise ValueError(
-            f"{name} has no label in row {int(np.argmax(empty))}: remove the row, or give it"
-            " sample_weight 0."
+        raise RowError(
+            f"{name} has no label in row",
+            np.argmax(empty),
+            ": remove the row, or give it sample_weight 0.",
         )
     return found
 
@@ -237,18 +275,20 @@ def _read_matrix(
         values = values[:, _places(names, labels, name)]
     if np.isinf(values).any():
         row, column = np.argwhere(np.isinf(values))[0].tolist()
-        raise ValueError(
-            f"{name} is infinite at row {row}, column {column}: pass finite numbers, NaN where a"
-            " label is missing."
+        raise RowError(
+            f"{name} is infinite at row",
+            row,
+            f", column {column}: pass finite numbers, NaN where a label is missing.",
         )
     if target_type == "indicator":
         wrong = ~(np.isin(values, (0, 1)) | np.isnan(values))
         if wrong.any():
             row, column = np.argwhere(wrong)[0].tolist()
-            raise ValueError(
-                f"{name} is {values[row, column]:g} at row {row}, column {column}, and an"
-                " indicator is 0 or 1: pass target_type='utilities' for amounts, or"
-                " 'positions'."
+            raise RowError(
+                f"{name} is {values[row, column]:g} at row",
+                row,
+                f", column {column}, and an indicator is 0 or 1: pass target_type='utilities' for"
+                " amounts, or 'positions'.",
             )
     if target_type == "positions":
         _check_positions(values, name)
@@ -305,19 +345,23 @@ def _check_positions(values: FloatArray, name: str) -> None:
         return
     row = values[bad]
     known = row[~np.isnan(row)]
-    told = f"{name} has the positions {_shown(known)} in row {bad}"
+    told = f"{name} has the positions {_shown(known)} in row"
     if not len(known):
         return
     if known.min() == 0:
-        raise ValueError(f"{told}, but positions begin with 1, the top: add 1.")
+        raise RowError(told, bad, ", but positions begin with 1, the top: add 1.")
     if known.min() < 1 or known.max() > values.shape[1]:
-        raise ValueError(
-            f"{told}, beyond 1 to {values.shape[1]}: pass positions, 1 the top, or"
-            " target_type='utilities' if more is better."
+        raise RowError(
+            told,
+            bad,
+            f", beyond 1 to {values.shape[1]}: pass positions, 1 the top, or"
+            " target_type='utilities' if more is better.",
         )
-    raise ValueError(
-        f"{told}, which skip or repeat one: number the labels of a row from 1 on, tied labels"
-        " alike (1, 2, 2, 3 or 1, 2, 2, 4), or pass target_type='utilities' if more is better."
+    raise RowError(
+        told,
+        bad,
+        ", which skip or repeat one: number the labels of a row from 1 on, tied labels alike"
+        " (1, 2, 2, 3 or 1, 2, 2, 4), or pass target_type='utilities' if more is better.",
     )
 
 
@@ -407,9 +451,10 @@ def _read_orders(rows: list[Any], labels: AnyArray | None, name: str) -> LabelOr
             below -= len(level)
             for one in level:
                 if one not in column:
-                    raise ValueError(
-                        f"{name} has the label {one!r} in row {at}, which is none of"
-                        f" {labels.tolist()}: pass rows of these labels."
+                    raise RowError(
+                        f"{name} has the label {one!r} in row",
+                        at,
+                        f", which is none of {labels.tolist()}: pass rows of these labels.",
                     )
                 grades[at, column[one]] = below
     return LabelOrders(grades, labels, "orders")
@@ -422,9 +467,11 @@ def _levels(row: Any, at: int, name: str) -> list[list[Any]]:
         levels: list[list[Any]] = split_order(row)
         hint = ", or pass target_type='classes' if it is the name of a class"
     elif isinstance(row, Set | Mapping):
-        raise ValueError(
-            f"{name} has a {type(row).__name__} in row {at}, which has no order: pass a list of"
-            " labels from the top, or sets of relevant labels through MultiLabelBinarizer."
+        raise RowError(
+            f"{name} has a {type(row).__name__} in row",
+            at,
+            ", which has no order: pass a list of labels from the top, or sets of relevant labels"
+            " through MultiLabelBinarizer.",
         )
     elif _is_sequence(row):
         levels = [list(level) if _is_sequence(level) else [level] for level in row]
@@ -433,7 +480,7 @@ def _levels(row: Any, at: int, name: str) -> list[list[Any]]:
         levels = [_present([row])]
     fault = fault_of(levels)
     if fault is not None:
-        raise ValueError(f"{name} is {row!r} in row {at}, which {fault}{hint}.")
+        raise RowError(f"{name} is {row!r} in row", at, f", which {fault}{hint}.")
     return levels
 
 
@@ -498,9 +545,9 @@ def _read_classes(y: Any, labels: AnyArray | None, name: str) -> LabelOrders:
         )
     missing = [at for at, one in enumerate(array.tolist()) if is_missing(one)]
     if missing:
-        raise ValueError(f"{name} is missing (NaN) at row {missing[0]}: remove the row.")
+        raise RowError(f"{name} is missing (NaN) at row", missing[0], ": remove the row.")
     if array.dtype.kind == "f" and np.isinf(array).any():
-        raise ValueError(f"{name} is infinity at row {int(np.argmax(np.isinf(array)))}.")
+        raise RowError(f"{name} is infinity at row", np.argmax(np.isinf(array)), ".")
     if array.dtype.kind == "O":
         array = np.asarray(array.tolist())
     if labels is None:
@@ -515,9 +562,10 @@ def _read_classes(y: Any, labels: AnyArray | None, name: str) -> LabelOrders:
     columns = [place.get(one, -1) for one in array.tolist()]
     if -1 in columns:
         bad = columns.index(-1)
-        raise ValueError(
-            f"{name} has the label {array.tolist()[bad]!r} in row {bad}, which is none of"
-            f" {labels.tolist()}: pass rows of these labels."
+        raise RowError(
+            f"{name} has the label {array.tolist()[bad]!r} in row",
+            bad,
+            f", which is none of {labels.tolist()}: pass rows of these labels.",
         )
     grades = np.zeros((len(array), len(labels)))
     grades[np.arange(len(array)), columns] = 1.0

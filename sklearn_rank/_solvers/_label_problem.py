@@ -20,6 +20,8 @@ LARGEST_FACTOR = 1000
 
 # Rows of which each column of the mean second derivatives by the scores is estimated.
 SAMPLED_ROWS = 400
+# Products up to which this pays; beyond it second derivatives of two labels are left out.
+MOST_PRODUCTS = 12
 
 # Least of these that the preconditioner counts with, as a share of the largest.
 LEAST_BEND = 1e-4
@@ -293,14 +295,19 @@ class LabelProblem:
         """Second derivatives of the loss by shifts of the scores of each label, estimated.
 
         A product with the unit vector of a label, another one for each row, gives a column of the
-        matrix of the row, and so each column of the sum from a share of the rows.
+        matrix of the row, and so each column of the sum from a share of the rows. Where this takes
+        many products, as for more labels than rows, only the diagonal is taken.
         """
         n_rows, n_labels = self.design.shape[0], self.n_labels
+        n_products = min(n_labels, -(-SAMPLED_ROWS * n_labels // n_rows))
+        if n_products > MOST_PRODUCTS and self.loss.has_curvature:
+            diagonal = self._by_row(self.loss.curvature(scores)).sum(axis=0)
+            return self._centred(self._centred(np.diag(diagonal)).T)
         total = np.zeros((n_labels, n_labels))
         weight = np.zeros(n_labels)
         first = np.random.default_rng(0).integers(n_labels, size=n_rows)
         rows = np.arange(n_rows)
-        for turn in range(min(n_labels, -(-SAMPLED_ROWS * n_labels // n_rows))):
+        for turn in range(n_products):
             label = (first + turn) % n_labels
             unit = np.zeros((n_rows, n_labels))
             unit[rows, label] = 1.0

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length
 
-from .._label_orders import read_label_orders
+from .._label_orders import read_label_orders, rows_numbered
 from .._lists import ScoredLists
 from .._sklearn_compat import check_sample_weight, rows_at
 from .._typing import FloatArray
@@ -145,13 +145,14 @@ def scored_labels(
         If the measure is not of such labels, or the scores are not of these labels.
     """
     check_consistent_length(scores, y)
-    weight = None
+    rows, weight = np.arange(len(scores)), None
     if sample_weight is not None:
         weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), scores)
         rows = np.flatnonzero(weight)
         if len(rows) < len(weight):
             scores, y, weight = scores[rows], rows_at(y, rows), weight[rows]
-    grades = read(y)
+    with rows_numbered(rows):
+        grades = read(y)
     _check_labels(measure, grades)
     if scores.shape != grades.shape:
         told = f"{scores.shape[1]} scores" if scores.ndim == 2 else "one score"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .._label_orders import TARGET_TYPES, LabelOrders, read_label_orders
+from .._label_orders import TARGET_TYPES, LabelOrders, read_label_orders, rows_numbered
 from .._lists import Lists
 from .._sklearn_compat import StrOptions, check_sample_weight, rows_at
 from .._typing import AnyArray, FloatArray
@@ -85,7 +85,8 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
         rows = np.flatnonzero(weight)
         if len(rows) < len(weight):
             X, y, weight = rows_at(X, rows), rows_at(y, rows), weight[rows]
-        orders = read_label_orders(y, self.target_type)
+        with rows_numbered(rows):
+            orders = read_label_orders(y, self.target_type)
         self.labels_, self.n_labels_ = orders.labels, len(orders.labels)
         self.target_type_ = orders.target_type
         return X, orders, None if np.all(weight == 1.0) else weight

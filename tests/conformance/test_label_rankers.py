@@ -227,7 +227,11 @@ def test_ties(ranker):
 @pytest.mark.parametrize(
     ("target_type", "change", "match"),
     [
-        ("orders", lambda y: ["a>b>a", *["a>b"] * (len(y) - 1)], "'a' twice in row 0"),
+        (
+            "orders",
+            lambda y: ["a>b>a", *["a>b"] * (len(y) - 1)],
+            "row 0, which has the label 'a' twice",
+        ),
         ("positions", lambda y: np.where(y == 3, 9, y + 1), r"in row 0"),
         ("positions", lambda y: y, "begin with 1, the top: add 1"),
         ("utilities", lambda y: np.where(np.arange(len(y))[:, None] == 5, np.nan, y), "in row 5"),
@@ -245,6 +249,21 @@ def test_bad_orders_are_refused_and_leave_a_fit_as_it_was(ranker, target_type, c
     with pytest.raises(ValueError, match=match):
         fitted.set_params(target_type=target_type).fit(X, change(y))
     assert fitted_attributes(fitted) == before
+
+
+@every_ranker
+def test_bad_rows_are_named_by_their_number_among_all(ranker):
+    X, y = data()
+    y[5] = np.nan
+    weight = np.ones(len(y))
+    weight[:3] = 0.0
+    with pytest.raises(ValueError, match="no label in row 5:"):
+        of_utilities(ranker).fit(X, y, sample_weight=weight)
+    weight[5] = 0.0
+    fitted = of_utilities(ranker).fit(X, y, sample_weight=weight)
+    y[7] = np.nan
+    with pytest.raises(ValueError, match="no label in row 7:"):
+        fitted.score(X, y, sample_weight=weight)
 
 
 @every_ranker

@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+from sklearn.model_selection import GridSearchCV
 
 from sklearn_rank import OrderPreservingLabelRanker
 from sklearn_rank.calibration import regret_bound
@@ -353,3 +354,16 @@ def test_scores_that_are_no_probabilities():
         OrderPreservingLabelRanker("pairwise_logistic").fit(X, top).predict_proba(X)
     with pytest.raises(AttributeError, match="tau_b gave these labels other utilities"):
         OrderPreservingLabelRanker("softmax").fit(X, top).predict_proba(X)
+
+
+def test_a_search_over_losses_and_penalties_fits_them_all():
+    X, y = data()
+    grid = {
+        "loss": ["pointwise_logistic", "pairwise_squared"],
+        "alpha": ["scale", "10*scale", 1.0],
+    }
+    search = GridSearchCV(
+        OrderPreservingLabelRanker(target_type="utilities"), grid, cv=3, error_score="raise"
+    ).fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_estimator_.score(X, y) == search.score(X, y)

@@ -100,3 +100,21 @@ def test_many_labels_and_rows_take_few_steps(loss):
     assert found.certificate.converged
     assert found.certificate.n_iter <= 10
     assert found.certificate.relative_gap < 1e-10
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=shown)
+def test_more_labels_than_rows_take_few_steps(loss):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), rng.uniform(0, 4, (30, 60))
+    lists = LabelOrders(y, np.arange(60), "utilities").lists()
+    of = LabelProblem(
+        as_design(X),
+        ThreadedLoss(loss, lists, 1),
+        n_labels=60,
+        alpha=0.1,
+        shifted=np.zeros(60, dtype=int) if loss.is_translation_invariant else None,
+    )
+    found = solve_linear(of, tol=1e-8)
+    assert found.certificate.converged
+    assert found.certificate.n_iter <= 10
+    assert found.certificate.relative_gap < 1e-10
