@@ -195,7 +195,7 @@ def paired_query_test(
     y_score_a: Any,
     y_score_b: Any,
     *,
-    qid: Any,
+    qid: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
     pos_label: Any = None,
@@ -222,7 +222,7 @@ def paired_query_test(
         Scores of system a; higher is nearer to the top.
     y_score_b : array-like of shape (n_samples,)
         Scores of system b.
-    qid : array-like of shape (n_samples,) or None
+    qid : array-like of shape (n_samples,), default=None
         Id of the query of each row, the rows in any order; None for two dimensions.
     sample_weight : array-like of shape (n_samples,), default=None
         How many times each item counts, for measures that take it.
@@ -414,7 +414,7 @@ def paired_query_tests(
     y_true: Any,
     scores: Any,
     *,
-    qid: Any,
+    qid: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
     pos_label: Any = None,
@@ -441,7 +441,7 @@ def paired_query_tests(
     scores : mapping of str to array-like of shape (n_samples,), or data frame
         Scores of two or more systems by name; columns of a data frame of pandas or polars are
         systems.
-    qid : array-like of shape (n_samples,) or None
+    qid : array-like of shape (n_samples,), default=None
         Id of the query of each row, the rows in any order; None for two dimensions.
     sample_weight : array-like of shape (n_samples,), default=None
         How many times each item counts, for measures that take it.

@@ -170,7 +170,6 @@ def _check_labels(measure: Measure, grades: FloatArray) -> None:
             f"{measure.name} is of rows of one class each, and y has one column for each label:"
             " leave out multi_class."
         )
-    check_two_grades(measure, grades)
     least = float(np.nanmin(grades))
     if measure.kind == "graded" and least < measure.lowest:
         raise ScorerSetupError(
@@ -178,6 +177,7 @@ def _check_labels(measure: Measure, grades: FloatArray) -> None:
             " a measure of the order alone, as 'tau_b', or add a constant to y."
         )
     try:
+        check_two_grades(measure, grades)
         check_fixed_scale(measure, grades[~np.isnan(grades)])
     except ValueError as error:
         raise ScorerSetupError(str(error)) from None
@@ -196,7 +196,7 @@ def check_two_grades(measure: Measure, grades: FloatArray) -> None:
     if measure.kind != "binary" or measure.label_type().rel is not None:
         return
     if not np.all(np.isin(grades, (0.0, 1.0)) | np.isnan(grades)):
-        raise ScorerSetupError(
+        raise ValueError(
             f"{measure.name} is of two classes, relevant or not, and the labels have more grades:"
             f" say from which on a label is relevant, as in get_measure({measure.name!r}, rel=1)."
         )

@@ -66,7 +66,7 @@ def test_tests_of_two(measure, with_groups, method):
     y, *scores, groups = matrices(seed=1)
     groups = groups if with_groups else None
     options = {"method": method, "n_resamples": 999, "random_state": 0}
-    found = paired_query_test(measure, y, *scores, qid=None, **said_of(groups), **options)
+    found = paired_query_test(measure, y, *scores, **said_of(groups), **options)
     flat, rows = by_rows(y, *scores)
     by_id = paired_query_test(measure, *flat, qid=rows, **said_of(groups, rows), **options)
     assert found == by_id
@@ -85,7 +85,7 @@ def test_tests_of_many(with_groups):
     y, systems, flat, scores, rows, groups = many()
     groups = groups if with_groups else None
     options = {"n_resamples": 999, "random_state": 0}
-    found = paired_query_tests("tau_b", y, systems, qid=None, **said_of(groups), **options)
+    found = paired_query_tests("tau_b", y, systems, **said_of(groups), **options)
     by_id = paired_query_tests("tau_b", flat, scores, qid=rows, **said_of(groups, rows), **options)
     assert found == by_id
 
@@ -104,7 +104,7 @@ def test_a_missing_score_of_an_item_is_refused():
     y, first, second, _ = matrices(seed=3)
     second[4, 0] = np.nan
     with pytest.raises(ValueError, match="y_score is NaN at row 4, column 0"):
-        paired_query_test("tau_b", y, first, second, qid=None)
+        paired_query_test("tau_b", y, first, second)
     y[7] = np.nan
     with pytest.raises(ValueError, match="NaN in all of row 7"):
         metric_interval("tau_b", y, first)

@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_rank import OrderPreservingLabelRanker
 from sklearn_rank.calibration import regret_bound
-from sklearn_rank.exceptions import CalibrationWarning, ScorerSetupError, UnlinkedLabelWarning
+from sklearn_rank.exceptions import CalibrationWarning, UnlinkedLabelWarning
 from sklearn_rank.losses import PairwiseConvex, PointwiseLogistic, get_loss_names
 from tests.oracles import label_orders, losses
 
@@ -256,7 +256,7 @@ def test_measures():
         OrderPreservingLabelRanker(measure="rr").fit(X, top)
     with pytest.raises(ValueError, match="y is -2 at row 3 for label 1, and ndcg takes"):
         ranker(measure="ndcg").fit(X, np.where(np.arange(240).reshape(60, 4) == 13, -2.0, top))
-    with pytest.raises(ScorerSetupError, match="of two classes"):
+    with pytest.raises(ValueError, match="of two classes"):
         ranker(measure="precision@1").fit(X, y)
 
 
