@@ -26,7 +26,9 @@ def means(store, methods, share):
         values = {name: store.folds(name, share, method, REPEATS) for name in SETS}
         if any(one is None for one in values.values()):
             continue
-        row = {"method": method, "folds": min(map(len, values.values()))}
+        n = min(map(len, values.values()))
+        values = {name: one[:n] for name, one in values.items()}
+        row = {"method": method, "folds": n}
         row |= {name: float(one.mean()) for name, one in values.items()}
         row |= {f"{name} error": float(error_of(one)) for name, one in values.items()}
         row["sets"] = float(np.mean([row[name] for name in SETS]))
