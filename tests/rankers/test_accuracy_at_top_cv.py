@@ -417,7 +417,10 @@ def test_measures_are_no_scorers_and_groups_are_one_a_row():
         ({"scoring": "precision@0.1"}, "is not the name of a measure"),
         ({"scoring": lambda ranker, X, y: np.nan}, "has no finite value on fold 0"),
         ({"cv": []}, "gave no folds"),
-        ({"cv": ShuffleSplit(1, random_state=0), "rule": "one_standard_error"}, "two folds at least"),
+        (
+            {"cv": ShuffleSplit(1, random_state=0), "rule": "one_standard_error"},
+            "two folds at least",
+        ),
         (
             {"cv": [(np.arange(0, 72, 3), np.arange(72))]},
             "training part of fold 0 has rows of one",
