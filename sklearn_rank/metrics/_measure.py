@@ -128,6 +128,8 @@ class Measure(ABC):
     settable: ClassVar[tuple[str, ...] | None] = None
     conventions: ClassVar[Mapping[str, Rules]] = MappingProxyType({})
     takes_relevant: ClassVar[tuple[str, ...]] = ()
+    # Whether it compares orders pair by pair, so that the share of items below each is learned.
+    compares_pairs: ClassVar[bool] = False
 
     undefined: Undefined | None = None
     rel: float | None = None

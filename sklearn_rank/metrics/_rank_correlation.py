@@ -32,6 +32,7 @@ class _RankCorrelation(Measure):
     per_query = True
     lowest = -inf
     lacking = "items of one relevance only"
+    compares_pairs = True
 
     @property
     def range(self) -> tuple[float, float]:

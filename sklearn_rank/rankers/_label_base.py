@@ -9,17 +9,15 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from .._label_orders import TARGET_TYPES, LabelOrders, read_label_orders, rows_numbered
-from .._lists import Lists
 from .._sklearn_compat import StrOptions, check_sample_weight, rows_at
 from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
-from ..calibration._shared import utilities_of
 from ..metrics import get_measure, rank_positions
 from ..metrics._shared import scored_labels
 from ._base import Ranker
 from ._query_base import MEASURE_CONSTRAINTS
 
-__all__ = ["LabelOrderRanker", "label_utilities"]
+__all__ = ["LabelOrderRanker"]
 
 
 class LabelOrderRanker(Ranker, metaclass=ABCMeta):
@@ -185,29 +183,3 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
         lists = scored_labels(measure, y, scores, self.label_grades, sample_weight=sample_weight)
         value = measure.of_lists(lists)
         return float(value if measure.greater_is_better else -value)
-
-
-def label_utilities(measure: Any, lists: Lists) -> FloatArray:
-    """Utilities of labels, whose order is the one to learn.
-
-    Parameters
-    ----------
-    measure : str, Measure, ScoreGeneratingFunction or callable
-        The measure.
-    lists : Lists
-        Grades of the labels of each row.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Utilities of a measure that has them; else the share of the other labels of the row that
-        are below each, ties half. NaN for rows whose labels have no order.
-    """
-    found = get_measure(measure)
-    if found.positional is not None:
-        return utilities_of(found, lists)
-    below = lists.lengths[lists.list_of] - rank_positions(lists.grade, qid=lists.list_of)
-    with np.errstate(invalid="ignore"):
-        shares = below / lists.to_items(lists.lengths - 1.0)
-    constant = lists.largest(lists.grade) == -lists.largest(-lists.grade)
-    return np.where(lists.to_items(constant), np.nan, shares)

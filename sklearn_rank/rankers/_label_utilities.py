@@ -10,14 +10,13 @@ from .._label_orders import LabelOrders
 from .._lists import Lists
 from .._typing import BoolArray, FloatArray
 from .._warn import warn
-from ..calibration._shared import warn_if_not_positional
+from ..calibration._shared import utilities_of, warn_if_not_positional
 from ..exceptions import CalibrationWarning
-from ..metrics import Measure, get_measure
+from ..metrics import Measure, get_measure, rank_positions
 from ..metrics._shared import check_two_grades
-from ._label_base import label_utilities
 from ._query_checks import check_gains
 
-__all__ = ["utility_lists"]
+__all__ = ["label_utilities", "utility_lists"]
 
 
 def utility_lists(
@@ -48,7 +47,7 @@ def utility_lists(
     if found.positional is not None:
         warn_if_not_positional(found)
         orders = _graded(name, found, orders)
-    elif not found.name.startswith("tau"):
+    elif not found.compares_pairs:
         warn(
             f"{found.name} gives labels no utilities, so that the share of the other labels that"
             " each label is above is learned, which fits measures of whole orders such as 'tau_b':"
@@ -92,3 +91,29 @@ def _graded(name: str, measure: Measure, orders: LabelOrders) -> LabelOrders:
         )
     check_gains(name, measure, grades[~np.isnan(grades)])
     return orders
+
+
+def label_utilities(measure: Any, lists: Lists) -> FloatArray:
+    """Utilities of labels, whose order is the one to learn.
+
+    Parameters
+    ----------
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        The measure.
+    lists : Lists
+        Grades of the labels of each row.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Utilities of a measure that has them; else the share of the other labels of the row that
+        are below each, ties half. NaN for rows whose labels have no order.
+    """
+    found = get_measure(measure)
+    if found.positional is not None:
+        return utilities_of(found, lists)
+    below = lists.lengths[lists.list_of] - rank_positions(lists.grade, qid=lists.list_of)
+    with np.errstate(invalid="ignore"):
+        shares = below / lists.to_items(lists.lengths - 1.0)
+    constant = lists.largest(lists.grade) == -lists.largest(-lists.grade)
+    return np.where(lists.to_items(constant), np.nan, shares)
