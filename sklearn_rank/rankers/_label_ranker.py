@@ -66,9 +66,9 @@ class LabelRanker(LabelOrderRanker):
         to: its own if it is positional, as "ndcg@3" is, else Borda shares. Classifiers learn
         which label of a pair has more of these, not how much. Rankers of queries are handed the
         grades as they are where it is positional, else the levels of the row, 0 the lowest.
-    target_type : {"auto", "utilities", "positions", "orders", "indicator", "classes"}, \
-            default="auto"
-        What ``y`` is; see :func:`sklearn_rank.preprocessing.label_grades`.
+    target_type : str, default="auto"
+        Form of y: "auto", "utilities", "positions", "orders", "indicator" or "classes"; see
+        :func:`sklearn_rank.preprocessing.label_grades`.
     voting : {"soft", "hard"}, default="soft"
         How classifiers of pairs make scores: "soft" takes the means of their probabilities,
         "hard" counts the labels that each is above more likely than not, and breaks ties by
