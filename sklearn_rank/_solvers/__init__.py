@@ -22,7 +22,7 @@ from ._difference_losses import DifferenceLoss, Hinge, Linear, LogisticLoss, Squ
 from ._hinge import HingeProblem, solve_linear_hinge
 from ._kernel import KernelFactor, check_definite, factorise_kernel, factorise_kernel_matrix
 from ._label_problem import LabelProblem
-from ._linear import LinearProblem, Quadratic, quadratic_expansion, solve_linear
+from ._linear import LinearProblem, LinearSolution, Quadratic, quadratic_expansion, solve_linear
 from ._newton import solve_pivots_newton
 from ._p_norm_push import PNormPushProblem, solve_p_norm_push
 from ._pivot_problem import PivotProblem, most_blocks
@@ -69,6 +69,7 @@ __all__ = [
     "LabelProblem",
     "Linear",
     "LinearProblem",
+    "LinearSolution",
     "LogisticLoss",
     "LogisticLikelihood",
     "LogisticPush",

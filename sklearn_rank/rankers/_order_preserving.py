@@ -22,7 +22,6 @@ from .._solvers import (
     Quadratic,
     choose_method,
     quadratic_expansion,
-    solve_linear,
 )
 from .._typing import FloatArray
 from .._warn import warn
@@ -30,10 +29,11 @@ from ..exceptions import GrownLimitWarning
 from ..losses import TemplateLoss, get_loss, get_loss_names
 from ..losses._shared import ThreadedLoss
 from ._calibrated_base import CalibratedRanker
-from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
+from ._fitting import forget, restored_on_error
 from ._penalty import absolute_alpha
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, weights_of, with_query_weight
 from ._query_features import NORMALIZE_CONSTRAINTS, NormalizingRanker
+from ._ridge_fit import ridge_solution
 from ._score_function import LinearScores
 
 __all__ = ["OrderPreservingRanker"]
@@ -474,32 +474,8 @@ class OrderPreservingRanker(CallbackSupportMixin, NormalizingRanker, CalibratedR
         self, problem: LinearProblem, start: FloatArray | None, data: tuple[Any, Any]
     ) -> FloatArray:
         """Solve the problem, store its solution, and return the parameters."""
-        progress = FitProgress(self, self.max_iter, *data, criterion="gradient_norm")
-        solution = solve_linear(
-            problem,
-            method=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            start=start,
-            on_iteration=progress.iteration,
-        )
-        certificate = solution.certificate
-        if not certificate.converged:
-            warn_not_converged(
-                "gradient_norm",
-                certificate.gradient_norm,
-                n_iter=certificate.n_iter,
-                tol=self.tol,
-                regularise="raise alpha",
-            )
+        solution = ridge_solution(self, problem, start, data)
         self.coef_ = solution.coef
-        self.intercept_ = solution.intercept
-        self.objective_ = certificate.objective
-        self.lower_bound_ = certificate.lower_bound
-        self.gradient_norm_ = certificate.gradient_norm
-        self.converged_ = certificate.converged
-        self.n_iter_ = certificate.n_iter
-        progress.done()
         return solution.parameters
 
     def _has_intercept(self, loss: TemplateLoss) -> bool:

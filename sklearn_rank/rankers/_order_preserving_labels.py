@@ -21,7 +21,7 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
-from .._solvers import Design, LabelProblem, as_design, choose_method, solve_linear
+from .._solvers import Design, LabelProblem, as_design, choose_method
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import ravelled
 from .._warn import warn
@@ -37,12 +37,13 @@ from ..losses import (
 from ..losses._shared import ThreadedLoss
 from ..metrics import get_measure
 from ._calibrated_base import calibrated_loss
-from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
+from ._fitting import forget, restored_on_error
 from ._kernel_map import KernelMap
 from ._label_base import LabelOrderRanker
 from ._label_utilities import utility_lists
 from ._penalty import KERNEL_LABEL_SHARE, LABEL_SHARE, label_alpha
 from ._query_base import weights_of, with_query_weight
+from ._ridge_fit import ridge_solution
 from ._score_function import KernelScores, LinearScores
 
 __all__ = ["OrderPreservingLabelRanker"]
@@ -350,7 +351,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
             kernel = KernelMap.of(self)
             design = as_design(X) if kernel is None else kernel.design(X)
             problem = self._problem(design, lists, loss)
-            coef = self._minimise(problem, self._start(problem, before), data)
+            coef = ridge_solution(self, problem, self._start(problem, before), data).coef
             forget(self, "coef_", "dual_coef_", "support_", "X_fit_")
             if kernel is None:
                 self.coef_ = coef
@@ -441,37 +442,6 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         if not same or before["coef_"].shape[1] != problem.n_features:
             return None
         return problem.parameters(before["coef_"], before["intercept_"])
-
-    def _minimise(
-        self, problem: LabelProblem, start: FloatArray | None, data: tuple[Any, Any]
-    ) -> FloatArray:
-        """Solve the problem, store all but the coefficients, and return these."""
-        progress = FitProgress(self, self.max_iter, *data, criterion="gradient_norm")
-        solution = solve_linear(
-            problem,
-            method=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            start=start,
-            on_iteration=progress.iteration,
-        )
-        certificate = solution.certificate
-        if not certificate.converged:
-            warn_not_converged(
-                "gradient_norm",
-                certificate.gradient_norm,
-                n_iter=certificate.n_iter,
-                tol=self.tol,
-                regularise="raise alpha",
-            )
-        self.intercept_ = solution.intercept
-        self.objective_ = certificate.objective
-        self.lower_bound_ = certificate.lower_bound
-        self.gradient_norm_ = certificate.gradient_norm
-        self.converged_ = certificate.converged
-        self.n_iter_ = certificate.n_iter
-        progress.done()
-        return solution.coef
 
     def _scores(self, X: Any) -> FloatArray:
         kernel = KernelMap.of(self)
