@@ -9,12 +9,13 @@ __all__ = ["import_optional"]
 
 
 def import_optional(module: str, used_by: str) -> Any:
-    """Import a package that an extra of the same name installs.
+    """Import a package that an extra of the same name installs, or a module of it.
 
     Parameters
     ----------
     module : str
-        Name of the package and of the extra, such as "lightgbm".
+        Name of the package and of the extra, such as "lightgbm", or of a module such as
+        "dask.array".
     used_by : str
         What needs it, for the message.
 
@@ -31,8 +32,9 @@ def import_optional(module: str, used_by: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != module:
+        package = module.partition(".")[0]
+        if error.name not in (package, module):
             raise
         raise ImportError(
-            f'{used_by} needs {module}: run `pip install "sklearn-rank[{module}]"`.'
+            f'{used_by} needs {package}: run `pip install "sklearn-rank[{package}]"`.'
         ) from error

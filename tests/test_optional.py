@@ -16,6 +16,12 @@ def test_the_error_says_how_to_install_what_is_not():
         import_optional("nowhere", "A ranker")
 
 
+def test_modules_of_a_package_are_of_its_extra():
+    assert import_optional("json.decoder", "A test").__name__ == "json.decoder"
+    with pytest.raises(ImportError, match=r'needs nowhere: run `pip install "sklearn-rank\[nowhere'):
+        import_optional("nowhere.array", "A metric")
+
+
 def test_an_error_inside_a_package_is_not_hidden(tmp_path, monkeypatch):
     (tmp_path / "broken_extra.py").write_text("import nowhere_at_all\n")
     monkeypatch.syspath_prepend(tmp_path)
