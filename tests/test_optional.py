@@ -18,7 +18,7 @@ def test_the_error_says_how_to_install_what_is_not():
 
 def test_modules_of_a_package_are_of_its_extra():
     assert import_optional("json.decoder", "A test").__name__ == "json.decoder"
-    with pytest.raises(ImportError, match=r'needs nowhere: run `pip install "sklearn-rank\[nowhere'):
+    with pytest.raises(ImportError, match=r'nowhere: run `pip install "sklearn-rank\[nowhere'):
         import_optional("nowhere.array", "A metric")
 
 
