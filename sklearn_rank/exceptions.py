@@ -2,6 +2,7 @@
 
 __all__ = [
     "CalibrationWarning",
+    "CheckpointWarning",
     "ContinuousLabelWarning",
     "GrownLimitWarning",
     "LargeGainWarning",
@@ -30,6 +31,17 @@ class CalibrationWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import CalibrationWarning
     >>> warnings.simplefilter("ignore", CalibrationWarning)
+    """
+
+
+class CheckpointWarning(UserWarning):
+    """A file of a checkpoint is damaged, and what it held is computed again.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import CheckpointWarning
+    >>> warnings.simplefilter("error", CheckpointWarning)
     """
 
 

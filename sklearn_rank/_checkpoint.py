@@ -1,0 +1,269 @@
+"""What a fit has computed so far, in files: a fit that was killed goes on from there."""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from hashlib import blake2b
+from importlib.metadata import version
+from io import BytesIO
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._typing import AnyArray
+from ._version import __version__
+from ._warn import warn
+from .exceptions import CheckpointWarning
+
+__all__ = ["Checkpoint", "fingerprint"]
+
+# Libraries on whose versions the bits of results depend.
+LIBRARIES = ("numba", "numpy", "scipy")
+
+# Bytes of an array that are copied at a time.
+COPIED_BYTES = 2**24
+
+# Under this name a file says which problem it belongs to.
+PROBLEM = "problem"
+
+# What reading a file raises that was cut off or written over.
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, NotImplementedError)
+
+
+def fingerprint(kind: str, *parts: Any) -> str:
+    """Name a problem, such that another problem, or another version, has another name.
+
+    Parameters
+    ----------
+    kind : str
+        What solves it, such as the name of an estimator.
+    *parts : object
+        All that the bits of the result depend on: numbers, strings, arrays, sparse matrices,
+        None, and lists, tuples and mappings of them.
+
+    Returns
+    -------
+    str
+        ``kind``, a hyphen and 32 hexadecimal digits, a name that a folder can have.
+
+    Raises
+    ------
+    TypeError
+        If a part is anything else, or an array of Python objects.
+
+    Notes
+    -----
+    A second or two for each gigabyte of arrays, of which no copy is made.
+    The versions of the package and of its numerical libraries are among the parts.
+
+    Examples
+    --------
+    >>> from sklearn_rank._checkpoint import fingerprint
+    >>> fingerprint("Fit", [1.0, 2]) == fingerprint("Fit", [1.0, 2])
+    True
+    >>> fingerprint("Fit", [1.0, 2]) == fingerprint("Fit", [1.0, 3])
+    False
+    """
+    digest = blake2b(digest_size=16)
+    versions = {library: version(library) for library in LIBRARIES}
+    for piece in _pieces(({"sklearn-rank": __version__} | versions, kind, *parts)):
+        digest.update(piece)
+    return f"{kind}-{digest.hexdigest()}"
+
+
+def _pieces(part: Any) -> Iterator[bytes]:
+    """Bytes that no other part has."""
+    if isinstance(part, np.generic):
+        part = part.item()
+    if part is None or isinstance(part, bool | str | bytes | Integral | Real):
+        # Numbers that are equal and of two types are two parts: they may compute other bits.
+        value = repr(part).encode()
+        yield f"{type(part).__name__} {len(value)} ".encode()
+        yield value
+    elif isinstance(part, np.ndarray) and part.dtype.kind in "biufcmMSU":
+        yield f"array {part.dtype.str} {part.shape} ".encode()
+        yield from _bytes_of(part)
+    elif sp.issparse(part):
+        rows = sp.csr_array(part)
+        yield b"sparse "
+        yield from _pieces((rows.shape, rows.data, rows.indices, rows.indptr))
+    elif isinstance(part, Mapping):
+        yield f"mapping {len(part)} ".encode()
+        for key in sorted(part):
+            yield from _pieces(key)
+            yield from _pieces(part[key])
+    elif isinstance(part, list | tuple):
+        yield f"sequence {len(part)} ".encode()
+        for one in part:
+            yield from _pieces(one)
+    else:
+        kind = f"dtype {part.dtype}" if isinstance(part, np.ndarray) else type(part).__name__
+        raise TypeError(f"A checkpoint cannot tell two problems apart by a part of {kind}.")
+
+
+def _bytes_of(array: AnyArray) -> Iterator[bytes]:
+    """The entries in the order of C, a few at a time."""
+    rows = np.atleast_1d(array)
+    step = max(1, COPIED_BYTES * len(rows) // max(1, rows.nbytes))
+    for start in range(0, len(rows), step):
+        yield rows[start : start + step].tobytes()
+
+
+class Checkpoint:
+    """Named sets of arrays in a folder, all of one problem.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Folder, made where it does not exist, that any number of problems may share: each has a
+        folder of its own in it, named by its fingerprint.
+    fingerprint : str
+        As :func:`fingerprint` returns it.
+
+    Raises
+    ------
+    OSError
+        If nothing can be written there.
+
+    Notes
+    -----
+    A file is written under another name, flushed to the disk and renamed, so that a process that
+    is killed at any moment leaves the old file or the new one. Each file says which problem it
+    belongs to and has checksums. Processes that solve the same problem at once overwrite files
+    by equal ones.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from sklearn_rank._checkpoint import Checkpoint, fingerprint
+    >>> with TemporaryDirectory() as folder:
+    ...     checkpoint = Checkpoint(folder, fingerprint("Fit", np.arange(3)))
+    ...     print(checkpoint.load("iterate"))
+    ...     checkpoint.save("iterate", coef=np.ones(2), n_iter=7)
+    ...     print(checkpoint.load("iterate"))
+    ...     checkpoint.clear()
+    None
+    {'coef': array([1., 1.]), 'n_iter': array(7)}
+    """
+
+    def __init__(self, path: str | os.PathLike[str], fingerprint: str) -> None:
+        self.folder = Path(path) / fingerprint
+        # A folder that cannot be written to is found before the work, not after it.
+        self.save("opened")
+
+    def load(self, name: str) -> dict[str, AnyArray] | None:
+        """Read arrays.
+
+        Parameters
+        ----------
+        name : str
+            Under which they were saved.
+
+        Returns
+        -------
+        dict of ndarray, or None
+            The arrays; None where none were saved or the file is damaged.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be read.
+        ValueError
+            If the file belongs to another problem.
+
+        Warns
+        -----
+        CheckpointWarning
+            If the file is damaged.
+        """
+        file = self._file(name)
+        try:
+            with np.load(BytesIO(file.read_bytes()), allow_pickle=False) as saved:
+                arrays = dict(saved)
+                problem = str(arrays.pop(PROBLEM))
+        except FileNotFoundError:
+            return None
+        except DAMAGED:
+            warn(
+                f"The file {str(file)!r} is damaged: what it held is computed again.",
+                CheckpointWarning,
+            )
+            return None
+        if problem != self.folder.name:
+            raise ValueError(
+                f"The file {str(file)!r} belongs to another problem, {problem!r}: delete the"
+                f" folder {str(self.folder)!r}, or pass another checkpoint."
+            )
+        return arrays
+
+    def save(self, name: str, **arrays: Any) -> None:
+        """Write arrays, in place of those of the same name.
+
+        Parameters
+        ----------
+        name : str
+            Small letters, digits and hyphens.
+        **arrays : array-like
+            Numbers or strings; not under the name "problem".
+
+        Raises
+        ------
+        OSError
+            If they cannot be written. What was saved before stays.
+        """
+        buffer = BytesIO()
+        arrays[PROBLEM] = self.folder.name
+        np.savez(buffer, **arrays)
+        file = self._file(name)
+        try:
+            try:
+                self._write(file, buffer.getbuffer())
+            except FileNotFoundError:  # whoever solved the same problem first cleared the folder
+                self._write(file, buffer.getbuffer())
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"The checkpoint cannot be written ({error.strerror}). What it holds stays: mend"
+                " this and fit again to go on from there, or pass another folder",
+                str(self.folder),
+            ) from error
+
+    def clear(self) -> None:
+        """Delete the files of the problem, and its folder, but not the folder of all problems.
+
+        What cannot be deleted stays, for the next fit to the same problem.
+        """
+        with suppress(OSError):
+            for file in (*self.folder.glob("*.npz"), *self.folder.glob("*.part")):
+                file.unlink(missing_ok=True)
+            self.folder.rmdir()
+
+    def _file(self, name: str) -> Path:
+        if not re.fullmatch("[a-z0-9-]+", name):
+            raise ValueError(f"name={name!r} has other characters than a-z, 0-9 and hyphens.")
+        return self.folder / f"{name}.npz"
+
+    def _write(self, file: Path, content: memoryview) -> None:
+        """Give a file its content at once, or not at all."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        part = self.folder / f"{uuid4().hex}.part"
+        try:
+            with part.open("xb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            part.replace(file)
+        except BaseException:
+            with suppress(OSError):
+                part.unlink()
+            raise
