@@ -12,6 +12,8 @@ PASSED_THROUGH = frozenset(
     {
         "concurrent",
         "contextlib",
+        "dask",
+        "distributed",
         "joblib",
         "multiprocessing",
         "sklearn",

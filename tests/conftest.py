@@ -1,4 +1,4 @@
-"""Settings for every test: figures are drawn without a screen and closed afterwards."""
+"""For every test: figures are drawn without a screen and closed; processes of dask are shared."""
 
 import os
 import sys
@@ -17,6 +17,31 @@ def _no_figure_stays_open():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """Two processes of dask on this machine, started once and shared by all tests."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        memory_limit="1GiB",
+        dashboard_address=None,
+    ) as started:
+        yield started
+
+
+@pytest.fixture
+def client(cluster):
+    """A client of the processes, which dask uses by default until the test ends."""
+    from distributed import Client
+
+    with Client(cluster) as connected:
+        connected.wait_for_workers(2, timeout=60)
+        yield connected
 
 
 def pytest_collection_modifyitems(items):

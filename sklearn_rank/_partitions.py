@@ -1,0 +1,466 @@
+"""Rows of dask collections, chunk by chunk: chunk i of all columns in one task.
+
+Scheduling, retries, spilling and transfers are dask's. This module brings columns into chunks that
+belong together, runs functions of one chunk, joins their results in a tree, and says in which
+chunk an error arose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isnan
+from operator import getitem
+from typing import Any
+
+from sklearn.exceptions import DataConversionWarning
+
+from ._optional import import_optional
+from ._warn import warn
+
+__all__ = ["Partitions", "aligned", "any_collection", "in_chunk", "is_collection", "tree_reduce"]
+
+# What needs dask, for the message where it is not installed.
+USED_BY = "A dask collection"
+
+# Columns that keep two dimensions even if one of them is 1.
+WIDE = ("X",)
+
+
+def is_collection(value: Any) -> bool:
+    """Say whether a value is a dask collection; dask is not imported for it.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether it stands for values that dask has yet to compute.
+    """
+    graph = getattr(value, "__dask_graph__", None)
+    if graph is None or isinstance(value, type):
+        return False
+    # The graph of a collection of dask is not asked for: it may have to be built.
+    return type(value).__module__.partition(".")[0] == "dask" or graph() is not None
+
+
+def any_collection(*values: Any) -> bool:
+    """Say whether one of some values is a dask collection.
+
+    Parameters
+    ----------
+    *values : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether there is a collection among them.
+    """
+    return any(is_collection(value) for value in values)
+
+
+@dataclass(frozen=True, eq=False)
+class Partitions:
+    """Columns of rows, cut into chunks.
+
+    Parameters
+    ----------
+    columns : dict
+        By name a list of one Delayed for each chunk, or one value for all chunks: a number or
+        None.
+    n_chunks : int
+        Number of chunks, empty ones included.
+    lengths : tuple of int or None
+        Number of rows of each chunk; None where dask does not know it.
+    """
+
+    columns: dict[str, Any]
+    n_chunks: int
+    lengths: tuple[int, ...] | None
+
+    def map(
+        self, function: Callable[..., Any], *arguments: Any, numbered: bool = False
+    ) -> list[Any]:
+        """Prepare to run a function on each chunk that has rows.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(columns, *arguments)``: the columns of one chunk by name, and the arguments.
+        *arguments : object
+            What it needs beside them, Delayed or not; it is sent once, not with each chunk.
+        numbered : bool, default=False
+            Whether the function takes the number of the chunk first.
+
+        Returns
+        -------
+        list of Delayed
+            Results of the chunks; None for those without rows.
+        """
+        delayed = import_optional("dask", USED_BY).delayed
+        run = delayed(_on_chunk, pure=False)
+        names = tuple(self.columns)
+        shared = [
+            one if is_collection(one) else delayed(one, traverse=False)
+            for one in (function, *arguments)
+        ]
+        return [
+            run(
+                number, numbered, names, *(self._of_chunk(name, number) for name in names), *shared
+            )
+            for number in range(self.n_chunks)
+        ]
+
+    def _of_chunk(self, name: str, number: int) -> Any:
+        column = self.columns[name]
+        return column[number] if isinstance(column, list) else column
+
+    def compute(self, *values: Any) -> tuple[Any, ...]:
+        """Compute on the scheduler that is active: a distributed client's, else dask's own.
+
+        Parameters
+        ----------
+        *values : Delayed
+            What to compute.
+
+        Returns
+        -------
+        tuple
+            The results.
+
+        Raises
+        ------
+        RuntimeError
+            If a chunk cannot be computed, such as read from its file; with its number. What
+            functions of chunks raise keeps its type, and begins with the number.
+        """
+        dask = import_optional("dask", USED_BY)
+        try:
+            return tuple(dask.compute(*values))
+        except Exception as error:
+            # An engine that has lost its workers is not asked again.
+            lost = isinstance(error, MemoryError) or _package(error) == "distributed"
+            number = None if lost or hasattr(error, "chunk") else self._first_unreadable()
+            if number is None:
+                raise
+            raise RuntimeError(
+                f"chunk {number} cannot be computed: {type(error).__name__}: {error}"
+            ) from error
+
+    def _first_unreadable(self) -> int | None:
+        """Find the first chunk of which a column cannot be computed, by halves."""
+        dask = import_optional("dask", USED_BY)
+        see = dask.delayed(_seen, pure=False)
+        seen = [
+            see(*(column[number] for column in self.columns.values() if isinstance(column, list)))
+            for number in range(self.n_chunks)
+        ]
+
+        def fails(some: list[Any]) -> bool:
+            try:
+                dask.compute(*some)
+            except Exception:
+                return True
+            return False
+
+        low, high = 0, self.n_chunks
+        if not fails(seen):
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if fails(seen[low:middle]) else (middle, high)
+        return low
+
+    def reduce(
+        self,
+        function: Callable[..., Any],
+        merge: Callable[[list[Any]], Any],
+        *arguments: Any,
+        numbered: bool = False,
+    ) -> Any:
+        """Run a function on each chunk and merge what it gives.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(columns, *arguments)``, of one chunk.
+        merge : callable
+            ``merge(results)`` of two or more, in the order of the chunks, which it must not
+            change.
+        *arguments : object
+            What the function needs beside the columns.
+        numbered : bool, default=False
+            Whether the function takes the number of the chunk first.
+
+        Returns
+        -------
+        object
+            What is merged from all chunks.
+        """
+        results = self.map(function, *arguments, numbered=numbered)
+        (merged,) = self.compute(tree_reduce(results, merge))
+        if merged is None:
+            raise ValueError(f"{next(iter(self.columns))} is empty: pass at least one item.")
+        return merged
+
+
+def tree_reduce(
+    parts: Sequence[Any], merge: Callable[[list[Any]], Any], split_every: int = 8
+) -> Any:
+    """Prepare to merge results in a tree, of which every level is in the order of the chunks.
+
+    Parameters
+    ----------
+    parts : sequence of Delayed
+        The results; None is left out.
+    merge : callable
+        ``merge(results)`` of two or more, which it must not change.
+    split_every : int, default=8
+        How many are merged in one task.
+
+    Returns
+    -------
+    Delayed
+        What is merged from all; None if all are None.
+    """
+    dask = import_optional("dask", USED_BY)
+    join = dask.delayed(_merged, pure=False)
+    level = list(parts)
+    while True:
+        level = [
+            join(merge, *level[i : i + split_every]) for i in range(0, len(level), split_every)
+        ]
+        if len(level) == 1:
+            return level[0]
+
+
+def in_chunk(number: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a function of one chunk; its error names the chunk.
+
+    Parameters
+    ----------
+    number : int
+        Number of the chunk, from 0.
+    function : callable
+        The function.
+    *arguments : object
+        Its arguments.
+
+    Returns
+    -------
+    object
+        What it returns.
+
+    Raises
+    ------
+    Exception
+        The error of the function, of the same type where its message can be changed.
+    """
+    try:
+        return function(*arguments)
+    except Exception as error:
+        named = f"chunk {number}: {error}"
+        if error.args != (str(error),):
+            replaced: Exception = RuntimeError(f"chunk {number}: {type(error).__name__}: {error}")
+            replaced.chunk = number  # type: ignore[attr-defined]
+            raise replaced from error
+        error.args = (named,)
+        error.chunk = number  # type: ignore[attr-defined]
+        raise
+
+
+def aligned(**columns: Any) -> Partitions:
+    """Bring columns of the same rows into the same chunks.
+
+    Parameters
+    ----------
+    **columns : array-like, dask collection, number or None
+        Columns by name, at least one of them a dask collection: arrays, series, indexes and
+        dataframes of one column; and in two dimensions ``X``, or lists in rows, whose columns are
+        brought into one chunk. Arrays in memory are cut as the collections are, where the lengths
+        of chunks are known. Numbers and None hold for all rows.
+
+    Returns
+    -------
+    Partitions
+        The chunks. Those of arrays are cut where the first array is; those of dataframes, of
+        which dask knows no lengths, must agree in number, and their lengths are compared when
+        they are computed.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something is no column, or if it is not known which rows belong together.
+    """
+    single = {name: value for name, value in columns.items() if _is_single(value)}
+    lazy = {
+        name: _as_column(name, value) for name, value in columns.items() if is_collection(value)
+    }
+    local = {name: columns[name] for name in columns if name not in {*single, *lazy}}
+    known = {name: value.chunks[0] for name, value in lazy.items() if _has_known_rows(value)}
+    lengths = None
+    if known:
+        first = next(iter(known))
+        lengths = tuple(int(length) for length in known[first])
+        for name, chunks in known.items():
+            _check_total(first, sum(lengths), name, sum(chunks))
+            if chunks != lengths:
+                lazy[name] = lazy[name].rechunk({0: lengths})
+    counts = {name: value.npartitions for name, value in lazy.items()}
+    first, n_chunks = next(iter(counts.items()))
+    for name, count in counts.items():
+        if count != n_chunks:
+            raise ValueError(
+                f"{first} has {n_chunks} partitions and {name} {count}, of unknown lengths, so"
+                " that it is not known which rows belong together: take both from one dataframe,"
+                " or make arrays of both by .to_dask_array(lengths=True)."
+            )
+    cut = {}
+    for name, value in local.items():
+        if lengths is None or len(known) < len(lazy):
+            unknown = next(one for one in lazy if one not in known)
+            raise ValueError(
+                f"{name} is in memory, and {unknown} has partitions of unknown lengths: make"
+                f" {name} a column of the same dataframe, or pass"
+                f" {unknown}.to_dask_array(lengths=True)."
+            )
+        _check_total(next(iter(known)), sum(lengths), name, _n_rows(value))
+        cut[name] = _cut(value, lengths)
+    chunks = {**single, **_delayed_chunks(lazy), **cut}
+    return Partitions({name: chunks[name] for name in columns}, n_chunks, lengths)
+
+
+def _is_single(value: Any) -> bool:
+    """Whether a value is one for all rows."""
+    if value is None or isinstance(value, str | bytes):
+        return True
+    return not is_collection(value) and getattr(value, "ndim", int(hasattr(value, "__len__"))) == 0
+
+
+def _as_column(name: str, value: Any) -> Any:
+    """A collection as one with a chunk for each range of rows: a dask array, series or frame."""
+    if not _is_frame(value) and not _is_array(value):
+        raise TypeError(
+            f"{name} is a {type(value).__name__} of dask, whose rows are not known: pass a dask"
+            " array, series or dataframe."
+        )
+    if value.ndim not in (1, 2):
+        raise ValueError(f"{name} has {value.ndim} dimensions, but must have one or two.")
+    if value.ndim == 1:
+        return value
+    shape = value.shape
+    if name not in WIDE and shape[1] == 1:
+        warn(
+            f"{name} is a column, in two dimensions, and was read as one dimension: pass a series,"
+            f" or {name}[:, 0] of an array. (One list per row takes two columns or more.)",
+            DataConversionWarning,
+        )
+        return value[value.columns[0]] if _is_frame(value) else value[:, 0]
+    return value if _is_frame(value) else value.rechunk({1: -1})
+
+
+def _is_frame(value: Any) -> bool:
+    # Of the type, since any name is an attribute of a Delayed.
+    return hasattr(type(value), "divisions")
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(type(value), "numblocks")
+
+
+def _has_known_rows(value: Any) -> bool:
+    return _is_array(value) and not any(isnan(length) for length in value.chunks[0])
+
+
+def _delayed_chunks(lazy: dict[str, Any]) -> dict[str, list[Any]]:
+    """One Delayed for each chunk; what columns share, such as a shuffle, is computed once."""
+    frames = {name: value for name, value in lazy.items() if _is_frame(value)}
+    found = _chunks_of_frames(frames) if frames else {}
+    for name, value in lazy.items():
+        if name not in frames:
+            # Optimised one by one, arrays would each compute what they share.
+            found[name] = list(value.to_delayed(optimize_graph=False).ravel())
+    return found
+
+
+def _chunks_of_frames(frames: dict[str, Any]) -> dict[str, list[Any]]:
+    """One Delayed for each chunk of dataframes, series and indexes."""
+    delayed = import_optional("dask", USED_BY).delayed
+    joined = import_optional("dask.dataframe", USED_BY).map_partitions(
+        _packed,
+        *frames.values(),
+        meta=(None, "object"),
+        align_dataframes=False,
+        enforce_metadata=False,
+    )
+    # Simplified as one expression, they read the columns that are used and share all else; the
+    # further steps of the optimiser would join partitions.
+    packs = joined.simplify().to_delayed(optimize_graph=False)
+    take = delayed(getitem, pure=False)
+    return {name: [take(pack, i) for pack in packs] for i, name in enumerate(frames)}
+
+
+def _packed(*columns: Any) -> tuple[Any, ...]:
+    return columns
+
+
+def _cut(value: Any, lengths: tuple[int, ...]) -> list[Any]:
+    """An array in memory in chunks of these lengths."""
+    dask = import_optional("dask", USED_BY)
+    rows = getattr(value, "iloc", value)
+    pieces, start = [], 0
+    for length in lengths:
+        pieces.append(dask.delayed(rows[start : start + length], traverse=False))
+        start += length
+    return pieces
+
+
+def _n_rows(value: Any) -> int:
+    shape = getattr(value, "shape", None)
+    return int(shape[0]) if shape else len(value)
+
+
+def _check_total(first: str, n_first: int, name: str, n: int) -> None:
+    if n != n_first:
+        raise ValueError(
+            f"{first} has {n_first} items and {name} {n}: pass one of each for each row."
+        )
+
+
+def _on_chunk(number: int, numbered: bool, names: tuple[str, ...], *values: Any) -> Any:
+    """Run a function on the columns of one chunk; None if it has no rows."""
+    columns = dict(zip(names, values, strict=False))
+    function, *arguments = values[len(names) :]
+    first = (number, columns) if numbered else (columns,)
+    return in_chunk(number, _if_rows, columns, function, *first, *arguments)
+
+
+def _if_rows(columns: dict[str, Any], function: Callable[..., Any], *arguments: Any) -> Any:
+    counts = {name: _n_rows(value) for name, value in columns.items() if not _is_single(value)}
+    first, n_rows = next(iter(counts.items()))
+    for name, count in counts.items():
+        if count != n_rows:
+            raise ValueError(
+                f"{first} has {n_rows} rows and {name} {count}: take both from one dataframe, or"
+                " make arrays of both by .to_dask_array(lengths=True), which are cut alike."
+            )
+    return function(*arguments) if n_rows else None
+
+
+def _merged(merge: Callable[[list[Any]], Any], *parts: Any) -> Any:
+    kept = [part for part in parts if part is not None]
+    if len(kept) > 1:
+        return merge(kept)
+    return kept[0] if kept else None
+
+
+def _seen(*columns: Any) -> None:
+    """Nothing, of columns that can be computed."""
+
+
+def _package(error: Exception) -> str:
+    return type(error).__module__.partition(".")[0]

@@ -1,0 +1,275 @@
+"""Columns of dask collections in chunks that belong together, and errors that name the chunk."""
+
+import os
+import pickle
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import DataConversionWarning
+
+from sklearn_rank._partitions import (
+    aligned,
+    any_collection,
+    in_chunk,
+    is_collection,
+    tree_reduce,
+)
+
+N = 23
+FRAME = pd.DataFrame(
+    {"y": np.arange(N), "s": np.arange(N) / 2, "q": np.repeat(["a", "b"], [12, 11])}
+)
+
+
+def _columns(columns):
+    return [
+        (name, None if value is None else np.asarray(value)) for name, value in columns.items()
+    ]
+
+
+def _joined(parts):
+    return [one for part in parts for one in part]
+
+
+def _rows(columns):
+    return [tuple(np.asarray(value) for value in columns.values())]
+
+
+def _all_rows(partitions):
+    with dask.config.set(scheduler="synchronous"):
+        chunks = partitions.reduce(_rows, _joined)
+    return [np.concatenate(one) for one in zip(*chunks, strict=True)]
+
+
+@pytest.mark.parametrize("value", [da.ones(3), dd.from_pandas(FRAME, 2).y, dask.delayed(3)])
+def test_collections_are_known(value):
+    assert is_collection(value)
+    assert any_collection(None, value)
+
+
+@pytest.mark.parametrize("value", [None, 1, "a", np.ones(3), FRAME, [1], da.Array, {"a": 1}])
+def test_other_values_are_no_collections(value):
+    assert not is_collection(value)
+
+
+def test_an_object_without_a_graph_is_no_collection():
+    class Wrapper:
+        def __dask_graph__(self):
+            return None
+
+    assert not is_collection(Wrapper())
+
+
+@pytest.mark.parametrize("chunks", [(5, 5), (5, 7), (N, 1), ((0, 20, 3), (10, 0, 13))], ids=str)
+def test_arrays_are_cut_alike(chunks):
+    first, second = chunks
+    partitions = aligned(
+        y=da.from_array(FRAME.y.to_numpy(), chunks=(first,)),
+        s=da.from_array(FRAME.s.to_numpy(), chunks=(second,)),
+    )
+    y, s = _all_rows(partitions)
+    np.testing.assert_array_equal(y, FRAME.y)
+    np.testing.assert_array_equal(s, FRAME.s)
+
+
+@pytest.mark.parametrize(
+    "local", [FRAME.s.to_numpy(), FRAME.s, FRAME.s.tolist()], ids=["array", "series", "list"]
+)
+def test_arrays_in_memory_are_cut_as_the_collection_is(local):
+    partitions = aligned(s=local, y=da.from_array(FRAME.y.to_numpy(), chunks=4))
+    assert partitions.lengths == (4, 4, 4, 4, 4, 3)
+    s, y = _all_rows(partitions)
+    np.testing.assert_array_equal(2 * s, y)
+
+
+def test_numbers_and_none_hold_for_all_chunks():
+    partitions = aligned(y=da.arange(6, chunks=3), qid=0, weight=None)
+    with dask.config.set(scheduler="synchronous"):
+        (found,) = partitions.compute(partitions.map(_columns))
+    assert [[name for name, _ in columns] for columns in found] == 2 * [["y", "qid", "weight"]]
+    assert all(columns[1][1] == 0 and columns[2][1] is None for columns in found)
+
+
+def test_columns_of_a_frame_keep_their_partitions():
+    frame = dd.from_pandas(FRAME, npartitions=4)
+    frame = frame[frame.y >= 8]  # the first partition is empty
+    y, s, index = _all_rows(aligned(y=frame.y, s=frame.s, index=frame.index))
+    np.testing.assert_array_equal(y, np.arange(8, N))
+    np.testing.assert_array_equal(s, y / 2)
+    np.testing.assert_array_equal(index, y)
+
+
+def test_files_read_the_columns_that_are_used(tmp_path):
+    for i in range(4):
+        FRAME[6 * i : 6 * i + 6].to_parquet(tmp_path / f"{i}.parquet")
+    frame = dd.read_parquet(tmp_path)
+    y, s, q = _all_rows(aligned(y=frame.y, s=frame.s, q=frame.q))
+    np.testing.assert_array_equal(y, FRAME.y)
+    np.testing.assert_array_equal(q, FRAME.q)
+    narrow = frame[["y", "s"]].repartition(npartitions=2)
+    np.testing.assert_array_equal(_all_rows(aligned(y=narrow.y, s=narrow.s))[1], s)
+
+
+def test_columns_of_a_shuffled_frame_stay_together():
+    frame = dd.from_pandas(FRAME, npartitions=4).shuffle("q")
+    y, s = _all_rows(aligned(y=frame.y, s=frame.s))
+    assert sorted(y) == FRAME.y.tolist()
+    np.testing.assert_array_equal(s, y / 2)
+
+
+def test_what_columns_share_is_computed_once():
+    calls = []
+
+    def called(frame):
+        calls.append(len(frame))
+        return frame
+
+    frame = dd.from_pandas(FRAME, npartitions=4).map_partitions(called, meta=FRAME.iloc[:0])
+    _all_rows(aligned(y=frame.y, s=frame.s, q=frame.q))
+    assert len(calls) == 4
+    calls.clear()
+    table = da.from_array(FRAME[["y", "s"]].to_numpy(), chunks=(6, 2))
+    table = table.map_blocks(called, dtype=float, meta=np.empty((0, 0)))
+    _all_rows(aligned(y=table[:, 0], s=table[:, 1]))
+    assert len(calls) == 4
+
+
+def test_frames_and_arrays_of_unknown_lengths_go_together():
+    frame = dd.from_pandas(FRAME, npartitions=3)
+    y, s = _all_rows(aligned(y=frame.y.to_dask_array(), s=frame.s))
+    np.testing.assert_array_equal(2 * s, y)
+    known = frame.y.to_dask_array(lengths=True)
+    y, s = _all_rows(aligned(y=known, s=frame.s))
+    np.testing.assert_array_equal(2 * s, y)
+
+
+def test_two_dimensions_come_in_chunks_of_rows():
+    X = da.ones((10, 6), chunks=(4, 2))
+    partitions = aligned(X=X, y=da.arange(10, chunks=5))
+    with dask.config.set(scheduler="synchronous"):
+        (shapes,) = partitions.compute(partitions.map(lambda columns: columns["X"].shape))
+    assert shapes == [(4, 6), (4, 6), (2, 6)]
+    one = aligned(X=X[:, :1], y=da.arange(10, chunks=5))
+    assert _all_rows(one)[0].shape == (10, 1)
+
+
+@pytest.mark.parametrize(
+    "column", [da.ones((6, 1), chunks=3), dd.from_pandas(FRAME[["y"]], 2)], ids=["array", "frame"]
+)
+def test_a_column_is_read_as_one_dimension(column):
+    with pytest.warns(DataConversionWarning, match="y is a column"):
+        partitions = aligned(y=column)
+    assert _all_rows(partitions)[0].ndim == 1
+
+
+def test_what_belongs_together_must_be_known():
+    frame = dd.from_pandas(FRAME, npartitions=4)
+    with pytest.raises(ValueError, match=r"y has 4 partitions and s 3, of unknown lengths"):
+        aligned(y=frame.y, s=frame.repartition(npartitions=3).s)
+    with pytest.raises(
+        ValueError, match=r"s is in memory, .* pass y\.to_dask_array\(lengths=True"
+    ):
+        aligned(y=frame.y, s=FRAME.s)
+    with pytest.raises(ValueError, match="y has 6 items and s 5"):
+        aligned(y=da.ones(6), s=da.ones(5))
+    with pytest.raises(ValueError, match="y has 6 items and s 5"):
+        aligned(y=da.ones(6), s=np.ones(5))
+    with pytest.raises(TypeError, match=r"y is a Delayed.* of dask"):
+        aligned(y=dask.delayed(sum)([1]))
+    with pytest.raises(ValueError, match="y has 3 dimensions"):
+        aligned(y=da.ones((2, 2, 2)))
+    partitions = aligned(y=frame.y, s=frame[frame.y != 7].s)
+    with pytest.raises(ValueError, match=r"^chunk 1: y has 6 rows and s 5: take both from one"):
+        _all_rows(partitions)
+
+
+def test_no_rows_at_all_are_an_error():
+    frame = dd.from_pandas(FRAME, npartitions=4)
+    frame = frame[frame.y < 0]
+    with pytest.raises(ValueError, match="y is empty: pass at least one item"):
+        _all_rows(aligned(y=frame.y, s=frame.s))
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 65])
+def test_a_tree_merges_in_the_order_of_the_chunks(n):
+    parts = [dask.delayed([i]) if i % 3 else dask.delayed(None) for i in range(1, n + 1)]
+    found = tree_reduce(parts, _joined).compute(scheduler="synchronous")
+    assert found == [i for i in range(1, n + 1) if i % 3]
+
+
+def test_a_tree_of_nothing_is_nothing():
+    assert tree_reduce(9 * [dask.delayed(None)], _joined).compute(scheduler="sync") is None
+
+
+def _fails(error):
+    raise error
+
+
+def test_errors_name_their_chunk():
+    with pytest.raises(ValueError, match=r"^chunk 7: wrong at row 3$") as raised:
+        in_chunk(7, _fails, ValueError("wrong at row 3"))
+    assert pickle.loads(pickle.dumps(raised.value)).chunk == 7
+    with pytest.raises(RuntimeError, match=r"^chunk 7: KeyError: 'a'$"):
+        in_chunk(7, _fails, KeyError("a"))
+    with pytest.raises(DataConversionWarning, match=r"^chunk 7: odd$"):
+        in_chunk(7, _fails, DataConversionWarning("odd"))
+    assert in_chunk(7, max, 1, 2) == 2
+
+
+def _corrupt(block, block_info=None):
+    if block_info[0]["chunk-location"] == (5,):
+        raise OSError(5, "Input/output error", "part.5")
+    return block
+
+
+def test_a_chunk_that_cannot_be_read_is_named():
+    y = da.arange(40, chunks=4).map_blocks(_corrupt, dtype=int)
+    partitions = aligned(y=y, s=da.ones(40, chunks=4))
+    with pytest.raises(RuntimeError, match=r"^chunk 5 cannot be computed: OSError: .*part\.5"):
+        _all_rows(partitions)
+
+
+def test_errors_of_what_is_merged_are_left_as_they_are():
+    partitions = aligned(y=da.arange(40, chunks=4))
+    with dask.config.set(scheduler="synchronous"), pytest.raises(OSError, match="full"):
+        partitions.reduce(_rows, lambda parts: _fails(OSError("full")))
+
+
+def test_arguments_are_sent_once():
+    partitions = aligned(y=da.arange(40, chunks=4))
+    tasks = partitions.map(lambda columns, table: len(table), np.zeros(1000))
+    tables = {
+        key
+        for task in tasks
+        for key, node in dict(task.dask).items()
+        if getattr(node, "value", None) is not None and np.shape(node.value) == (1000,)
+    }
+    assert len(tables) <= 1
+
+
+def _process(columns):
+    return {os.getpid()}
+
+
+def _wrong_at_five(columns):
+    if 20 in np.asarray(columns["y"]):
+        raise ValueError("wrong at row 0")
+    return {os.getpid()}
+
+
+@pytest.mark.slow
+def test_processes_of_a_cluster(client):
+    y = da.arange(40, chunks=4)
+    found = aligned(y=y).reduce(_process, lambda parts: set().union(*parts))
+    assert os.getpid() not in found
+    with pytest.raises(ValueError, match=r"^chunk 5: wrong at row 0$"):
+        aligned(y=y).reduce(_wrong_at_five, lambda parts: set().union(*parts))
+    with pytest.raises(RuntimeError, match="chunk 5 cannot be computed: OSError"):
+        aligned(y=y.map_blocks(_corrupt, dtype=int)).reduce(_rows, _joined)
+    assert np.concatenate(aligned(y=y).reduce(_rows, _joined), axis=None).tolist() == list(
+        range(40)
+    )
