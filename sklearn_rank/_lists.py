@@ -7,6 +7,7 @@ inference, takes this type.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -34,6 +35,7 @@ __all__ = [
     "check_lists",
     "check_scored_lists",
     "group_rows",
+    "group_scored_rows",
 ]
 
 Kind: TypeAlias = Literal["binary", "graded"]
@@ -117,6 +119,21 @@ class Lists:
         if self.weight is None:
             return np.ones(self.n_lists, dtype=bool)
         return np.logical_and.reduceat(self.weight == np.floor(self.weight), self.offsets[:-1])
+
+    @cached_property
+    def smallest(self) -> FloatArray:
+        """Smallest weight of each list."""
+        if self.weight is None:
+            return np.ones(self.n_lists)
+        return np.minimum.reduceat(self.weight, self.offsets[:-1])
+
+    @cached_property
+    def has_equal_weights(self) -> bool:
+        """Whether there are weights, all equal within each list, one of which has two items."""
+        if self.weight is None or self.lengths.max() == 1:
+            return False
+        head = self.weight[self.offsets[:-1]]
+        return np.array_equal(self.weight, self.to_items(head))
 
     @property
     def list_of(self) -> IntArray:
@@ -522,8 +539,28 @@ def check_scored_lists(
         sample_weight=sample_weight,
         query_weight=query_weight,
     )
+    return group_scored_rows(checked, label_type.read)
+
+
+def group_scored_rows(
+    checked: CheckedRows, read: Callable[[CheckedRows], AnyArray]
+) -> ScoredLists:
+    """Make lists from checked rows that have scores.
+
+    Parameters
+    ----------
+    checked : CheckedRows
+        The rows.
+    read : callable
+        Reads their labels.
+
+    Returns
+    -------
+    ScoredLists
+        The lists, by ascending id.
+    """
     shared, order = _grouped(checked)
-    values, score = label_type.read(checked), checked.scores
+    values, score = read(checked), checked.scores
     if order is not None:
         values, score = values[order], score[order]
     return ScoredLists(labels=values, score=score, **shared)

@@ -1,5 +1,6 @@
 """How good: plain functions of ``(y_true, y_score)``, exact under ties, and their scorers."""
 
+from ._accumulator import Accumulator
 from ._at_k import precision_at_k_score, recall_at_k_score
 from ._balanced import f1_at_k_score, r_precision_score
 from ._cascade import (
@@ -51,6 +52,7 @@ from ._top import (
 from ._top_one import top_1_score
 
 __all__ = [
+    "Accumulator",
     "Cauchy",
     "Exponential",
     "LocalAUC",

@@ -22,7 +22,7 @@ from ._conventions import Convention, Rules, check_convention
 from ._influence import ClassInfluence
 from ._positional_form import PositionalForm
 from ._relevant import check_takes, with_ideal, with_n_relevant
-from ._weight_scale import check_weight_scale
+from ._weight_scale import check_weight_scale, refuse_weight_scale
 
 __all__ = ["Average", "Measure", "Undefined", "Value", "short"]
 
@@ -358,13 +358,46 @@ class Measure(ABC):
         ScoredLists
             The lists, by ascending id.
         """
-        if sample_weight is not None and self.weights == "none":
+        relevant = {"n_relevant": n_relevant, "ideal": ideal}
+        given = {"sample_weight": sample_weight, "query_weight": query_weight}
+        self._check_arguments(**given, **relevant)
+        lists = self._read(y_true, y_score, qid=qid, pos_label=pos_label, **given)
+        self._check_weights(lists)
+        if n_relevant is None and ideal is None:
+            return lists
+        if sample_weight is not None:
+            raise ValueError(
+                "sample_weight repeats items of the lists, and n_relevant or ideal says which"
+                " relevant items there are: leave out one of the two."
+            )
+        shape = np.shape(y_true)
+        if ideal is None:
+            return with_n_relevant(lists, shape, n_relevant)
+        rel = self.label_type(pos_label).rel
+        return with_ideal(lists, shape, ideal, graded=self.kind == "graded", rel=rel)
+
+    def _check_arguments(self, **given: Any) -> None:
+        """Refuse arguments of :meth:`lists` that the measure does not take."""
+        if given.get("sample_weight") is not None and self.weights == "none":
             raise TypeError(
                 f"{self._called} takes no sample_weight: repeat the rows, or weigh whole lists by"
                 " query_weight."
             )
-        if n_relevant is not None or ideal is not None:
-            check_takes(self._called, self.takes_relevant, n_relevant=n_relevant, ideal=ideal)
+        relevant = {name: given.get(name) for name in ("n_relevant", "ideal")}
+        if any(value is not None for value in relevant.values()):
+            check_takes(self._called, self.takes_relevant, **relevant)
+
+    def _read(
+        self,
+        y_true: Any,
+        y_score: Any,
+        *,
+        qid: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+        pos_label: Any = None,
+    ) -> ScoredLists:
+        """Make the lists, whose weights are not checked against the measure."""
         if self.two_dimensions_are_classes:
             y_true = ravelled(y_true, "y_true")
         lists = check_scored_lists(
@@ -381,25 +414,21 @@ class Measure(ABC):
                 " and one list per row would be another number: pass y_true.ravel(),"
                 " y_score.ravel() and qid=np.repeat(np.arange(n_lists), n_items) for lists."
             )
+        return lists
+
+    def _check_whole(self, lists: Lists) -> None:
+        """Refuse weights that are not whole where they are numbers of repetitions."""
         if self.weights == "whole" and not lists.whole.all():
             raise ValueError(
                 f"sample_weight has a value that is not whole: {self._called} counts positions, so"
                 " that a weight is a number of repetitions."
             )
+
+    def _check_weights(self, lists: Lists, *, warns: bool = True) -> None:
+        """Refuse weights of items that mean nothing to the measure, and warn of odd ones."""
+        self._check_whole(lists)
         if self.depends_on_weight_scale:
-            check_weight_scale(lists, self._called)
-        if n_relevant is None and ideal is None:
-            return lists
-        if sample_weight is not None:
-            raise ValueError(
-                "sample_weight repeats items of the lists, and n_relevant or ideal says which"
-                " relevant items there are: leave out one of the two."
-            )
-        shape = np.shape(y_true)
-        if ideal is None:
-            return with_n_relevant(lists, shape, n_relevant)
-        rel = self.label_type(pos_label).rel
-        return with_ideal(lists, shape, ideal, graded=self.kind == "graded", rel=rel)
+            (check_weight_scale if warns else refuse_weight_scale)(lists, self._called)
 
     def __call__(
         self,
@@ -498,9 +527,21 @@ class Measure(ABC):
         _check_average(average, return_qid)
         if return_qid and lists.ids is None:
             raise ValueError("return_qid=True needs qid or one list per row: pass qid.")
+        return self._combined(self._values(lists), lists, average, return_qid)
+
+    def _values(self, lists: ScoredLists) -> FloatArray:
+        """Values of the lists, of a measure of a user checked."""
         values = self.values(lists)
-        if not self.function:
-            values = _checked_values(values, lists, self)
+        return values if self.function else _checked_values(values, lists, self)
+
+    def _combined(
+        self,
+        values: FloatArray,
+        lists: Lists,
+        average: Average = "mean",
+        return_qid: bool = False,
+    ) -> Value:
+        """What the values of lists are together; the items of these are not looked at."""
         undefined = np.isnan(values)
         values = self._defined(values, lists, average)
         if average is not None:
@@ -620,41 +661,25 @@ class ConventionalMeasure(Measure):
         """How the measure is computed where its definition leaves a choice."""
         return NO_SYSTEM if self.convention is None else self.conventions[self.convention]
 
-    def lists(self, y_true: Any, y_score: Any, **arguments: Any) -> ScoredLists:
-        """Make the lists that the measure is of, as the system reads them.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-            Labels.
-        y_score : array-like of the same shape
-            Scores.
-        **arguments : dict
-            As in :meth:`Measure.lists`.
-
-        Returns
-        -------
-        ScoredLists
-            The lists, by ascending id.
-        """
-        if self.convention not in (None, "paper") and arguments.get("sample_weight") is not None:
+    def _check_arguments(self, **given: Any) -> None:
+        if self.convention not in (None, "paper") and given.get("sample_weight") is not None:
             raise ValueError(
                 f"sample_weight weighs items, and {self.convention} has weights of lists or none:"
                 " leave out sample_weight or convention; weights of lists are query_weight."
             )
-        if arguments.get("query_weight") is not None and not self.rules.weighs_lists:
+        if given.get("query_weight") is not None and not self.rules.weighs_lists:
             raise ValueError(
                 f"query_weight weighs lists, which {self.convention} does not in its mean for"
                 f" {self._called}: leave out query_weight or convention."
             )
         if not self.rules.knows_judgments and self.convention is not None:
             for name in ("n_relevant", "ideal"):
-                if arguments.get(name) is not None:
+                if given.get(name) is not None:
                     raise ValueError(
                         f"{name} says what was not retrieved, and {self.convention} knows the rows"
                         f" alone: leave out {name} or convention."
                     )
-        return super().lists(y_true, y_score, **arguments)
+        super()._check_arguments(**given)
 
 
 def _checked_values(values: Any, lists: Lists, measure: Measure) -> FloatArray:

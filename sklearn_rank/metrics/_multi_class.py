@@ -13,7 +13,6 @@ from .._lists import LabelType, ScoredLists, check_lists
 from .._typing import AnyArray, BoolArray, FloatArray
 from ._linear_rank_measures import AUCMeasure
 from ._measure import Measure
-from ._relevant import check_takes
 
 __all__ = ["MultiClassAUCMeasure"]
 
@@ -59,7 +58,7 @@ class MultiClassAUCMeasure(Measure):
         """From 0 to 1."""
         return (0.0, 1.0)
 
-    def lists(
+    def _read(
         self,
         y_true: Any,
         y_score: Any,
@@ -68,29 +67,8 @@ class MultiClassAUCMeasure(Measure):
         sample_weight: Any = None,
         query_weight: Any = None,
         pos_label: Any = None,
-        **relevant: Any,
     ) -> ScoredLists:
-        """Make the lists that the measure is of.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            Labels.
-        y_score : array-like of shape (n_samples, n_classes)
-            Scores of the classes.
-        qid, sample_weight, query_weight : array-like
-            As in :meth:`Measure.lists`.
-        pos_label : None
-            Refused: every class is positive in turn.
-        **relevant : dict
-            Refused: the measure does not depend on what was not retrieved.
-
-        Returns
-        -------
-        ScoredLists
-            The lists; labels are columns, and scores have one row for each item.
-        """
-        check_takes(self._called, self.takes_relevant, **relevant)
+        """Make the lists: labels are columns, and scores have one row for each item."""
         if pos_label is not None:
             raise ValueError(
                 f"pos_label={pos_label!r} names one positive class, but with multi_class= each is"

@@ -21,7 +21,7 @@ from ._at_k_measures import positives_in_top
 from ._conventions import RDKIT
 from ._influence import ClassInfluence
 from ._lift import lift_influence
-from ._measure import ConventionalMeasure, Measure
+from ._measure import ConventionalMeasure, Measure, short
 
 __all__ = [
     "AccuracyAtTopMeasure",
@@ -273,17 +273,14 @@ def masses_of_tops(
     ndarray of shape (n_lists,)
         The weights.
     """
-    smallest = np.ones(lists.n_lists)
-    if lists.weight is not None:
-        smallest = np.minimum.reduceat(lists.weight, lists.offsets[:-1])
-    masses, small = top_masses(lists.sizes, float(share), lists.whole, smallest)
+    masses, small = top_masses(lists.sizes, float(share), lists.whole, lists.smallest)
     if warns and small.any():
         first = int(np.argmax(small))
         of_lists = (
             "" if len(small) == 1 else f" in {np.count_nonzero(small)} of {len(small)} lists"
         )
         warn(
-            f"The top {share:g} of {lists.lengths[first]} items holds less than one item"
+            f"The top {share:g} of {short(lists.sizes[first])} items holds less than one item"
             f"{of_lists} and was taken as one item: raise {name} or score more items.",
             SmallTopWarning,
         )

@@ -9,7 +9,7 @@ from .._top import MASS_SLACK
 from .._warn import warn
 from ..exceptions import RelativeWeightWarning
 
-__all__ = ["check_weight_scale"]
+__all__ = ["check_weight_scale", "refuse_weight_scale", "warn_of_equal_weights"]
 
 # Beyond it an item takes no room among the positions of its list, which are float64.
 LARGEST_RATIO = 2.0**53
@@ -25,9 +25,24 @@ def check_weight_scale(lists: Lists, name: str) -> None:
     name : str
         What takes their weights as repetitions, for messages.
     """
+    refuse_weight_scale(lists, name)
+    if lists.has_equal_weights and not lists.whole.all():
+        warn_of_equal_weights(name, one_list=lists.n_lists == 1)
+
+
+def refuse_weight_scale(lists: Lists, name: str) -> None:
+    """Refuse weights without room for their items.
+
+    Parameters
+    ----------
+    lists : Lists
+        The lists.
+    name : str
+        What takes their weights as repetitions, for messages.
+    """
     if lists.weight is None:
         return
-    lost = lists.sizes > LARGEST_RATIO * np.minimum.reduceat(lists.weight, lists.offsets[:-1])
+    lost = lists.sizes > LARGEST_RATIO * lists.smallest
     if lost.any():
         first = int(np.argmax(lost))
         raise ValueError(
@@ -35,9 +50,7 @@ def check_weight_scale(lists: Lists, name: str) -> None:
             f" 2**53 times the smallest one there: {name} takes weights as repetitions, and the"
             " lightest items would take no room; leave them out."
         )
-    if lists.whole.all():
-        return
-    # Sums of real weights are rounded.
+    # Sums of real weights are rounded, those of whole ones are at least 1.
     short = lists.sizes < 1.0 - MASS_SLACK
     if short.any():
         first = int(np.argmax(short))
@@ -46,12 +59,22 @@ def check_weight_scale(lists: Lists, name: str) -> None:
             " weights as repetitions, and this is less than one item; multiply relative weights"
             " by a number that makes that of a usual item 1."
         )
-    head = lists.weight[lists.offsets[:-1]]
-    if lists.lengths.max() > 1 and np.array_equal(lists.weight, lists.to_items(head)):
-        where = "" if lists.n_lists == 1 else " within each list"
-        warn(
-            f"All sample_weight{where} are equal and not whole: {name} takes weights as"
-            " repetitions, so that this is not its value without weights; leave them out, or"
-            " multiply relative weights by a number that makes that of a usual item 1.",
-            RelativeWeightWarning,
-        )
+
+
+def warn_of_equal_weights(name: str, *, one_list: bool) -> None:
+    """Warn of weights that are equal within each list and not whole.
+
+    Parameters
+    ----------
+    name : str
+        What takes them as repetitions.
+    one_list : bool
+        Whether there is one list only.
+    """
+    where = "" if one_list else " within each list"
+    warn(
+        f"All sample_weight{where} are equal and not whole: {name} takes weights as"
+        " repetitions, so that this is not its value without weights; leave them out, or"
+        " multiply relative weights by a number that makes that of a usual item 1.",
+        RelativeWeightWarning,
+    )

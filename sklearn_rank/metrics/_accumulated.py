@@ -1,0 +1,483 @@
+"""What accumulators keep: a table of one list, the values of queries, or all rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._lists import Lists, ScoredLists, group_scored_rows
+from .._typing import AnyArray, FloatArray
+from .._validation import LARGEST_WEIGHT, CheckedRows, check_qid
+from ._measure import Measure
+from ._score_table import ScoreTable
+from ._weight_scale import warn_of_equal_weights
+
+__all__ = ["Kept", "KeptQueries", "KeptRows", "KeptTable", "QueryValues"]
+
+# Rows that may wait unmerged beside a small table.
+FEW = 2**18
+
+
+class Kept(ABC):
+    """What is kept of the rows that an accumulator was given."""
+
+    @abstractmethod
+    def add(self, lists: ScoredLists, measure: Measure) -> None:
+        """Add the lists of one update; nothing is changed if that fails.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            The lists.
+        measure : Measure
+            The measure.
+        """
+
+    @abstractmethod
+    def merge(self, other: Any) -> None:
+        """Add what another one of the same type keeps; nothing is changed if that fails.
+
+        Parameters
+        ----------
+        other : Kept
+            The other one, which is not changed.
+        """
+
+    def shifted(self, first: int) -> Kept:
+        """Renumber lists whose ids are numbers of rows of two dimensions.
+
+        Parameters
+        ----------
+        first : int
+            Number of the first row.
+
+        Returns
+        -------
+        Kept
+            The same lists under other ids.
+        """
+        raise TypeError(f"{type(self).__name__} has no lists to renumber.")
+
+    @abstractmethod
+    def result(self, measure: Measure) -> float:
+        """Evaluate the measure.
+
+        Parameters
+        ----------
+        measure : Measure
+            The measure.
+
+        Returns
+        -------
+        float
+            Its value.
+        """
+
+
+class KeptTable(Kept):
+    """One list whose equal rows are one.
+
+    Tables of updates wait until they have as many rows as the table into which they are merged,
+    so that n rows take time O(n log n) however many updates brought them.
+    """
+
+    def __init__(self) -> None:
+        self._table: ScoreTable | None = None
+        self._waiting: list[ScoreTable] = []
+        self._n_waiting = 0
+
+    def add(self, lists: ScoredLists, measure: Measure) -> None:
+        """Add the rows of one list.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            The list.
+        measure : Measure
+            The measure.
+        """
+        measure._check_whole(lists)
+        self._add(ScoreTable.of_rows(lists.score, lists.labels, lists.weight))
+
+    def merge(self, other: KeptTable) -> None:
+        """Add the rows of another one.
+
+        Parameters
+        ----------
+        other : KeptTable
+            The other one.
+        """
+        tables = other._waiting if other._table is None else [other._table, *other._waiting]
+        for table in list(tables):
+            self._add(table)
+
+    def _add(self, table: ScoreTable) -> None:
+        self._waiting.append(table)
+        self._n_waiting += len(table)
+        if self._n_waiting > max(FEW, 0 if self._table is None else len(self._table)):
+            self._merge()
+
+    def _merge(self) -> ScoreTable:
+        tables = self._waiting if self._table is None else [self._table, *self._waiting]
+        self._table = ScoreTable.merged(tables)
+        self._waiting, self._n_waiting = [], 0
+        return self._table
+
+    @property
+    def table(self) -> ScoreTable:
+        """The table of all rows."""
+        return self._merge()
+
+    def result(self, measure: Measure) -> float:
+        """Evaluate the measure.
+
+        Parameters
+        ----------
+        measure : Measure
+            The measure.
+
+        Returns
+        -------
+        float
+            Its value.
+        """
+        lists = self.table.to_lists()
+        refuse_large_weights(lists)
+        measure._check_weights(lists)
+        return float(measure.of_lists(lists))
+
+
+@dataclass(frozen=True, eq=False)
+class QueryValues:
+    """Value of a measure of each query.
+
+    Parameters
+    ----------
+    ids : ndarray of shape (n_queries,)
+        Ids, ascending.
+    values : ndarray of shape (n_queries,)
+        Values; NaN where a query has none.
+    query_weight : ndarray of shape (n_queries,) or None
+        Weights in the mean; None is 1 for each.
+    """
+
+    ids: AnyArray
+    values: FloatArray
+    query_weight: FloatArray | None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def merge(self, other: QueryValues) -> QueryValues:
+        """Join the values of other queries.
+
+        Parameters
+        ----------
+        other : QueryValues
+            Values of queries that are not among these.
+
+        Returns
+        -------
+        QueryValues
+            All of them.
+        """
+        ids = np.concatenate(_alike(self.ids, other.ids))
+        order = _sorted_ids(ids)
+        values = np.concatenate([self.values, other.values])[order]
+        if self.query_weight is None and other.query_weight is None:
+            return QueryValues(ids[order], values, None)
+        weight = np.concatenate([_query_weight(one.to_lists()) for one in (self, other)])
+        return QueryValues(ids[order], values, weight[order])
+
+    def shared_with(self, other: QueryValues) -> Any:
+        """Find a query that is in both.
+
+        Parameters
+        ----------
+        other : QueryValues
+            The other values.
+
+        Returns
+        -------
+        object
+            Its id; None if there is none.
+        """
+        few, many = sorted(_alike(self.ids, other.ids), key=len)
+        try:
+            if few[0] > many[-1] or few[-1] < many[0]:
+                return None
+            place = np.minimum(np.searchsorted(many, few), len(many) - 1)
+        except TypeError:
+            raise ValueError(_MIXED_IDS) from None
+        found = np.flatnonzero(many[place] == few)
+        return few[found[:1]].tolist()[0] if len(found) else None
+
+    def to_lists(self) -> Lists:
+        """Make lists that have ids and weights, and no items.
+
+        Returns
+        -------
+        Lists
+            One for each query.
+        """
+        return Lists(
+            labels=np.empty(0),
+            offsets=np.zeros(len(self) + 1, dtype=np.intp),
+            ids=self.ids,
+            query_weight=self.query_weight,
+        )
+
+
+_MIXED_IDS = "qid mixes ids of different types: make them all numbers or all strings."
+
+
+def _alike(first: AnyArray, second: AnyArray) -> list[AnyArray]:
+    """Ids in one type, in which they are equal where they were."""
+    kinds = {first.dtype.kind, second.dtype.kind}
+    dtype = np.dtype(object)  # numbers that float64 would round compare by value as objects
+    if len(kinds) == 1 or kinds <= set("SU") or kinds <= set("iu"):
+        joined = np.result_type(first, second)
+        dtype = joined if len(kinds) == 1 or joined.kind != "f" else dtype
+    return [one.astype(dtype, copy=False) for one in (first, second)]
+
+
+def _sorted_ids(ids: AnyArray) -> Any:
+    try:
+        return np.argsort(ids, kind="stable")
+    except TypeError:
+        raise ValueError(_MIXED_IDS) from None
+
+
+class KeptQueries(Kept):
+    """Values of queries, each of which came whole in one update.
+
+    They stand in sorted runs, each at least twice as long as the next, so that a query that comes
+    again is found in the update that brings it.
+    """
+
+    def __init__(self) -> None:
+        self._runs: list[QueryValues] = []
+        self._whole = True
+        self._equal = self._unequal = False
+
+    def add(self, lists: ScoredLists, measure: Measure) -> None:
+        """Evaluate the measure on the queries of one update.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            The lists.
+        measure : Measure
+            The measure.
+        """
+        if measure.scaled_by_labels and np.any((lists.labels != 0) & (lists.labels != 1)):
+            raise ValueError(
+                f"{measure.name} has no max_grade, and its scale ends with the highest grade of"
+                f" all queries, which one update does not know, here {lists.labels.max():g}: pass"
+                " the measure with max_grade=, the highest grade of the scale, or"
+                " queries='split', which keeps the rows."
+            )
+        measure._check_weights(lists, warns=False)
+        equal = lists.has_equal_weights
+        unequal = not equal and lists.weight is not None and bool(lists.lengths.max() > 1)
+        run = QueryValues(np.asarray(lists.ids), measure._values(lists), lists.query_weight)
+        self._add([run], bool(lists.whole.all()), equal, unequal)
+
+    def merge(self, other: KeptQueries) -> None:
+        """Add the values of another one.
+
+        Parameters
+        ----------
+        other : KeptQueries
+            The other one.
+        """
+        self._add(list(other._runs), other._whole, other._equal, other._unequal)
+
+    def _add(self, runs: list[QueryValues], whole: bool, equal: bool, unequal: bool) -> None:
+        for run in runs:
+            for known in self._runs:
+                if (found := known.shared_with(run)) is not None:
+                    raise ValueError(
+                        f"The query {found!r} is in two updates, and its value needs all of its"
+                        " rows at once: pass each query whole, as by sorting or partitioning the"
+                        " data by query, or queries='split', which keeps the rows until result()."
+                    )
+        for run in runs:
+            self._runs.append(run)
+            while len(self._runs) > 1 and 2 * len(self._runs[-1]) > len(self._runs[-2]):
+                last = self._runs.pop()
+                self._runs[-1] = self._runs[-1].merge(last)
+        self._whole, self._equal = self._whole and whole, self._equal or equal
+        self._unequal = self._unequal or unequal
+
+    def shifted(self, first: int) -> KeptQueries:
+        """Renumber lists whose ids are numbers of rows of two dimensions.
+
+        Parameters
+        ----------
+        first : int
+            Number of the first row.
+
+        Returns
+        -------
+        KeptQueries
+            The same values under other ids.
+        """
+        moved = copy(self)
+        moved._runs = [replace(run, ids=run.ids + first) for run in self._runs]
+        return moved
+
+    @property
+    def values(self) -> QueryValues:
+        """The values of all queries, by ascending id."""
+        while len(self._runs) > 1:
+            last = self._runs.pop()
+            self._runs[-1] = self._runs[-1].merge(last)
+        return self._runs[0]
+
+    def result(self, measure: Measure) -> float:
+        """Evaluate the measure.
+
+        Parameters
+        ----------
+        measure : Measure
+            The measure.
+
+        Returns
+        -------
+        float
+            Its mean over the queries.
+        """
+        values = self.values
+        if values.query_weight is not None and not values.query_weight.any():
+            raise ValueError(NO_QUERY_COUNTS)
+        if measure.depends_on_weight_scale and self._equal and not (self._unequal or self._whole):
+            warn_of_equal_weights(measure._called, one_list=len(values) == 1)
+        return float(measure._combined(values.values, values.to_lists()))
+
+
+class KeptRows(Kept):
+    """All rows, for what cannot be told from less."""
+
+    def __init__(self) -> None:
+        self._parts: list[ScoredLists] = []
+
+    def add(self, lists: ScoredLists, measure: Measure) -> None:
+        """Add the rows of the lists of one update.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            The lists.
+        measure : Measure
+            The measure.
+        """
+        # The arrays may be the caller's, who may write into them.
+        copied = replace(
+            lists,
+            labels=lists.labels.copy(),
+            score=lists.score.copy(),
+            weight=None if lists.weight is None else lists.weight.copy(),
+        )
+        self._parts.append(copied)
+
+    def merge(self, other: KeptRows) -> None:
+        """Add the rows of another one.
+
+        Parameters
+        ----------
+        other : KeptRows
+            The other one.
+        """
+        self._parts.extend(list(other._parts))
+
+    def shifted(self, first: int) -> KeptRows:
+        """Renumber lists whose ids are numbers of rows of two dimensions.
+
+        Parameters
+        ----------
+        first : int
+            Number of the first row.
+
+        Returns
+        -------
+        KeptRows
+            The same rows under other ids.
+        """
+        moved = KeptRows()
+        moved._parts = [
+            part if part.ids is None else replace(part, ids=part.ids + first)
+            for part in self._parts
+        ]
+        return moved
+
+    @property
+    def lists(self) -> ScoredLists:
+        """The lists of all rows."""
+        parts = self._parts
+        ids: AnyArray | None = None
+        weight = query_weight = None
+        for part in parts:
+            if part.ids is not None:
+                by_row = np.repeat(part.ids, part.lengths)
+                ids = by_row if ids is None else np.concatenate(_alike(ids, by_row))
+        if any(part.weight is not None for part in parts):
+            weight = np.concatenate([part.counts for part in parts])
+        if any(part.query_weight is not None for part in parts):
+            query_weight = np.concatenate([part.to_items(_query_weight(part)) for part in parts])
+        labels = np.concatenate([part.labels for part in parts])
+        rows = CheckedRows(
+            labels=labels,
+            score=np.concatenate([part.score for part in parts]),
+            weight=weight,
+            qid=None if ids is None else check_qid(ids, len(ids)),
+            query_weight=query_weight,
+            rows=None,
+            n_columns=None,
+            name="y_true",
+        )
+        return group_scored_rows(rows, lambda checked: labels)
+
+    def result(self, measure: Measure) -> float:
+        """Evaluate the measure.
+
+        Parameters
+        ----------
+        measure : Measure
+            The measure.
+
+        Returns
+        -------
+        float
+            Its value, or the mean over the queries.
+        """
+        lists = self.lists
+        refuse_large_weights(lists)
+        measure._check_weights(lists)
+        return float(measure.of_lists(lists))
+
+
+NO_QUERY_COUNTS = "query_weight is zero everywhere: at least one query must count."
+
+
+def _query_weight(lists: Lists) -> FloatArray:
+    return np.ones(lists.n_lists) if lists.query_weight is None else lists.query_weight
+
+
+def refuse_large_weights(lists: Lists) -> None:
+    """Refuse weights whose sum is so large that a product with it would leave float64.
+
+    Parameters
+    ----------
+    lists : Lists
+        The lists.
+    """
+    if lists.weight is not None and lists.weight.sum() > LARGEST_WEIGHT:
+        raise ValueError(
+            f"sample_weight must sum to at most {LARGEST_WEIGHT:g}: products of it would leave"
+            " float64; scale the weights."
+        )

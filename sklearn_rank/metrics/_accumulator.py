@@ -1,0 +1,440 @@
+"""A measure of data that come in parts, and of parts that are on several machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from .._arguments import check_choice
+from .._lists import ScoredLists
+from .._typing import AnyArray
+from ._accumulated import Kept, KeptQueries, KeptRows, KeptTable, QueryValues
+from ._grammar import MeasureLike, get_measure
+from ._measure import Measure
+from ._score_table import ScoreTable
+
+__all__ = ["Accumulator"]
+
+ARGUMENTS = ("y_true", "y_score", "qid", "sample_weight", "query_weight")
+
+
+class Accumulator:
+    """A measure of rows that come in parts, in any order and split in any way.
+
+    The result is that of the measure on all rows together, to rounding: no sample, no bins, ties
+    across parts included. Parts may be accumulated apart, pickled, and merged as a tree.
+
+    Parameters
+    ----------
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        The measure, as :func:`get_measure` reads it.
+    queries : {"whole", "split"}, default="whole"
+        Whether all rows of a query come in one update, so that its value is all that is kept, or
+        rows of one query may come in several, so that all rows are kept until :meth:`result`.
+    pos_label : int, float, bool or str, default=None
+        The positive class, as the function of the measure takes it; None is 1 for labels among 0
+        and 1 or among -1 and 1.
+
+    Attributes
+    ----------
+    measure : Measure
+        The measure.
+    n_items : int
+        Number of rows so far, without those of weight 0.
+    table : object or None
+        Distinct rows of one list, ascending: arrays ``score``, ``label`` and ``weight``. None
+        where that is not what is kept.
+    query_values : object or None
+        Values of queries: arrays ``ids``, ascending, ``values`` and ``query_weight``. None where
+        these are not what is kept.
+
+    See Also
+    --------
+    get_measure : The same of data in memory.
+
+    Notes
+    -----
+    What is kept depends on the measure and on the ids of queries:
+
+    - without ``qid`` all rows are one list, of which each pair of a score and a label is kept
+      once, with the number of its rows: at most the bytes of a score and 1 for the class, or 8
+      for the grade, of each row; 8 more where rows are equal or weighted;
+    - with ``qid``, and for labels in two dimensions, one list per row, the value of each query is
+      kept, with its id and its weight: 16 to 24 bytes. A query that comes again is refused;
+    - with ``queries="split"``, for measures that take no weights of items (``Measure.weights`` is
+      "none"), of other systems (``convention=``) and of more than two classes, all rows are kept.
+      Where such a measure has tied items in the order of the rows, that is the order of updates,
+      those of ``merge`` last.
+
+    n rows take time O(n log n), however many updates bring them, and up to three times the memory
+    of what is kept while two tables are merged. A part may hold one class only, or nothing; which
+    classes there are is checked over all parts. An update that is refused changes nothing.
+    Relevant items that are not among the rows (``n_relevant``, ``ideal``) are not taken.
+    A warning of the measure about single queries, such as one of a small top, comes with the
+    update that brings them; that of undefined ones with the result.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import Accumulator
+    >>> accumulator = Accumulator("auc")
+    >>> accumulator.update([1, 1], [0.9, 0.4]).update([0, 0, 1], [0.4, 0.1, 0.2])
+    Accumulator('auc', n_items=5)
+    >>> accumulator.result()
+    0.75
+    >>> other = Accumulator("auc").update([0], [0.0])
+    >>> round(accumulator.merge(other).result(), 4)
+    0.8333
+
+    Of queries the values are kept:
+
+    >>> of_queries = Accumulator("ndcg@2").update([2, 0], [1.0, 2.0], qid=[1, 1])
+    >>> of_queries.update([1, 0], [4.0, 3.0], qid=[2, 2]).result().__round__(4)
+    0.8155
+    """
+
+    def __init__(
+        self,
+        measure: MeasureLike,
+        *,
+        queries: Literal["whole", "split"] = "whole",
+        pos_label: Any = None,
+    ) -> None:
+        self.measure: Measure = get_measure(measure)
+        check_choice("queries", queries, ("whole", "split"))
+        if self.measure.by_class and getattr(self.measure, "labels", None) is None:
+            raise ValueError(
+                f"{self.measure.name} does not know the classes, and one update may miss some:"
+                " pass get_measure(..., labels=), the class of each column of the scores."
+            )
+        self._queries = queries
+        self._pos_label = pos_label
+        self._classes: dict[bool, Any] = {}
+        # Whether rows are of one list, of lists with ids, or of lists in rows of two dimensions.
+        self._form: str | None = None
+        self._kept: Kept | None = None
+        self._n_items = self._n_updates = self._n_matrix_rows = 0
+
+    @classmethod
+    def from_batches(
+        cls,
+        batches: Iterable[Any] | Callable[[], Iterable[Any]],
+        measure: MeasureLike,
+        *,
+        y_true: str = "y_true",
+        y_score: str = "y_score",
+        qid: str | None = None,
+        sample_weight: str | None = None,
+        query_weight: str | None = None,
+        **options: Any,
+    ) -> Accumulator:
+        """Accumulate all batches of an iterable.
+
+        Parameters
+        ----------
+        batches : iterable or callable
+            Batches, or a function that returns an iterable of them. A batch is a tuple of labels
+            and scores, or of these and ids; or a mapping, data frame or record batch of Arrow with
+            the columns named below.
+        measure : str, Measure, ScoreGeneratingFunction or callable
+            The measure.
+        y_true, y_score : str
+            Names of the columns of labels and scores.
+        qid, sample_weight, query_weight : str or None, default=None
+            Names of these columns. None leaves them out, but a mapping may have them under the
+            names of the arguments.
+        **options : dict
+            Other arguments of the class.
+
+        Returns
+        -------
+        Accumulator
+            The accumulator of all batches.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_rank.metrics import Accumulator
+        >>> def batches():
+        ...     for part in range(3):
+        ...         yield np.array([0, 1]), np.array([0.5, 0.5 + part])
+        >>> Accumulator.from_batches(batches, "auc").result().__round__(4)
+        0.8333
+        """
+        accumulator = cls(measure, **options)
+        columns = dict(
+            zip(ARGUMENTS, (y_true, y_score, qid, sample_weight, query_weight), strict=True)
+        )
+        for number, batch in enumerate(batches() if callable(batches) else batches):
+            accumulator.update(**_arguments_of(batch, columns, number))
+        return accumulator
+
+    def update(
+        self,
+        y_true: Any,
+        y_score: Any,
+        *,
+        qid: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+    ) -> Accumulator:
+        """Add rows.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+            Labels; in two dimensions one list per row, where NaN is no item. May be empty.
+        y_score : array-like of the same shape
+            Scores.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row. Either all updates have ids or none.
+        sample_weight : array-like of the same shape as labels, default=None
+            Non-negative weights; None is 1 for each.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight in the mean of the query of each row; in two dimensions one for each list.
+
+        Returns
+        -------
+        Accumulator
+            Itself.
+        """
+        with _named_update(self._n_updates):
+            self._update(y_true, y_score, qid, sample_weight, query_weight)
+        self._n_updates += 1
+        return self
+
+    def _update(
+        self, y_true: Any, y_score: Any, qid: Any, sample_weight: Any, query_weight: Any
+    ) -> None:
+        measure = self.measure
+        measure._check_arguments(sample_weight=sample_weight, query_weight=query_weight)
+        form = "list" if qid is None else "ids"
+        shape = _shape(y_true)
+        if _is_empty(y_true, y_score) or _counts_for_nothing(sample_weight, shape, y_score):
+            if len(shape) == 2:
+                self._n_matrix_rows += shape[0]
+            return
+        silent = query_weight is not None and _all_zero(query_weight, shape[:1])
+        lists = measure._read(
+            y_true,
+            y_score,
+            qid=qid,
+            sample_weight=sample_weight,
+            query_weight=None if silent else query_weight,
+            pos_label=self._pos_label,
+        )
+        if silent:
+            lists = replace(lists, query_weight=np.zeros(lists.n_lists))
+        if qid is None and lists.ids is not None:
+            form = "rows"
+            lists = replace(lists, ids=lists.ids + self._n_matrix_rows)
+        if form == "list" and query_weight is not None:
+            raise ValueError(
+                "query_weight weighs the queries of a mean, and without qid all rows are one list:"
+                " pass qid, or leave query_weight out."
+            )
+        self._check_form(form)
+        classes = self._joined_classes(self._classes_of(lists, y_true))
+        kept = self._new_kept(form) if self._kept is None else self._kept
+        kept.add(replace(lists, rows=None), measure)
+        self._kept, self._form, self._classes = kept, form, classes
+        self._n_items += len(lists.labels)
+        if form == "rows":
+            self._n_matrix_rows += shape[0]
+
+    def _check_form(self, form: str) -> None:
+        if self._form not in (None, form):
+            raise ValueError(
+                f"These rows are {_FORMS[form]}, and those so far {_FORMS[str(self._form)]}: pass"
+                " all updates in one form."
+            )
+
+    def _new_kept(self, form: str) -> Kept:
+        if form != "list":
+            return KeptQueries() if self._queries == "whole" else KeptRows()
+        measure = self.measure
+        as_rows = getattr(measure, "convention", None) not in (None, "paper")
+        if measure.weights == "none" or measure.by_class or as_rows:
+            return KeptRows()
+        return KeptTable()
+
+    # ---------------------------------------------------------------------- the classes of labels
+
+    def _classes_of(self, lists: ScoredLists, y_true: Any) -> dict[bool, Any]:
+        """Labels of the negatives and of the positives, where labels are classes."""
+        of_classes = self.measure.kind == "binary" or self._pos_label is not None
+        if self.measure.by_class or not of_classes:
+            return {}
+        if self.measure.label_type(self._pos_label).rel is not None:
+            return {}
+        positive = lists.labels if lists.labels.dtype.kind == "b" else lists.labels == 1
+        found = {}
+        for value in (False, True):
+            place = int(np.argmax(positive == value))
+            if positive[place] == value:
+                row = place if lists.rows is None else int(lists.rows[place])
+                found[value] = np.asarray(y_true).ravel()[row : row + 1].tolist()[0]
+        return found
+
+    def _joined_classes(self, found: dict[bool, Any]) -> dict[bool, Any]:
+        for value, label in found.items():
+            known = self._classes.get(value, label)
+            if known != label:
+                raise ValueError(
+                    f"y_true has the label {label!r} where updates so far had"
+                    f" {_listed(self._classes)}: a measure of two classes needs the same two in"
+                    " all updates; pass labels that are read alike."
+                )
+        return {**self._classes, **found}
+
+    # ------------------------------------------------------------------------------------ results
+
+    def merge(self, other: Accumulator) -> Accumulator:
+        """Add what another accumulator has.
+
+        Parameters
+        ----------
+        other : Accumulator
+            One of the same measure, which is not changed.
+
+        Returns
+        -------
+        Accumulator
+            Itself. Results do not depend on the order of merges, but for rounding.
+        """
+        if not isinstance(other, Accumulator):
+            raise TypeError(
+                f"An Accumulator merges with another one, not with a {type(other).__name__}: pass"
+                " rows to update()."
+            )
+        for name in ("measure", "_pos_label", "_queries"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise ValueError(
+                    f"The accumulators have {name.lstrip('_')}={mine!r} and {theirs!r}: make both"
+                    " with the same arguments."
+                )
+        if other._kept is None or other._form is None:
+            self._n_matrix_rows += other._n_matrix_rows
+            return self
+        self._check_form(other._form)
+        classes = self._joined_classes(other._classes)
+        kept = self._new_kept(other._form) if self._kept is None else self._kept
+        theirs = other._kept
+        if other._form == "rows" and self._n_matrix_rows:
+            theirs = theirs.shifted(self._n_matrix_rows)
+        kept.merge(theirs)
+        self._kept, self._form, self._classes = kept, other._form, classes
+        self._n_items += other._n_items
+        self._n_updates += other._n_updates
+        self._n_matrix_rows += other._n_matrix_rows
+        return self
+
+    def result(self) -> float:
+        """Evaluate the measure on all rows so far.
+
+        Returns
+        -------
+        float
+            The value that the measure has of all rows together, to rounding.
+        """
+        return self._some_kept().result(self.measure)
+
+    def _some_kept(self) -> Kept:
+        if self._kept is None:
+            raise ValueError(
+                f"There is no row to evaluate {self.measure.name} on: pass some to update()."
+            )
+        return self._kept
+
+    @property
+    def n_items(self) -> int:
+        """Number of rows so far, without those of weight 0."""
+        return self._n_items
+
+    @property
+    def table(self) -> ScoreTable | None:
+        """Distinct rows of one list; None where that is not what is kept."""
+        return self._kept.table if isinstance(self._kept, KeptTable) else None
+
+    @property
+    def query_values(self) -> QueryValues | None:
+        """Values of queries by ascending id; None where these are not what is kept."""
+        return self._kept.values if isinstance(self._kept, KeptQueries) else None
+
+    def __repr__(self) -> str:
+        return f"Accumulator({self.measure.name!r}, n_items={self.n_items})"
+
+
+_FORMS = {
+    "list": "one list, without qid",
+    "ids": "of queries, with qid",
+    "rows": "one list in each row of two dimensions",
+}
+
+
+def _listed(classes: dict[bool, Any]) -> str:
+    return " and ".join(repr(label) for label in classes.values())
+
+
+def _is_empty(y_true: Any, y_score: Any) -> bool:
+    return _shape(y_true)[:1] == (0,) and _shape(y_score)[:1] == (0,)
+
+
+def _all_zero(weight: Any, shape: tuple[int, ...]) -> bool:
+    """Whether weights of a shape are all 0, so that nothing of what they weigh counts."""
+    array: AnyArray = np.asarray(weight)
+    return array.shape == shape and array.dtype.kind in "biuf" and not array.any()
+
+
+def _counts_for_nothing(sample_weight: Any, shape: tuple[int, ...], y_score: Any) -> bool:
+    if sample_weight is None or _shape(y_score)[: len(shape)] != shape:
+        return False
+    return _all_zero(sample_weight, shape)
+
+
+@contextmanager
+def _named_update(number: int) -> Iterator[None]:
+    """Say in errors which update they are of."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if len(error.args) == 1:
+            error.args = (f"In update {number}: {error}",)
+        raise
+
+
+def _arguments_of(batch: Any, columns: Mapping[str, str | None], number: int) -> dict[str, Any]:
+    """Arguments of :meth:`Accumulator.update` from a batch of any kind."""
+    if isinstance(batch, tuple | list):
+        if len(batch) not in (2, 3):
+            raise ValueError(
+                f"Batch {number} has {len(batch)} parts: pass (y_true, y_score), (y_true, y_score,"
+                " qid), or a mapping from names of arguments."
+            )
+        return dict(zip(ARGUMENTS, batch, strict=False))
+    named = {argument: name for argument, name in columns.items() if name is not None}
+    if isinstance(batch, Mapping):
+        named = {name: name for name in ARGUMENTS if name in batch} | named
+    try:
+        return {argument: _column(batch, name) for argument, name in named.items()}
+    except (KeyError, TypeError, AttributeError):
+        raise ValueError(
+            f"Batch {number}, a {type(batch).__name__}, has no columns {list(named.values())}:"
+            " pass their names, as y_true='label', y_score='score'."
+        ) from None
+
+
+def _column(batch: Any, name: str) -> Any:
+    # Record batches and tables of Arrow have no columns by [].
+    return batch.column(name) if hasattr(batch, "column") else batch[name]
+
+
+def _shape(values: Any) -> tuple[int, ...]:
+    try:
+        return np.shape(values)
+    except ValueError:  # rows of different lengths, which are refused where they are read
+        return (-1,)
