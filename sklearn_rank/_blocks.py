@@ -6,7 +6,9 @@ Weights count repetitions of an item; items of weight 0 must be removed by the c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,15 +21,21 @@ T = TypeVar("T", bound=np.generic)
 
 __all__ = [
     "ClassBlocks",
+    "CountedBlocks",
     "TiedBlocks",
     "class_blocks",
+    "counted_blocks",
     "pairs_in_order",
+    "places_of",
     "tied_blocks",
     "top_class_blocks",
 ]
 
 # Integers of so many different values are counted; their counts fit into the cache.
 MOST_COUNTED = 2**16
+
+# Places of blocks that are laid out at once.
+PLACES = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +230,123 @@ class ClassBlocks:
             self.list_of, weights=values, minlength=len(self.n_class)
         )
         return sums
+
+
+@dataclass(frozen=True, eq=False)
+class CountedBlocks:
+    """Blocks of tied items of one list, from the top, and how many of either class each holds.
+
+    Parameters
+    ----------
+    rows : TiedBlocks
+        Which rows each block holds; a row may stand for many items.
+    size : ndarray of shape (n_blocks,)
+        Number of items of each block.
+    n_pos : ndarray of shape (n_blocks,)
+        Number of positives of each block.
+    """
+
+    rows: TiedBlocks
+    size: FloatArray
+    n_pos: FloatArray
+
+    @cached_property
+    def n(self) -> int:
+        """Number of items."""
+        return int(self.size.sum())
+
+    @cached_property
+    def k(self) -> int:
+        """Number of positives."""
+        return int(self.n_pos.sum())
+
+    @cached_property
+    def below(self) -> FloatArray:
+        """Number of items below each block."""
+        return self.n - np.cumsum(self.size)
+
+    @property
+    def untied(self) -> bool:
+        """Whether each block is one item."""
+        return len(self.size) == self.n
+
+    def to_rows(self, values: FloatArray) -> FloatArray:
+        """Give each row, in the order of the blocks, the value of its block.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_blocks,)
+            One value per block.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            One value per row, from the top.
+        """
+        return values if self.rows.untied else np.repeat(values, self.rows.lengths())
+
+
+def counted_blocks(
+    y_score: FloatArray, positive: BoolArray, weight: FloatArray | None = None
+) -> CountedBlocks:
+    """Sort the items of one list and count the positives of each block of equal scores.
+
+    Parameters
+    ----------
+    y_score : ndarray of shape (n,)
+        Scores without NaN.
+    positive : ndarray of bool of shape (n,)
+        Which are positive.
+    weight : ndarray of shape (n,) or None, default=None
+        How many items each row stands for, whole numbers; None is one.
+
+    Returns
+    -------
+    CountedBlocks
+        The blocks.
+    """
+    rows = tied_blocks(y_score)
+    if weight is not None:
+        return CountedBlocks(
+            rows, rows.totals(weight), rows.totals(np.where(positive, weight, 0.0))
+        )
+    ordered = positive[rows.order]
+    if not rows.untied:
+        ordered = np.add.reduceat(ordered, rows.starts, dtype=np.intp)
+    return CountedBlocks(rows, rows.lengths().astype(np.float64), ordered.astype(np.float64))
+
+
+def places_of(size: FloatArray) -> Iterator[tuple[slice, IntArray, IntArray, FloatArray]]:
+    """Go through the places of blocks, so many at once.
+
+    Parameters
+    ----------
+    size : ndarray of shape (n_blocks,)
+        Number of places of each block, at least 1.
+
+    Yields
+    ------
+    blocks : slice
+        Blocks that hold these places.
+    first : ndarray
+        Where the places of each begin among them, as for ``np.add.reduceat``.
+    block : ndarray
+        Which of them holds each place.
+    place : ndarray
+        How many places of the block are before it.
+    """
+    stops = np.cumsum(size).astype(np.intp)
+    starts = stops - size.astype(np.intp)
+    for begin in range(0, int(stops[-1]), PLACES):
+        end = min(begin + PLACES, int(stops[-1]))
+        blocks = slice(
+            int(np.searchsorted(stops, begin, "right")), int(np.searchsorted(starts, end, "left"))
+        )
+        first = np.maximum(starts[blocks], begin)
+        lengths = np.minimum(stops[blocks], end) - first
+        block = np.repeat(np.arange(len(first)), lengths)
+        place = np.arange(begin, end) - starts[blocks][block]
+        yield blocks, first - begin, block, place.astype(np.float64)
 
 
 def tied_blocks(y_score: FloatArray, offsets: IntArray | None = None) -> TiedBlocks:

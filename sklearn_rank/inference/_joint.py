@@ -81,15 +81,15 @@ def joint_influence(
     """
     if groups is not None:
         return _joint_groups([(found, groups)], conditional=conditional)
-    positive = found[0].positive
-    n, k = len(positive), int(np.count_nonzero(positive))
+    n, k = found[0].n, found[0].n_pos
     ends = np.array([one.class_ends() for one in found])
     parts = np.empty((2, len(found), len(found)))
     regularized = np.zeros_like(parts[0])
-    for side, in_class in enumerate((positive, ~positive)):
-        values = np.stack([one.values[in_class] for one in found])
-        values -= values.mean(axis=1, keepdims=True)
-        squares, size = values @ values.T, values.shape[1]
+    for side, size in enumerate((k, n - k)):
+        of_class = [one.parts[side] for one in found]
+        values = np.stack([part.values - part.mean for part in of_class])
+        counts = of_class[0].counts
+        squares = (values if counts is None else values * counts) @ values.T
         parts[side] = squares / (size * (size - 1)) if size > 1 else np.nan
         total = size + 2.0 * PSEUDO_WEIGHT
         apart = ends[:, side, 1] - ends[:, side, 0]

@@ -191,9 +191,11 @@ def _influence_interval(
     groups: Groups | None,
 ) -> RankInterval:
     """Interval by the variance of the influence values, the estimated bias taken off."""
-    n, k = len(data.score), int(np.count_nonzero(data.positive))
+    n, k = int(data.sizes[0]), int(data.positives[0])
     worst, best = rank_range(phi, n, k)
-    found = linear_rank_influence_of(data.positive, data.score, phi, normalize=normalize)
+    found = linear_rank_influence_of(
+        data.positive, data.score, phi, normalize=normalize, counts=data.weight
+    )
     shares = found if normalize == "minmax" else found.scaled(worst, best - worst)
     value = shares.estimate
     bias = _minmax_bias(data, phi, value)
@@ -226,10 +228,11 @@ def _minmax_bias(data: ScoredLists, phi: ScoreGeneratingFunction, value: float) 
 
     It is 0 at either end, where the worst and the best order have the same bias.
     """
-    n, k = len(data.score), int(np.count_nonzero(data.positive))
+    n, k = int(data.sizes[0]), int(data.positives[0])
     worst, best = rank_range(phi, n, k)
-    ends = np.arange(n)
-    bias = rank_bias(data.positive, data.score, phi)
-    bias -= (1.0 - value) * rank_bias(ends < k, ends.astype(np.float64), phi)
-    bias -= value * rank_bias(ends >= n - k, ends.astype(np.float64), phi)
+    bias = rank_bias(data.positive, data.score, phi, data.weight)
+    # The order within a class does not count, so that each may be one block.
+    classes, counts = np.array([True, False]), np.array([float(k), float(n - k)])
+    bias -= (1.0 - value) * rank_bias(classes, np.array([0.0, 1.0]), phi, counts)
+    bias -= value * rank_bias(classes, np.array([1.0, 0.0]), phi, counts)
     return bias / (best - worst)

@@ -46,7 +46,7 @@ def list_interval(
     (found,) = measure_influence(
         measure, y_true, (y_score,), conditional=True, pos_label=pos_label
     )
-    n, k = len(found.positive), int(np.count_nonzero(found.positive))
+    n, k = found.n, found.n_pos
     dependent = check_groups(groups, n)
     if isfinite(found.length):
         origin, length = found.range[0], found.length

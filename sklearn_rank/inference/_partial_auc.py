@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arguments import check_choice, check_level, check_number
 from .._typing import FloatArray
-from ..metrics import partial_auc_score
+from ..metrics import get_measure, partial_auc_score
 from ..metrics._shared import partial_auc_influence_of
 from ._groups import check_groups
 from ._influence_limits import influence_limits
@@ -167,8 +167,9 @@ def partial_auc_interval(
     check_choice("scale", scale, ("raw", "mcclish", "normalized"))
     max_fpr, min_tpr = _check_limits(max_fpr, min_tpr)
     data = check_two_classes(y_true, y_score, pos_label)
-    area = partial_auc_score(data.positive, data.score, max_fpr=max_fpr, min_tpr=min_tpr)
-    found = partial_auc_influence_of(data.positive, data.score, max_fpr, min_tpr)
+    measure = get_measure(partial_auc_score, max_fpr=max_fpr, min_tpr=min_tpr)
+    area = float(measure.values(data)[0])
+    found = partial_auc_influence_of(data.positive, data.score, max_fpr, min_tpr, data.weight)
     top = found.length
     limits, variance = influence_limits(
         found.scaled(0.0, top),

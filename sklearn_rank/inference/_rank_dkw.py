@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from .._blocks import tied_blocks
+from .._blocks import counted_blocks, places_of
 from .._lists import ScoredLists
 from .._typing import FloatArray
 from ..bounds._shared import kl_limits
@@ -47,7 +49,8 @@ def dkw_interval(
     RankInterval
         The interval.
     """
-    n, k = len(data.score), int(np.count_nonzero(data.positive))
+    blocks = counted_blocks(data.score, data.positive, data.weight)
+    n, k, size, n_pos, below = blocks.n, blocks.k, blocks.size, blocks.n_pos, blocks.below
     if normalize == "minmax" and not conditional:
         raise ValueError(
             "normalize='minmax' needs the share of positives, which method='dkw' does not know"
@@ -61,20 +64,19 @@ def dkw_interval(
     if groups is not None:
         eps = mean_of_tail(factor, delta, independent_rows(groups.sizes()))
         n_draws = float(independent_rows(groups.sizes(data.positive)))
-    blocks = tied_blocks(data.score)
-    n_pos = blocks.totals(data.positive.astype(np.float64))
-    size = blocks.lengths()
-    below = (n - blocks.starts - size).astype(np.float64)
     estimate = float(np.sum(phi._sums(below, below + size, np.array([float(n)])) / size * n_pos))
     estimate /= k
 
-    def mean(at: FloatArray) -> float:
-        by_block = np.add.reduceat(phi(at), blocks.starts) / size
-        return (float(np.sum(by_block * n_pos)) / k - floor) / (ceiling - floor)
+    def mean(at: Callable[[FloatArray], FloatArray]) -> float:
+        by_block, rank = np.zeros(len(size)), float(n)
+        for some, first, _, place in places_of(size):
+            ranks = np.arange(rank, rank - len(place), -1.0)
+            by_block[some] += np.add.reduceat(phi(at(ranks)), first)
+            rank -= len(place)
+        return (float(np.sum(by_block / size * n_pos)) / k - floor) / (ceiling - floor)
 
-    rank = np.arange(n, 0.0, -1.0)
-    lower = mean(np.maximum((rank - 1.0) / n - eps, 0.0))
-    upper = mean(np.minimum(rank / n + eps, 1.0))
+    lower = mean(lambda rank: np.maximum((rank - 1.0) / n - eps, 0.0))
+    upper = mean(lambda rank: np.minimum(rank / n + eps, 1.0))
     least, most = kl_limits(np.clip([lower, upper], 0.0, 1.0), np.log(2.0 / delta) / n_draws)
     low = floor + (ceiling - floor) * float(least[0])
     high = floor + (ceiling - floor) * float(most[1])

@@ -11,6 +11,9 @@ from ._results import Interval
 
 __all__ = ["RankInterval", "limit_range", "rank_target"]
 
+# Points that are laid out at once.
+POINTS = 2**20
+
 
 @dataclass(frozen=True)
 class RankInterval(Interval):
@@ -71,8 +74,12 @@ def limit_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, fl
     """
     # Finer than the items where they are few, for the sake of jumps between them.
     fine = max(1, 2**14 // n)
-    points = (np.arange(k * fine) + 0.5) / (n * fine)
-    return float(np.mean(phi(points))), float(np.mean(phi(1.0 - points[::-1])))
+    worst = best = 0.0
+    for begin in range(0, k * fine, POINTS):
+        points = (np.arange(begin, min(begin + POINTS, k * fine)) + 0.5) / (n * fine)
+        worst += float(np.sum(phi(points)))
+        best += float(np.sum(phi(1.0 - points[::-1])))
+    return worst / (k * fine), best / (k * fine)
 
 
 def rank_target(

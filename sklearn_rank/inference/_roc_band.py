@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import kstwo
 
 from .._arguments import check_level
-from .._blocks import tied_blocks
+from .._blocks import counted_blocks
 from .._typing import FloatArray
 from ._group_bands import independent_rows, kolmogorov_margin
 from ._groups import check_groups
@@ -153,13 +153,11 @@ def roc_band(
     """
     level = check_level(level)
     data = check_two_classes(y_true, y_score, pos_label)
-    n_pos = int(np.count_nonzero(data.positive))
-    n_neg = len(data.positive) - n_pos
-    blocks = tied_blocks(data.score)
-    positive = data.positive.astype(np.float64)
-    fpr = np.append(0.0, np.cumsum(blocks.totals(1.0 - positive)) / n_neg)
-    tpr = np.append(0.0, np.cumsum(blocks.totals(positive)) / n_pos)
-    dependent = check_groups(groups, len(positive))
+    blocks = counted_blocks(data.score, data.positive, data.weight)
+    n_pos, n_neg = blocks.k, blocks.n - blocks.k
+    fpr = np.append(0.0, np.cumsum(blocks.size - blocks.n_pos) / n_neg)
+    tpr = np.append(0.0, np.cumsum(blocks.n_pos) / n_pos)
+    dependent = check_groups(groups, len(data.positive))
     if dependent is None:
         across, up = (float(kstwo.ppf(sqrt(level), n)) for n in (n_neg, n_pos))
     else:

@@ -9,10 +9,10 @@ from scipy.special import betaincinv
 from scipy.stats import binom
 
 from .._arguments import check_choice, check_level
-from .._blocks import tied_blocks
+from .._blocks import counted_blocks
 from .._top import top_mass
 from .._typing import IntArray
-from ..metrics import precision_at_top_score
+from ..metrics import get_measure, precision_at_top_score
 from ..metrics._shared import share_at
 from ._groups import check_groups
 from ._results import Interval
@@ -126,24 +126,24 @@ def precision_at_top_interval(
             "method='exact' counts independent items, which those of a group are not: pass"
             " method='influence' with groups."
         )
-    positive, n = data.positive, len(data.score)
-    estimate = float(precision_at_top_score(positive, data.score, tau=tau))
-    blocks = tied_blocks(data.score)
-    n_pos = blocks.totals(positive.astype(np.float64)).astype(np.intp)
-    size = blocks.lengths()
+    estimate = float(get_measure(precision_at_top_score, tau=tau).values(data)[0])
+    blocks = counted_blocks(data.score, data.positive, data.weight)
     error = None
     if method == "exact":
+        n_pos, size = blocks.n_pos.astype(np.intp), blocks.size.astype(np.intp)
         low, high = _exact(n_pos, size, float(tau), level)
     else:
-        top = int(top_mass(np.ones(n), float(tau))[0])
-        below = (n - blocks.starts - size).astype(np.float64)
-        eta = float(positive.mean())
+        n = blocks.n
+        top = int(top_mass(np.array([float(n)]), float(tau))[0])
+        eta = blocks.k / n
         if top < n:
-            eta = share_at(n - top, below, size.astype(np.float64), n_pos.astype(np.float64))
+            eta = share_at(n - top, blocks.below, blocks.size, blocks.n_pos)
         if dependent is None:
             (low, high), variance = top_limits(estimate, eta, top, float(tau), level)
         else:
-            n_effective, variance, degrees = grouped_top(positive, blocks, dependent, top, eta)
+            n_effective, variance, degrees = grouped_top(
+                data.positive, blocks.rows, dependent, top, eta
+            )
             low, high = wilson_limits(estimate, n_effective, level, degrees)
         error = float(np.sqrt(variance))
     return Interval(

@@ -40,7 +40,7 @@ class GiniMeasure(Measure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes, each counted once.
+            One list with items of both classes; weights are whole and count them.
 
         Returns
         -------

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf, isfinite, nan
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from .._blocks import TiedBlocks, tied_blocks
+from .._blocks import CountedBlocks, counted_blocks, places_of
 from .._typing import BoolArray, FloatArray
 from ._score_generating import ScoreGeneratingFunction
 
@@ -29,19 +30,63 @@ PSEUDO_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
+class ClassPart:
+    """Influence of the items of one class.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+        Influence of the items of each row.
+    counts : ndarray of shape (n_rows,) or None
+        Number of items of each row; None is one.
+    """
+
+    values: FloatArray
+    counts: FloatArray | None
+
+    @cached_property
+    def size(self) -> int:
+        """Number of items."""
+        return len(self.values) if self.counts is None else int(self.counts.sum())
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean over the items."""
+        if self.counts is None:
+            return float(self.values.mean())
+        return float((self.counts * self.values).sum()) / self.size
+
+    def squares(self, center: float) -> float:
+        """Sum the squares of what the items are away from a point.
+
+        Parameters
+        ----------
+        center : float
+            The point.
+
+        Returns
+        -------
+        float
+            The sum.
+        """
+        squares = (self.values - center) ** 2
+        return float(squares.sum() if self.counts is None else (self.counts * squares).sum())
+
+
+@dataclass(frozen=True, eq=False)
 class ClassInfluence:
     """First-order influence of each item, within its class and not centred.
 
     The statistic varies as the sum of the mean over the positives and the mean over the
-    negatives.
+    negatives. A row is an item, or so many equal ones of a table of counts.
 
     Parameters
     ----------
     estimate : float
         The statistic.
-    values : ndarray of shape (n,)
+    values : ndarray of shape (n_rows,)
         Influence of each item on the mean of its class.
-    positive : ndarray of bool of shape (n,)
+    positive : ndarray of bool of shape (n_rows,)
         Which items are positive.
     ends : tuple of (float, float, float, float) or None, default=None
         Influence of a positive at the bottom and at the top of the list, of a negative likewise;
@@ -50,6 +95,8 @@ class ClassInfluence:
         Least and largest value of the statistic.
     label_slope : float, default=nan
         Derivative of the target by the share of positives; NaN where it is not known.
+    counts : ndarray of shape (n_rows,) or None, default=None
+        Number of items of each row, whole numbers; None is one.
     """
 
     estimate: float
@@ -58,23 +105,33 @@ class ClassInfluence:
     ends: tuple[float, float, float, float] | None = None
     range: tuple[float, float] = (-inf, inf)
     label_slope: float = nan
+    counts: FloatArray | None = None
 
     @property
     def length(self) -> float:
         """Length of the range."""
         return self.range[1] - self.range[0]
 
-    def parts(self) -> tuple[FloatArray, FloatArray]:
-        """Return the values of either class.
+    @cached_property
+    def parts(self) -> tuple[ClassPart, ClassPart]:
+        """Influence of the positives, and of the negatives."""
+        positive, negative = (
+            ClassPart(
+                self.values[in_class], None if self.counts is None else self.counts[in_class]
+            )
+            for in_class in (self.positive, ~self.positive)
+        )
+        return positive, negative
 
-        Returns
-        -------
-        positive : ndarray of shape (n_pos,)
-            Those of the positives.
-        negative : ndarray of shape (n_neg,)
-            Those of the negatives.
-        """
-        return self.values[self.positive], self.values[~self.positive]
+    @property
+    def n_pos(self) -> int:
+        """Number of positives."""
+        return self.parts[0].size
+
+    @property
+    def n(self) -> int:
+        """Number of items."""
+        return self.n_pos + self.parts[1].size
 
     def class_ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the influence of an item at either end of the list.
@@ -91,8 +148,8 @@ class ClassInfluence:
             return self.ends[:2], self.ends[2:]
         reach = self.length / 2.0 if isfinite(self.length) else 0.0
         found = []
-        for part in self.parts():
-            low, high = float(part.min()), float(part.max())
+        for part in self.parts:
+            low, high = float(part.values.min()), float(part.values.max())
             found.append((low, high) if low < high else (low - reach, high + reach))
         return found[0], found[1]
 
@@ -104,10 +161,9 @@ class ClassInfluence:
         ndarray of shape (n,)
             Of mean 0 within each class; the statistic varies as its mean.
         """
-        n = len(self.values)
-        centred = np.empty(n)
-        for in_class, part in zip((self.positive, ~self.positive), self.parts(), strict=True):
-            centred[in_class] = (part - part.mean()) * (n / len(part))
+        centred = np.empty(len(self.values))
+        for in_class, part in zip((self.positive, ~self.positive), self.parts, strict=True):
+            centred[in_class] = (part.values - part.mean) * (self.n / part.size)
         return centred
 
     def variance(self) -> float:
@@ -119,8 +175,8 @@ class ClassInfluence:
             Sum over the classes of the sample variance over the size.
         """
         return sum(
-            float(part.var(ddof=1)) / len(part) if len(part) > 1 else np.nan
-            for part in self.parts()
+            part.squares(part.mean) / (part.size - 1) / part.size if part.size > 1 else nan
+            for part in self.parts
         )
 
     def label_variance(self) -> float:
@@ -131,8 +187,8 @@ class ClassInfluence:
         float
             The variance; NaN where it is not known.
         """
-        share = float(np.count_nonzero(self.positive)) / len(self.positive)
-        return self.label_slope**2 * share * (1.0 - share) / len(self.positive)
+        share = self.n_pos / self.n
+        return self.label_slope**2 * share * (1.0 - share) / self.n
 
     def regularized(self) -> tuple[float, float]:
         """Return shift and variance after half an item at either end is added to both classes.
@@ -145,13 +201,12 @@ class ClassInfluence:
             Variance with the added items: positive wherever the ends differ.
         """
         shift, variance = 0.0, 0.0
-        for part, ends in zip(self.parts(), self.class_ends(), strict=True):
-            total = len(part) + 2.0 * PSEUDO_WEIGHT
-            center = float(part.mean())
-            mean = (len(part) * center + PSEUDO_WEIGHT * sum(ends)) / total
-            squares = float(np.sum((part - mean) ** 2))
+        for part, ends in zip(self.parts, self.class_ends(), strict=True):
+            total = part.size + 2.0 * PSEUDO_WEIGHT
+            mean = (part.size * part.mean + PSEUDO_WEIGHT * sum(ends)) / total
+            squares = part.squares(mean)
             squares += PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends)
-            shift += mean - center
+            shift += mean - part.mean
             variance += squares / total**2
         return shift, variance
 
@@ -173,10 +228,10 @@ class ClassInfluence:
             The same influence in the new unit.
         """
         ends = None if self.ends is None else tuple(end / length for end in self.ends)
-        return ClassInfluence(
+        return replace(
+            self,
             estimate=(self.estimate - origin) / length,
             values=np.divide(self.values, length, out=None if copy else self.values),
-            positive=self.positive,
             ends=ends,  # type: ignore[arg-type]
             range=((self.range[0] - origin) / length, (self.range[1] - origin) / length),
             label_slope=self.label_slope / length,
@@ -222,29 +277,38 @@ def linear_rank_influence_of(
     phi: ScoreGeneratingFunction,
     *,
     normalize: Normalize = "mean",
+    counts: FloatArray | None = None,
 ) -> ClassInfluence:
     """Influence of checked items on a linear rank statistic.
 
     Parameters
     ----------
-    positive : ndarray of bool of shape (n,)
+    positive : ndarray of bool of shape (n_rows,)
         Which items are positive; both classes are present.
-    score : ndarray of shape (n,)
+    score : ndarray of shape (n_rows,)
         Scores without NaN.
     phi : ScoreGeneratingFunction
         The function, not depending on the length of the list.
     normalize : {"mean", "minmax"}, default="mean"
         Of the mean of phi over the positives, or of its value between the worst and the best
         order.
+    counts : ndarray of shape (n_rows,) or None, default=None
+        Number of items of each row, whole numbers; None is one.
 
     Returns
     -------
     ClassInfluence
         The influence; its range is that of lists with as many positives and negatives.
+
+    Notes
+    -----
+    O(n_rows log n_rows) time for the order and O(n) values of phi, O(n_rows) memory.
     """
-    n, k = len(score), int(np.count_nonzero(positive))
+    blocks = counted_blocks(score, positive, counts)
+    n, k = blocks.n, blocks.k
     worst, best = (_extremes if normalize == "mean" else rank_range)(phi, n, k)
-    found = replace(_mean_influence(positive, score, phi), range=(worst, best))
+    found = _mean_influence(blocks, positive, phi)
+    found = replace(found, range=(worst, best), counts=counts)
     slope = _label_slope(found)
     if normalize == "mean":
         return replace(found, label_slope=slope)
@@ -259,31 +323,19 @@ def linear_rank_influence_of(
 
 def _label_slope(found: ClassInfluence) -> float:
     """How the mean of phi over the positives moves with their share."""
-    share = float(np.count_nonzero(found.positive)) / len(found.positive)
+    share = found.n_pos / found.n
     # p T of the positives is what remains of their values without phi; (1-p) T of the negatives.
-    of_positives, of_negatives = found.parts()
-    tail_neg = float(of_negatives.mean()) / (1.0 - share)
-    tail_pos = (float(of_positives.mean()) - found.estimate) / share
-    return tail_pos - tail_neg
+    of_positives, of_negatives = found.parts
+    return (of_positives.mean - found.estimate) / share - of_negatives.mean / (1.0 - share)
 
 
 def _mean_influence(
-    positive: BoolArray, score: FloatArray, phi: ScoreGeneratingFunction
+    blocks: CountedBlocks, positive: BoolArray, phi: ScoreGeneratingFunction
 ) -> ClassInfluence:
     """Influence on the mean of phi over the positives."""
-    blocks = tied_blocks(score)
-    n, k = len(score), int(np.count_nonzero(positive))
-    ordered = positive[blocks.order]
-    tied = len(blocks.starts) < n
-    size = blocks.lengths().astype(np.float64) if tied else np.ones(n)
-    n_pos = (
-        np.add.reduceat(ordered, blocks.starts, dtype=np.intp).astype(np.float64)
-        if tied
-        else ordered.astype(np.float64)
-    )
-    below = n - blocks.starts - size
+    n, k, below, size, n_pos = blocks.n, blocks.k, blocks.below, blocks.size, blocks.n_pos
     value = phi._sums(below, below + size, np.array([float(n)])) / size
-    whole, own = _slopes(phi, blocks, below, size)
+    whole, own = _slopes(phi, blocks)
     moved = n_pos * whole
     # Ranks gained by the positives above, then those of the same block.
     tail = np.cumsum(moved) - moved + n_pos * own
@@ -295,7 +347,7 @@ def _mean_influence(
     extremes = phi._at_ranks(np.array([1.0, float(n)]), np.array([float(n)]))
     return ClassInfluence(
         estimate=float(np.sum(n_pos * value)) / k,
-        values=_by_item(blocks, ordered, if_positive, if_negative),
+        values=_by_row(blocks, positive, if_positive, if_negative),
         positive=positive,
         ends=(
             float(extremes[0]) + total / (n + 1.0),
@@ -306,33 +358,35 @@ def _mean_influence(
     )
 
 
-def _by_item(
-    blocks: TiedBlocks, ordered: BoolArray, if_positive: FloatArray, if_negative: FloatArray
+def _by_row(
+    blocks: CountedBlocks, positive: BoolArray, if_positive: FloatArray, if_negative: FloatArray
 ) -> FloatArray:
-    """Give each item the value of its block for its class; ``ordered`` are the labels there."""
-    if len(blocks.starts) < len(ordered):
-        block = np.repeat(np.arange(len(blocks.starts)), blocks.lengths())
-        if_positive, if_negative = if_positive[block], if_negative[block]
-    values = np.empty(len(ordered))
-    values[blocks.order] = np.where(ordered, if_positive, if_negative)
+    """Give each row the value of its block for its class."""
+    order = blocks.rows.order
+    values = np.empty(len(order))
+    values[order] = np.where(
+        positive[order], blocks.to_rows(if_positive), blocks.to_rows(if_negative)
+    )
     return values
 
 
-def _slopes(
-    phi: ScoreGeneratingFunction, blocks: TiedBlocks, below: FloatArray, size: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _slopes(phi: ScoreGeneratingFunction, blocks: CountedBlocks) -> tuple[FloatArray, FloatArray]:
     """Derivative of the value of each block by its rank, from items below it and from its own.
 
     An item within the block moves the part of the block that lies above it.
     """
-    n = len(blocks.order)
-    rank = np.arange(n, 0.0, -1.0)
-    slope = _slope_at(phi, rank, n)
-    if len(size) == n:
+    n, size = blocks.n, blocks.size
+    if blocks.untied:
+        slope = _slope_at(phi, np.arange(n, 0.0, -1.0), n)
         return slope, slope / 2.0
-    within = (rank - np.repeat(below, blocks.lengths()) - 0.5) / np.repeat(size, blocks.lengths())
-    whole = np.add.reduceat(slope, blocks.starts) / size
-    return whole, np.add.reduceat(slope * within, blocks.starts) / size
+    whole, own = np.zeros((2, len(size)))
+    rank = float(n)
+    for some, first, block, place in places_of(size):
+        slope = _slope_at(phi, np.arange(rank, rank - len(place), -1.0), n)
+        rank -= len(place)
+        whole[some] += np.add.reduceat(slope, first)
+        own[some] += np.add.reduceat(slope * (1.0 - (place + 0.5) / size[some][block]), first)
+    return whole / size, own / size
 
 
 def _slope_at(phi: ScoreGeneratingFunction, rank: FloatArray, n: int) -> FloatArray:
@@ -399,20 +453,26 @@ def _block_of_rank(rank: int, below: FloatArray) -> int:
 
 
 def partial_auc_influence_of(
-    positive: BoolArray, score: FloatArray, max_fpr: float, min_tpr: float
+    positive: BoolArray,
+    score: FloatArray,
+    max_fpr: float,
+    min_tpr: float,
+    counts: FloatArray | None = None,
 ) -> ClassInfluence:
     """Influence of checked items on the raw area under a part of the ROC curve.
 
     Parameters
     ----------
-    positive : ndarray of bool of shape (n,)
+    positive : ndarray of bool of shape (n_rows,)
         Which items are positive; both classes are present.
-    score : ndarray of shape (n,)
+    score : ndarray of shape (n_rows,)
         Scores without NaN.
     max_fpr : float
         Largest false positive rate that counts, in (0, 1].
     min_tpr : float
         Smallest true positive rate that counts, in [0, 1).
+    counts : ndarray of shape (n_rows,) or None, default=None
+        Number of items of each row, whole numbers; None is one.
 
     Returns
     -------
@@ -420,10 +480,8 @@ def partial_auc_influence_of(
         The influence; the curve is straight across tied items, and the target does not depend on
         the share of positives.
     """
-    blocks = tied_blocks(score)
-    ordered = positive[blocks.order]
-    n_pos = np.add.reduceat(ordered, blocks.starts, dtype=np.intp).astype(np.float64)
-    n_neg = blocks.lengths() - n_pos
+    blocks = counted_blocks(score, positive, counts)
+    n_pos, n_neg = blocks.n_pos, blocks.size - blocks.n_pos
     k, m = n_pos.sum(), n_neg.sum()
     tpr, fpr = np.cumsum(n_pos) / k, np.cumsum(n_neg) / m
     tpr_above, fpr_above = tpr - n_pos / k, fpr - n_neg / m
@@ -448,11 +506,12 @@ def partial_auc_influence_of(
     area = float(np.sum(np.where(n_neg > 0.0, height * n_neg, 0.0))) / float(m)
     return ClassInfluence(
         estimate=area,
-        values=_by_item(blocks, ordered, if_positive, if_negative),
+        values=_by_row(blocks, positive, if_positive, if_negative),
         positive=positive,
         ends=(0.0, max_fpr, 0.0, min_tpr - 1.0),
         range=(0.0, max_fpr * (1.0 - min_tpr)),
         label_slope=0.0,
+        counts=counts,
     )
 
 

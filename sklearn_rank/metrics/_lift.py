@@ -60,7 +60,7 @@ class LiftMeasure(Measure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes, each counted once.
+            One list with items of both classes; weights are whole and count them.
 
         Returns
         -------
@@ -104,7 +104,7 @@ def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInflu
     Parameters
     ----------
     lists : ScoredLists
-        One list with items of both classes, each counted once.
+        One list with items of both classes; weights are whole and count them.
     fractions : sequence of float
         Shares of the items that make the top, in (0, 1]; of several the mean ratio is meant.
 
@@ -113,7 +113,8 @@ def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInflu
     ClassInfluence
         The influence; exact in its estimate and range where the tops hold whole items.
     """
-    return linear_rank_influence_of(lists.positive, lists.score, _InTops(tuple(fractions)))
+    phi = _InTops(tuple(fractions))
+    return linear_rank_influence_of(lists.positive, lists.score, phi, counts=lists.weight)
 
 
 def lift_score(

@@ -98,7 +98,7 @@ class _RankStatistic(Measure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes, each counted once.
+            One list with items of both classes; weights are whole and count them.
 
         Returns
         -------
@@ -109,7 +109,9 @@ class _RankStatistic(Measure):
         if not self.has_influence:
             return None
         if self.normalize == "mean":
-            return linear_rank_influence_of(lists.positive, lists.score, self._phi)
+            return linear_rank_influence_of(
+                lists.positive, lists.score, self._phi, counts=lists.weight
+            )
         return _minmax_influence(lists, self._phi)
 
 
@@ -258,7 +260,7 @@ class BEDROCMeasure(_EarlyRecognition):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes, each counted once.
+            One list with items of both classes; weights are whole and count them.
 
         Returns
         -------
@@ -340,7 +342,7 @@ class AUCMeasure(Measure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes, each counted once.
+            One list with items of both classes; weights are whole and count them.
 
         Returns
         -------
@@ -352,7 +354,9 @@ class AUCMeasure(Measure):
 
 def _minmax_influence(lists: ScoredLists, phi: ScoreGeneratingFunction) -> ClassInfluence:
     """Influence on the statistic between the worst and the best order."""
-    return linear_rank_influence_of(lists.positive, lists.score, phi, normalize="minmax")
+    return linear_rank_influence_of(
+        lists.positive, lists.score, phi, normalize="minmax", counts=lists.weight
+    )
 
 
 def _auc_utilities(lists: Lists) -> FloatArray:

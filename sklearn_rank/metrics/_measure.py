@@ -273,7 +273,7 @@ class Measure(ABC):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes, each counted once.
+            One list with items of both classes; weights are whole and count them.
 
         Returns
         -------

@@ -115,7 +115,7 @@ class PartialAUCMeasure(ConventionalMeasure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes, each counted once.
+            One list with items of both classes; weights are whole and count them.
 
         Returns
         -------
@@ -125,7 +125,11 @@ class PartialAUCMeasure(ConventionalMeasure):
         if not self.has_influence:
             return None
         raw = partial_auc_influence_of(
-            lists.positive, lists.score, float(self.max_fpr), float(self.min_tpr)
+            lists.positive,
+            lists.score,
+            float(self.max_fpr),
+            float(self.min_tpr),
+            counts=lists.weight,
         )
         # Scales are linear in the area: this area is at 0, that one at 1.
         low, high = self.range

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._blocks import tied_blocks
-from .._order import ragged_ranges
+from .._blocks import counted_blocks, places_of
 from .._typing import BoolArray, FloatArray
 from ._score_generating import ScoreGeneratingFunction
 
 __all__ = ["rank_bias"]
 
 
-def rank_bias(positive: BoolArray, score: FloatArray, phi: ScoreGeneratingFunction) -> float:
+def rank_bias(
+    positive: BoolArray,
+    score: FloatArray,
+    phi: ScoreGeneratingFunction,
+    counts: FloatArray | None = None,
+) -> float:
     """Estimate by how much the mean statistic exceeds its target on average, labels fixed.
 
     The mean over the positives of ``E[phi(R / (n + 1))] - phi(F)``, where the rank R of an item at
@@ -22,29 +26,44 @@ def rank_bias(positive: BoolArray, score: FloatArray, phi: ScoreGeneratingFuncti
 
     Parameters
     ----------
-    positive : ndarray of bool of shape (n,)
+    positive : ndarray of bool of shape (n_rows,)
         Which items are positive.
-    score : ndarray of shape (n,)
+    score : ndarray of shape (n_rows,)
         Scores without NaN.
     phi : ScoreGeneratingFunction
         The function.
+    counts : ndarray of shape (n_rows,) or None, default=None
+        Number of items of each row, whole numbers; None is one.
 
     Returns
     -------
     float
         The bias.
     """
-    blocks = tied_blocks(score)
-    n, k = len(score), int(np.count_nonzero(positive))
-    n_pos = blocks.totals(positive.astype(np.float64))
-    size = blocks.lengths()
+    blocks = counted_blocks(score, positive, counts)
+    n, k, n_pos, size = blocks.n, blocks.k, blocks.n_pos, blocks.size
     some = np.flatnonzero(n_pos)
-    length = size[some]
-    place = (ragged_ranges(np.zeros_like(length), length) + 0.5) / np.repeat(length, length)
-    above = np.repeat((np.cumsum(n_pos) - n_pos)[some], length)
-    above += place * np.repeat(n_pos[some], length)
-    all_above = np.repeat((np.cumsum(size) - size)[some], length)
-    all_above = all_above + place * np.repeat(length, length)
+    pos_above, above = (np.cumsum(n_pos) - n_pos)[some], (np.cumsum(size) - size)[some]
+    n_pos, size = n_pos[some], size[some]
+    total = 0.0
+    for inside, _, block, place in places_of(size):
+        length, in_class = size[inside][block], n_pos[inside][block]
+        share = (place + 0.5) / length
+        gain = _gains(
+            phi,
+            n,
+            k,
+            pos_above[inside][block] + share * in_class,
+            above[inside][block] + place + 0.5,
+        )
+        total += float(np.sum(in_class / length * gain))
+    return total / k
+
+
+def _gains(
+    phi: ScoreGeneratingFunction, n: int, k: int, above: FloatArray, all_above: FloatArray
+) -> FloatArray:
+    """Bias at places with so many positives, and so many items, above."""
     cdf_pos = (k - above) / k
     cdf_neg = (n - k - (all_above - above)) / (n - k)
     cdf = (n - all_above) / n
@@ -64,5 +83,4 @@ def rank_bias(positive: BoolArray, score: FloatArray, phi: ScoreGeneratingFuncti
     # Three nodes are exact for the normal distribution up to phi of degree five.
     for share, sign in ((1 / 6, -1.0), (2 / 3, 0.0), (1 / 6, 1.0)):
         expected += share * continuous((mean + sign * reach) * (n + 1.0))
-    gain = expected - continuous(cdf * (n + 1.0))
-    return float(np.sum(np.repeat(n_pos[some] / length, length) * gain) / k)
+    return expected - continuous(cdf * (n + 1.0))

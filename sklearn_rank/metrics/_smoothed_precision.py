@@ -65,7 +65,7 @@ class SmoothedPrecisionAtTopMeasure(Measure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes, each counted once.
+            One list with items of both classes; weights are whole and count them.
 
         Returns
         -------

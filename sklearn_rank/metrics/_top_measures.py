@@ -117,7 +117,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes, each counted once.
+            One list with items of both classes; weights are whole and count them.
 
         Returns
         -------
