@@ -1,5 +1,6 @@
 """Data: bundled real sets with their origin and licence, loaders, and generators."""
 
+from .._row_batches import RowBatches
 from ._clicks import make_clicks
 from ._ionosphere import load_ionosphere
 from ._label_ranking import load_label_ranking
@@ -9,6 +10,7 @@ from ._subset_ranking import make_subset_ranking
 from ._trec import join_qrels, load_qrels, load_trec_run
 
 __all__ = [
+    "RowBatches",
     "join_qrels",
     "load_ionosphere",
     "load_label_ranking",

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .._label_orders import ABOVE
+from .._letor_lines import LineError, open_file
 from .._typing import AnyArray, FloatArray
-from ._letor_lines import LineError, open_file
 
 __all__ = ["Fields", "is_missing", "numbers_of", "read_fields", "words_of"]
 

@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._arguments import check_flag, check_whole
+from .._letor_lines import Table, ZeroBased, ids_from, read_table
 from .._typing import AnyArray
 from .._warn import warn
-from ._letor_lines import Table, ZeroBased, read_table
 
 __all__ = ["load_letor"]
 
@@ -172,7 +172,7 @@ def load_letor(
             for file in files
         ],
     )
-    ids = _ids(list(queries))
+    ids = ids_from(list(queries))
     for joined in _leaves(tables):
         _warn_of_shared_queries(joined, ids)
     layout = _layout(
@@ -299,17 +299,6 @@ def _leaves(tree: Any) -> Iterator[list[Table]]:
             yield from _leaves(inner)
     else:
         yield tree
-
-
-def _ids(written: list[bytes]) -> AnyArray:
-    """Ids by number: integers if each is written as the integer is, so that none are merged."""
-    try:
-        integers = np.array([int(text) for text in written], dtype=np.int64)
-    except (ValueError, OverflowError):
-        integers = np.zeros(0, dtype=np.int64)
-    if [b"%d" % number for number in integers] == written:
-        return integers
-    return np.array([text.decode(errors="backslashreplace") for text in written])
 
 
 def _warn_of_shared_queries(joined: list[Table], ids: AnyArray) -> None:

@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 from sklearn.utils import Bunch
 
-from sklearn_rank.datasets import _letor_lines, load_letor
+from sklearn_rank import _letor_lines
+from sklearn_rank.datasets import load_letor
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(os.environ.get("SKLEARN_RANK_DATA", ROOT.parent / "shared" / "data"))

@@ -9,15 +9,26 @@ import mmap
 import os
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._typing import AnyArray, FloatArray
+from ._typing import AnyArray, FloatArray
 
-__all__ = ["LineError", "Table", "ZeroBased", "open_file", "read_table"]
+__all__ = [
+    "Block",
+    "LineError",
+    "Table",
+    "ZeroBased",
+    "are_integers",
+    "ids_from",
+    "name_of",
+    "open_file",
+    "read_blocks",
+    "read_table",
+]
 
 ZeroBased: TypeAlias = bool | Literal["auto"]
 
@@ -62,6 +73,34 @@ class Table:
     lowest: int | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows of a file that follow each other.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_rows, width)
+        Features by index.
+    target : ndarray of shape (n_rows,)
+        Labels.
+    query : array of int
+        For each row a number of its query.
+    comments : list of str
+        What follows the first ``#`` of each row; empty if it was not kept.
+    width : int
+        Highest index and one, 0 without features.
+    lowest : int or None
+        Lowest index, None without features.
+    """
+
+    X: Any
+    target: FloatArray
+    query: array[int]
+    comments: list[str]
+    width: int
+    lowest: int | None
+
+
 def read_table(
     source: Any,
     queries: dict[bytes, int],
@@ -100,14 +139,81 @@ def read_table(
     ValueError
         If the file has no rows or is cut off.
     """
+    table = Table(name=name_of(source), comments=[] if comments else None)
+    blocks = read_blocks(
+        source, queries, sparse=sparse, zero_based=zero_based, comments=comments, dtype=dtype
+    )
+    for block in blocks:
+        table.blocks.append(block.X)
+        table.targets.append(block.target)
+        table.query.extend(block.query)
+        if table.comments is not None:
+            table.comments.extend(block.comments)
+        table.width = max(table.width, block.width)
+        if block.lowest is not None:
+            table.lowest = (
+                block.lowest if table.lowest is None else min(table.lowest, block.lowest)
+            )
+    if not table.targets:
+        raise ValueError(
+            f"{table.name} has no rows: remove it or check that it is the right file."
+        )
+    return table
+
+
+def name_of(source: Any) -> str:
+    """Name a file in messages.
+
+    Parameters
+    ----------
+    source : path or binary stream
+        The file.
+
+    Returns
+    -------
+    str
+        Its name, "stream" for a stream without one.
+    """
+    return str(getattr(source, "name", "stream") if hasattr(source, "read") else source)
+
+
+def read_blocks(
+    source: Any,
+    queries: dict[bytes, int],
+    *,
+    sparse: bool,
+    zero_based: ZeroBased,
+    comments: bool,
+    dtype: Any,
+    rows: int | None = None,
+) -> Iterator[Block]:
+    """Read one file, some rows at a time.
+
+    Parameters
+    ----------
+    source : path or binary stream
+        The file; a name that ends in ``.gz`` or ``.bz2`` is decompressed.
+    queries : dict of bytes to int
+        Number of each query id as written; new ids are added.
+    sparse, zero_based, comments, dtype
+        As for :func:`read_table`.
+    rows : int or None, default=None
+        Rows of a block; None is ``ROWS``.
+
+    Yields
+    ------
+    Block
+        The next rows, at least one; closing the generator closes the file.
+    """
     is_stream = hasattr(source, "read")
-    name = str(getattr(source, "name", "stream") if is_stream else source)
+    name = name_of(source)
     stream = source if is_stream else open_file(source)
-    table = Table(name=name, comments=[] if comments else None)
-    lines = _Lines(stream, table, queries)
+    lines = _Lines(stream, name, queries, ROWS if rows is None else rows, comments)
     try:
         while not lines.exhausted:
-            _read_block(lines, table, sparse=sparse, zero_based=zero_based, dtype=dtype)
+            block = _read_block(lines, sparse=sparse, zero_based=zero_based, dtype=dtype)
+            if block is not None:
+                yield block
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(
             f"{name} cannot be decompressed after line {lines.number} ({error}): it is cut off or"
@@ -116,9 +222,45 @@ def read_table(
     finally:
         if not is_stream:
             stream.close()
-    if not table.targets:
-        raise ValueError(f"{name} has no rows: remove it or check that it is the right file.")
-    return table
+
+
+def are_integers(written: Iterable[bytes]) -> bool:
+    """Whether each id is written as an integer of 64 bits is, so that none are merged.
+
+    Parameters
+    ----------
+    written : iterable of bytes
+        Ids as they stand in the file.
+
+    Returns
+    -------
+    bool
+        Whether they can be read as integers.
+    """
+    try:
+        return all(b"%d" % int(text) == text and -(2**63) <= int(text) < 2**63 for text in written)
+    except ValueError:
+        return False
+
+
+def ids_from(written: list[bytes], integers: bool | None = None) -> AnyArray:
+    """Read ids as integers where all are written as such, else as words.
+
+    Parameters
+    ----------
+    written : list of bytes
+        Ids as they stand in the file.
+    integers : bool or None, default=None
+        Whether they are integers; None finds out.
+
+    Returns
+    -------
+    ndarray of shape (n_ids,)
+        The ids, int64 or str.
+    """
+    if are_integers(written) if integers is None else integers:
+        return np.array([int(text) for text in written], dtype=np.int64)
+    return np.array([text.decode(errors="backslashreplace") for text in written])
 
 
 def open_file(path: Any) -> IO[bytes]:
@@ -143,9 +285,7 @@ def open_file(path: Any) -> IO[bytes]:
     return open(path, "rb")
 
 
-def _read_block(
-    lines: _Lines, table: Table, *, sparse: bool, zero_based: ZeroBased, dtype: Any
-) -> None:
+def _read_block(lines: _Lines, *, sparse: bool, zero_based: ZeroBased, dtype: Any) -> Block | None:
     # All of sklearn.datasets: a third of what importing this package would take.
     from sklearn.datasets import load_svmlight_file
 
@@ -156,23 +296,24 @@ def _read_block(
         raise
     except (ValueError, OverflowError) as error:
         fault = _fault(lines.body, first=0 if zero_based else 1) or f"{error}; correct it"
-        raise LineError(f"{table.name}, line {lines.number}: {fault}.") from error
+        raise LineError(f"{lines.name}, line {lines.number}: {fault}.") from error
     if not len(y):
-        return
+        return None
     if not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y)))
         raise LineError(
-            f"{table.name}, line {lines.numbers[row]}: the label is {y[row]:g}, but must be"
+            f"{lines.name}, line {lines.numbers[row]}: the label is {y[row]:g}, but must be"
             " finite; remove the line or give it a grade."
         )
-    width = 0
-    if X.nnz:
-        width = int(X.indices.max()) + 1
-        lowest = int(X.indices.min())
-        table.lowest = lowest if table.lowest is None else min(table.lowest, lowest)
-    table.blocks.append(_sparse_block(X) if sparse else _dense_block(X, width))
-    table.targets.append(y)
-    table.width = max(table.width, width)
+    width = int(X.indices.max()) + 1 if X.nnz else 0
+    return Block(
+        X=_sparse_block(X) if sparse else _dense_block(X, width),
+        target=y,
+        query=lines.query,
+        comments=lines.comments,
+        width=width,
+        lowest=int(X.indices.min()) if X.nnz else None,
+    )
 
 
 def _dense_block(X: Any, width: int) -> AnyArray:
@@ -202,22 +343,28 @@ class _Lines(io.BufferedIOBase):
     comments. Because it parses as it reads, a line that it refuses is the last one read.
     """
 
-    def __init__(self, stream: Any, table: Table, queries: dict[bytes, int]) -> None:
+    def __init__(
+        self, stream: Any, name: str, queries: dict[bytes, int], rows: int, comments: bool
+    ) -> None:
         self._lines: Iterator[bytes] = iter(stream)
-        self._table = table
         self._queries = queries
+        self._rows = rows
+        self._keeps_comments = comments
+        self.name = name
         self.number = 0
-        self.numbers: list[int] = []
         self.body = b""
         self.exhausted = False
+        self.begin_block()
 
     def begin_block(self) -> None:
         """Let the next rows be read."""
-        self.numbers = []
+        self.numbers: list[int] = []
+        self.query: array[int] = array("q")
+        self.comments: list[str] = []
 
     def readline(self, size: int | None = -1) -> bytes:
         """Return the next row, nothing at the end of the block or of the file."""
-        if len(self.numbers) == ROWS:
+        if len(self.numbers) == self._rows:
             return b""
         for line in self._lines:
             self.number += 1
@@ -233,22 +380,21 @@ class _Lines(io.BufferedIOBase):
     def _first(self, line: Any) -> bytes:
         if not isinstance(line, bytes):
             raise TypeError(
-                f"{self._table.name} gives text instead of bytes: open it in binary mode, 'rb'."
+                f"{self.name} gives text instead of bytes: open it in binary mode, 'rb'."
             )
         return line.removeprefix(BYTE_ORDER_MARK)
 
     def _row(self, entries: list[bytes], comment: bytes) -> bytes:
-        table = self._table
         qid = entries[1] if len(entries) > 1 else b""
         if not qid.startswith(b"qid:") or qid == b"qid:":
             raise LineError(
-                f"{table.name}, line {self.number}: the query id 'qid:ID' does not follow the"
+                f"{self.name}, line {self.number}: the query id 'qid:ID' does not follow the"
                 " label; add it, or read files without ids by"
                 " sklearn.datasets.load_svmlight_file."
             )
-        table.query.append(self._queries.setdefault(qid[4:], len(self._queries)))
-        if table.comments is not None:
-            table.comments.append(comment.strip().decode(errors="backslashreplace"))
+        self.query.append(self._queries.setdefault(qid[4:], len(self._queries)))
+        if self._keeps_comments:
+            self.comments.append(comment.strip().decode(errors="backslashreplace"))
         self.numbers.append(self.number)
         features = entries[2] if len(entries) > 2 else b""
         if b":NULL" in features:
