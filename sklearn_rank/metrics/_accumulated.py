@@ -12,7 +12,6 @@ import numpy as np
 from .._lists import Lists, ScoredLists, group_scored_rows
 from .._typing import AnyArray, FloatArray
 from .._validation import LARGEST_WEIGHT, CheckedRows, check_qid
-from ._measure import Measure
 from ._score_table import ScoreTable
 from ._weight_scale import warn_of_equal_weights
 
@@ -26,7 +25,7 @@ class Kept(ABC):
     """What is kept of the rows that an accumulator was given."""
 
     @abstractmethod
-    def add(self, lists: ScoredLists, measure: Measure) -> None:
+    def add(self, lists: ScoredLists, measure: Any) -> None:
         """Add the lists of one update; nothing is changed if that fails.
 
         Parameters
@@ -63,7 +62,7 @@ class Kept(ABC):
         raise TypeError(f"{type(self).__name__} has no lists to renumber.")
 
     @abstractmethod
-    def result(self, measure: Measure) -> float:
+    def result(self, measure: Any) -> float:
         """Evaluate the measure.
 
         Parameters
@@ -90,7 +89,7 @@ class KeptTable(Kept):
         self._waiting: list[ScoreTable] = []
         self._n_waiting = 0
 
-    def add(self, lists: ScoredLists, measure: Measure) -> None:
+    def add(self, lists: ScoredLists, measure: Any) -> None:
         """Add the rows of one list.
 
         Parameters
@@ -132,7 +131,7 @@ class KeptTable(Kept):
         """The table of all rows."""
         return self._merge()
 
-    def result(self, measure: Measure) -> float:
+    def result(self, measure: Any) -> float:
         """Evaluate the measure.
 
         Parameters
@@ -264,7 +263,7 @@ class KeptQueries(Kept):
         self._whole = True
         self._equal = self._unequal = False
 
-    def add(self, lists: ScoredLists, measure: Measure) -> None:
+    def add(self, lists: ScoredLists, measure: Any) -> None:
         """Evaluate the measure on the queries of one update.
 
         Parameters
@@ -339,7 +338,7 @@ class KeptQueries(Kept):
             self._runs[-1] = self._runs[-1].merge(last)
         return self._runs[0]
 
-    def result(self, measure: Measure) -> float:
+    def result(self, measure: Any) -> float:
         """Evaluate the measure.
 
         Parameters
@@ -366,7 +365,7 @@ class KeptRows(Kept):
     def __init__(self) -> None:
         self._parts: list[ScoredLists] = []
 
-    def add(self, lists: ScoredLists, measure: Measure) -> None:
+    def add(self, lists: ScoredLists, measure: Any) -> None:
         """Add the rows of the lists of one update.
 
         Parameters
@@ -442,7 +441,7 @@ class KeptRows(Kept):
         )
         return group_scored_rows(rows, lambda checked: labels)
 
-    def result(self, measure: Measure) -> float:
+    def result(self, measure: Any) -> float:
         """Evaluate the measure.
 
         Parameters

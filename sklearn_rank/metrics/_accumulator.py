@@ -10,11 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from .._arguments import check_choice
-from .._lists import ScoredLists
-from .._typing import AnyArray
 from ._accumulated import Kept, KeptQueries, KeptRows, KeptTable, QueryValues
 from ._grammar import MeasureLike, get_measure
 from ._measure import Measure
+from ._parts import read_part
 from ._score_table import ScoreTable
 
 __all__ = ["Accumulator"]
@@ -209,41 +208,26 @@ class Accumulator:
     def _update(
         self, y_true: Any, y_score: Any, qid: Any, sample_weight: Any, query_weight: Any
     ) -> None:
-        measure = self.measure
-        measure._check_arguments(sample_weight=sample_weight, query_weight=query_weight)
-        form = "list" if qid is None else "ids"
-        shape = _shape(y_true)
-        if _is_empty(y_true, y_score) or _counts_for_nothing(sample_weight, shape, y_score):
-            if len(shape) == 2:
-                self._n_matrix_rows += shape[0]
-            return
-        silent = query_weight is not None and _all_zero(query_weight, shape[:1])
-        lists = measure._read(
+        part = read_part(
+            self.measure,
             y_true,
             y_score,
             qid=qid,
             sample_weight=sample_weight,
-            query_weight=None if silent else query_weight,
+            query_weight=query_weight,
             pos_label=self._pos_label,
         )
-        if silent:
-            lists = replace(lists, query_weight=np.zeros(lists.n_lists))
-        if qid is None and lists.ids is not None:
-            form = "rows"
-            lists = replace(lists, ids=lists.ids + self._n_matrix_rows)
-        if form == "list" and query_weight is not None:
-            raise ValueError(
-                "query_weight weighs the queries of a mean, and without qid all rows are one list:"
-                " pass qid, or leave query_weight out."
-            )
-        self._check_form(form)
-        classes = self._joined_classes(self._classes_of(lists, y_true))
-        kept = self._new_kept(form) if self._kept is None else self._kept
-        kept.add(replace(lists, rows=None), measure)
-        self._kept, self._form, self._classes = kept, form, classes
-        self._n_items += len(lists.labels)
-        if form == "rows":
-            self._n_matrix_rows += shape[0]
+        lists = part.lists
+        if lists is not None:
+            if part.form == "rows":
+                lists = replace(lists, ids=np.asarray(lists.ids) + self._n_matrix_rows)
+            self._check_form(part.form)
+            classes = self._joined_classes(part.classes)
+            kept = self._new_kept(part.form) if self._kept is None else self._kept
+            kept.add(lists, self.measure)
+            self._kept, self._form, self._classes = kept, part.form, classes
+            self._n_items += len(lists.labels)
+        self._n_matrix_rows += part.n_matrix_rows
 
     def _check_form(self, form: str) -> None:
         if self._form not in (None, form):
@@ -260,24 +244,6 @@ class Accumulator:
         if measure.weights == "none" or measure.by_class or as_rows:
             return KeptRows()
         return KeptTable()
-
-    # ---------------------------------------------------------------------- the classes of labels
-
-    def _classes_of(self, lists: ScoredLists, y_true: Any) -> dict[bool, Any]:
-        """Labels of the negatives and of the positives, where labels are classes."""
-        of_classes = self.measure.kind == "binary" or self._pos_label is not None
-        if self.measure.by_class or not of_classes:
-            return {}
-        if self.measure.label_type(self._pos_label).rel is not None:
-            return {}
-        positive = lists.labels if lists.labels.dtype.kind == "b" else lists.labels == 1
-        found = {}
-        for value in (False, True):
-            place = int(np.argmax(positive == value))
-            if positive[place] == value:
-                row = place if lists.rows is None else int(lists.rows[place])
-                found[value] = np.asarray(y_true).ravel()[row : row + 1].tolist()[0]
-        return found
 
     def _joined_classes(self, found: dict[bool, Any]) -> dict[bool, Any]:
         for value, label in found.items():
@@ -380,22 +346,6 @@ def _listed(classes: dict[bool, Any]) -> str:
     return " and ".join(repr(label) for label in classes.values())
 
 
-def _is_empty(y_true: Any, y_score: Any) -> bool:
-    return _shape(y_true)[:1] == (0,) and _shape(y_score)[:1] == (0,)
-
-
-def _all_zero(weight: Any, shape: tuple[int, ...]) -> bool:
-    """Whether weights of a shape are all 0, so that nothing of what they weigh counts."""
-    array: AnyArray = np.asarray(weight)
-    return array.shape == shape and array.dtype.kind in "biuf" and not array.any()
-
-
-def _counts_for_nothing(sample_weight: Any, shape: tuple[int, ...], y_score: Any) -> bool:
-    if sample_weight is None or _shape(y_score)[: len(shape)] != shape:
-        return False
-    return _all_zero(sample_weight, shape)
-
-
 @contextmanager
 def _named_update(number: int) -> Iterator[None]:
     """Say in errors which update they are of."""
@@ -431,10 +381,3 @@ def _arguments_of(batch: Any, columns: Mapping[str, str | None], number: int) ->
 def _column(batch: Any, name: str) -> Any:
     # Record batches and tables of Arrow have no columns by [].
     return batch.column(name) if hasattr(batch, "column") else batch[name]
-
-
-def _shape(values: Any) -> tuple[int, ...]:
-    try:
-        return np.shape(values)
-    except ValueError:  # rows of different lengths, which are refused where they are read
-        return (-1,)

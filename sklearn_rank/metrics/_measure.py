@@ -363,6 +363,19 @@ class Measure(ABC):
         self._check_arguments(**given, **relevant)
         lists = self._read(y_true, y_score, qid=qid, pos_label=pos_label, **given)
         self._check_weights(lists)
+        return self._with_relevant(lists, np.shape(y_true), sample_weight, pos_label, **relevant)
+
+    def _with_relevant(
+        self,
+        lists: ScoredLists,
+        shape: tuple[int, ...],
+        sample_weight: Any,
+        pos_label: Any,
+        *,
+        n_relevant: Any,
+        ideal: Any,
+    ) -> ScoredLists:
+        """Add what is known of relevant items that are not among the rows."""
         if n_relevant is None and ideal is None:
             return lists
         if sample_weight is not None:
@@ -370,7 +383,6 @@ class Measure(ABC):
                 "sample_weight repeats items of the lists, and n_relevant or ideal says which"
                 " relevant items there are: leave out one of the two."
             )
-        shape = np.shape(y_true)
         if ideal is None:
             return with_n_relevant(lists, shape, n_relevant)
         rel = self.label_type(pos_label).rel
