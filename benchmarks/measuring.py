@@ -45,7 +45,7 @@ def pinned_environment(**extra):
     return environment
 
 
-def run_worker(script, request, *, timeout=None, **extra):
+def run_worker(script, request, *, timeout=None, python=sys.executable, **extra):
     """Run ``script --worker`` in a fresh, pinned process and return what it reported.
 
     Parameters
@@ -56,6 +56,8 @@ def run_worker(script, request, *, timeout=None, **extra):
         Anything that JSON can carry.
     timeout : float or None
         Seconds after which the process is ended.
+    python : str
+        Interpreter, for peers that live in an environment of their own.
     **extra : str
         More environment variables.
 
@@ -71,7 +73,7 @@ def run_worker(script, request, *, timeout=None, **extra):
         problem = ""
         try:
             done = subprocess.run(
-                [sys.executable, script, "--worker", str(asked), str(answered)],
+                [python, script, "--worker", str(asked), str(answered)],
                 env=pinned_environment(**extra),
                 capture_output=True,
                 text=True,
@@ -160,6 +162,49 @@ def resident_memory(key):
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{key}:"))
 
 
+def processes_below():
+    """Return the ids of this process and of all that it started and that still run (Linux)."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
+        except OSError:  # it ended meanwhile
+            continue
+    found = {os.getpid()}
+    while more := {one for one, parent in parents.items() if parent in found} - found:
+        found |= more
+    return sorted(found)
+
+
+def tree_memory(key, processes=None):
+    """Sum a line of ``/proc/*/status``, in bytes, over processes (Linux).
+
+    By default these are this one and all below it.
+    """
+    total = 0
+    for one in processes or processes_below():
+        try:
+            lines = Path(f"/proc/{one}/status").read_text().splitlines()
+        except OSError:
+            continue
+        total += sum(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{key}:"))
+    return total
+
+
+def tree_seconds():
+    """Sum the CPU seconds of this process and of all below it, ended ones included (Linux)."""
+    ticks, this = 0, os.getpid()
+    for one in set(processes_below()) - {this}:
+        try:
+            fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        ticks += sum(map(int, fields[11:15]))
+    ended = os.times()
+    ticks = ticks / os.sysconf("SC_CLK_TCK")
+    return ticks + time.process_time() + ended.children_user + ended.children_system
+
+
 def describe_machine(*packages):
     """Return one line about the machine and one about versions, also those of more packages."""
     processor = platform.processor() or platform.machine()
@@ -227,6 +272,22 @@ def write_table(path, rows, columns):
         path.write_text("".join(f"| {' | '.join(line)} |\n" for line in lines))
     else:
         raise ValueError(f"--output must end in .csv or .md, got {path.name}.")
+
+
+def stored_results(name):
+    """Read rows of ``results/`` as text by key, none if there is no such file."""
+    path = RESULTS / f"{name}.csv"
+    if not path.exists():
+        return []
+    with path.open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def update_results(name, rows, keys):
+    """Store rows beside those of earlier runs, in the place of those with the same keys."""
+    fresh = {tuple(str(row[key]) for key in keys): row for row in rows}
+    kept = {tuple(row[key] for key in keys): row for row in stored_results(name)}
+    store_results(name, list((kept | fresh).values()))
 
 
 def store_results(name, rows, made_with=""):
