@@ -6,6 +6,7 @@ from ._accuracy_at_top import (
     select_solution,
     solve_accuracy_at_top,
 )
+from ._block_problem import BlockProblem, Blocks
 from ._candidates import (
     CandidateSolutions,
     CandidateValues,
@@ -15,14 +16,15 @@ from ._candidates import (
 )
 from ._collapse import collapses, largest_collapsing_mass
 from ._columns import by_columns
-from ._contracts import choose_method
+from ._contracts import LossOfScores, choose_method
 from ._cutting_planes import CuttingPlaneResult, Planes, solve_cutting_planes
 from ._design import Design, as_design, as_kernel_design
 from ._difference_losses import DifferenceLoss, Hinge, Linear, LogisticLoss, SquaredHinge
-from ._hinge import HingeProblem, solve_linear_hinge
+from ._hinge import BlockHingeProblem, HingeProblem, solve_linear_hinge
 from ._kernel import KernelFactor, check_definite, factorise_kernel, factorise_kernel_matrix
 from ._label_problem import LabelProblem
-from ._linear import LinearProblem, LinearSolution, Quadratic, quadratic_expansion, solve_linear
+from ._linear import LinearSolution, solve_linear
+from ._linear_problem import LinearProblem, Quadratic, quadratic_expansion
 from ._newton import solve_pivots_newton
 from ._p_norm_push import PNormPushProblem, solve_p_norm_push
 from ._pivot_problem import PivotProblem, most_blocks
@@ -51,6 +53,9 @@ from ._weak_rankings import FeatureRanking, Features, Found, Stump, Stumps, scor
 
 __all__ = [
     "AccuracyAtTopSolution",
+    "BlockHingeProblem",
+    "BlockProblem",
+    "Blocks",
     "Boosting",
     "CandidateSolutions",
     "CandidateValues",
@@ -73,6 +78,7 @@ __all__ = [
     "LogisticLoss",
     "LogisticLikelihood",
     "LogisticPush",
+    "LossOfScores",
     "PNormPushProblem",
     "PairWeights",
     "PivotProblem",

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from .._typing import FloatArray
+from ._block_problem import BlockProblem, Blocks
 from ._contracts import LossOfScores
 from ._design import Design
-from ._linear import LinearProblem, solve_linear
+from ._linear import RidgeProblem, solve_linear
+from ._linear_problem import LinearProblem
 from ._result import Certificate, SolverResult, relative_gap
 
-__all__ = ["HingeProblem", "solve_linear_hinge"]
+__all__ = ["BlockHingeProblem", "HingeProblem", "solve_linear_hinge"]
 
 # By which factor the curved part of the hinge shrinks from one problem to the next, and its least
 # width relative to the margin.
@@ -21,7 +25,7 @@ SHRINKAGE = 0.25
 LEAST_WIDTH = 1e-9
 
 
-class _SmoothedHinge:
+class SmoothedHinge:
     """Hinge whose kink is a parabola of a width: a difference of two squared hinges."""
 
     is_convex = has_hessian_product = has_curvature = True
@@ -42,6 +46,24 @@ class _SmoothedHinge:
 
     def curvature(self, score: FloatArray) -> FloatArray:
         return self.factor * (self.outer.curvature(score) - self.inner.curvature(score))
+
+
+class RoundableHinge(Protocol):
+    """A hinge of pairs of linear scores with a ridge penalty, whose kink can be rounded off."""
+
+    @property
+    def margin(self) -> float:
+        """Margin of the hinge."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of coefficients."""
+
+    def rounded(self, width: float, /) -> RidgeProblem:
+        """The problem of the hinge whose kink is a parabola of a width."""
+
+    def bounds(self, coef: FloatArray, width: float, /) -> tuple[float, float]:
+        """Value of the objective, and a lower bound of its minimum from rounded slopes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,17 +92,44 @@ class HingeProblem:
     alpha: float
     margin: float = 1.0
 
-    def bounds(
-        self, coef: FloatArray, exact: LossOfScores, smoothed: LossOfScores, width: float
-    ) -> tuple[float, float]:
+    @property
+    def n_features(self) -> int:
+        """Number of coefficients."""
+        return self.design.shape[1]
+
+    @cached_property
+    def _outer(self) -> LossOfScores:
+        return self.squared_hinge(self.margin)
+
+    @cached_property
+    def _exact(self) -> LossOfScores:
+        return self.hinge(self.margin)
+
+    def _smoothed(self, width: float) -> SmoothedHinge:
+        return SmoothedHinge(self._outer, self.squared_hinge(self.margin - width), width)
+
+    def rounded(self, width: float) -> RidgeProblem:
+        """Round the kink off to a parabola.
+
+        Parameters
+        ----------
+        width : float
+            Its width, less than the margin.
+
+        Returns
+        -------
+        LinearProblem
+            The problem of the smooth hinge.
+        """
+        return LinearProblem(self.design, self._smoothed(width), self.alpha)
+
+    def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
         """Value of the objective, and a lower bound of its minimum.
 
         Parameters
         ----------
         coef : ndarray of shape (n_features,)
             Coefficients.
-        exact, smoothed : LossOfScores
-            The hinge, and the one whose kink is rounded off.
         width : float
             Width of the rounding.
 
@@ -91,17 +140,179 @@ class HingeProblem:
         lower_bound : float
             Value of the dual objective at the slopes of the rounded hinge at the pairs.
         """
-        scores = self.design.scores(coef)
-        value = exact.value_and_gradient(scores)[0].sum()
-        pulled = self.design.pull_back(smoothed.value_and_gradient(scores)[1])
-        inner = self.hinge(self.margin - width).value_and_gradient(scores)[0].sum()
-        slopes = (value - inner) / width
-        objective = float(value + 0.5 * self.alpha * coef @ coef)
-        return objective, float(self.margin * slopes - pulled @ pulled / (2 * self.alpha))
+        losses = HingeLosses(self._exact, self.hinge(self.margin - width), self._smoothed(width))
+        found = hinge_sums(self.design, losses, coef)
+        return hinge_bounds(*found, coef, self.alpha, self.margin, width)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockHingeProblem:
+    """The :class:`HingeProblem` of all rows, where these are in blocks.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The rows, in whole lists.
+    hinge : callable
+        ``hinge(lists, margin)`` is the hinge of the pairs of lists at a margin, a loss of scores.
+    squared_hinge : callable
+        The squared hinge of the same pairs, likewise.
+    alpha : float
+        Penalty, greater than 0.
+    margin : float, default=1.0
+        Margin of the hinge, greater than 0.
+    factor : float, default=1.0
+        Factor of the hinge, greater than 0.
+    """
+
+    blocks: Blocks
+    hinge: Callable[[Any, float], LossOfScores]
+    squared_hinge: Callable[[Any, float], LossOfScores]
+    alpha: float
+    margin: float = 1.0
+    factor: float = 1.0
+
+    @property
+    def n_features(self) -> int:
+        """Number of coefficients."""
+        return self.blocks.n_features
+
+    def rounded(self, width: float) -> RidgeProblem:
+        """Round the kink off to a parabola.
+
+        Parameters
+        ----------
+        width : float
+            Its width, less than the margin.
+
+        Returns
+        -------
+        BlockProblem
+            The problem of the smooth hinge.
+        """
+        make = partial(_smoothed_hinge, self.squared_hinge, self.margin, width)
+        blocks = self.blocks.on(make)
+        return BlockProblem(blocks, SmoothedHinge, self.alpha, factor=self.factor)
+
+    def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
+        """Value of the objective, and a lower bound of its minimum.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (n_features,)
+            Coefficients.
+        width : float
+            Width of the rounding.
+
+        Returns
+        -------
+        objective : float
+            Value of the objective.
+        lower_bound : float
+            Value of the dual objective at the slopes of the rounded hinge at the pairs.
+        """
+        make = partial(_hinge_losses, self.hinge, self.squared_hinge, self.margin, width)
+        value, inner, pulled = self.blocks.on(make).total(hinge_sums, coef)
+        sums = self.factor * value, self.factor * inner, self.factor * pulled
+        return hinge_bounds(*sums, coef, self.alpha, self.margin, width)
+
+
+class HingeLosses(NamedTuple):
+    """Three hinges of the same pairs.
+
+    Parameters
+    ----------
+    exact : LossOfScores
+        The hinge at the margin.
+    inner : LossOfScores
+        The hinge at the margin less the width of the rounding.
+    smoothed : LossOfScores
+        The hinge whose kink is rounded off.
+    """
+
+    exact: LossOfScores
+    inner: LossOfScores
+    smoothed: LossOfScores
+
+
+def _smoothed_hinge(squared_hinge: Any, margin: float, width: float, lists: Any) -> SmoothedHinge:
+    outer, inner = squared_hinge(lists, margin), squared_hinge(lists, margin - width)
+    return SmoothedHinge(outer, inner, width)
+
+
+def _hinge_losses(
+    hinge: Any, squared_hinge: Any, margin: float, width: float, lists: Any
+) -> HingeLosses:
+    smoothed = _smoothed_hinge(squared_hinge, margin, width, lists)
+    return HingeLosses(hinge(lists, margin), hinge(lists, margin - width), smoothed)
+
+
+def hinge_sums(
+    items: Design, losses: HingeLosses, coef: FloatArray
+) -> tuple[float, float, FloatArray]:
+    """Sums over items from which the bounds are.
+
+    Parameters
+    ----------
+    items : Design
+        The items.
+    losses : HingeLosses
+        Hinges of their pairs.
+    coef : ndarray of shape (n_features,)
+        Coefficients.
+
+    Returns
+    -------
+    value, inner : float
+        Sums of the hinges at the two margins.
+    pulled : ndarray of shape (n_features,)
+        Gradient of the smooth one.
+    """
+    scores = items.scores(coef)
+    value = losses.exact.value_and_gradient(scores)[0].sum()
+    inner = losses.inner.value_and_gradient(scores)[0].sum()
+    pulled = items.pull_back(losses.smoothed.value_and_gradient(scores)[1])
+    return float(value), float(inner), pulled
+
+
+def hinge_bounds(
+    value: float,
+    inner: float,
+    pulled: FloatArray,
+    coef: FloatArray,
+    alpha: float,
+    margin: float,
+    width: float,
+) -> tuple[float, float]:
+    """Objective and dual objective from the sums of :func:`hinge_sums`.
+
+    Parameters
+    ----------
+    value, inner : float
+        Sums of the hinges at the margin, and at the margin less the width.
+    pulled : ndarray of shape (n_features,)
+        Gradient of the smooth hinge.
+    coef : ndarray of shape (n_features,)
+        Coefficients.
+    alpha : float
+        Penalty.
+    margin : float
+        Margin.
+    width : float
+        Width of the rounding.
+
+    Returns
+    -------
+    objective, lower_bound : float
+        The two.
+    """
+    slopes = (value - inner) / width
+    objective = float(value + 0.5 * alpha * coef @ coef)
+    return objective, float(margin * slopes - pulled @ pulled / (2 * alpha))
 
 
 def solve_linear_hinge(
-    problem: HingeProblem,
+    problem: RoundableHinge,
     *,
     tol: float = 1e-4,
     max_iter: int = 1000,
@@ -116,7 +327,7 @@ def solve_linear_hinge(
 
     Parameters
     ----------
-    problem : HingeProblem
+    problem : HingeProblem or BlockHingeProblem
         The problem.
     tol : float, default=1e-4
         Largest duality gap, relative to the objective.
@@ -149,16 +360,14 @@ def solve_linear_hinge(
     >>> found.coef.round(2), found.certificate.converged
     (array([1.]), True)
     """
-    margin, alpha = problem.margin, problem.alpha
-    w = np.zeros(problem.design.shape[1]) if start is None else np.array(start, dtype=np.float64)
-    exact, outer = problem.hinge(margin), problem.squared_hinge(margin)
+    margin = problem.margin
+    w = np.zeros(problem.n_features) if start is None else np.array(start, dtype=np.float64)
     width = margin / 2
     best_w, best, bound, gap = w, np.inf, 0.0, np.inf
     n_iter = 0
     while n_iter < max_iter and width > LEAST_WIDTH * margin:
-        smoothed = _SmoothedHinge(outer, problem.squared_hinge(margin - width), width)
         solution = solve_linear(
-            LinearProblem(problem.design, smoothed, alpha),
+            problem.rounded(width),
             # A problem needs no better solution than its rounding is worth.
             tol=max(1e-9, 1e-3 * np.sqrt(width / margin)),
             max_iter=max_iter - n_iter,
@@ -166,7 +375,7 @@ def solve_linear_hinge(
         )
         n_iter += max(1, solution.certificate.n_iter)
         w = solution.coef
-        objective, lower_bound = problem.bounds(w, exact, smoothed, width)
+        objective, lower_bound = problem.bounds(w, width)
         if objective < best:
             best_w, best = w, objective
         bound = max(bound, lower_bound)

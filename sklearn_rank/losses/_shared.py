@@ -1,5 +1,6 @@
 """What other rooms may import of this one, beside what is public."""
 
+from ._base import LossOnLists
 from ._labellings import Labelling, PairLabellings, TopLabellings
 from ._labellings_counted import AveragePrecisionLabellings, F1Labellings
 from ._names import check_loss
@@ -9,6 +10,7 @@ __all__ = [
     "AveragePrecisionLabellings",
     "F1Labellings",
     "Labelling",
+    "LossOnLists",
     "PairLabellings",
     "ThreadedLoss",
     "TopLabellings",

@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 
 from .._lists import Lists
+from .._typing import FloatArray
 from .._validation import check_propensities
 from .._warn import warn
 from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import CalibrationWarning
 from ..losses import TemplateLoss, get_loss
-from ..metrics import get_measure
+from ..metrics import Measure, get_measure
 from ._propensity import refuse_joint_utilities, refuse_other_losses
 from ._query_base import QueryRanker
 from ._query_checks import check_gains
 
-__all__ = ["CalibratedRanker", "calibrated_loss"]
+__all__ = ["CalibratedRanker", "calibrated_loss", "nothing_to_learn", "with_utilities"]
 
 
 class CalibratedRanker(QueryRanker):
@@ -42,22 +43,16 @@ class CalibratedRanker(QueryRanker):
         labels = measure.label_type(name="y")
         X, lists = self._lists(X, y, qid, weights, labels=labels, reset=reset)
         check_gains(type(self).__name__, measure, lists.labels)
-        utilities = utilities_of(measure, lists)
+        examined = None
         if propensity is not None:
             refuse_other_losses(self.loss)
             refuse_joint_utilities(measure, lists.labels)
             examined = check_propensities(propensity, X.shape[0], lists.rows)
-            utilities = utilities / np.maximum(examined, self.propensity_clip)
-        missing = np.isnan(utilities)
-        lists = lists.with_labels(np.where(missing, 0.0, utilities))
-        if missing.any() and not missing.all():
-            lists = lists.only(~missing[lists.offsets[:-1]])
-        if not np.any(lists.grade > 0):
-            raise ValueError(
-                f"No query has a row of positive utility for {measure.name}, as where none has"
-                " both relevant and other rows: there is nothing to learn from; check y and qid."
-            )
-        return X, lists
+            examined = np.maximum(examined, self.propensity_clip)
+        defined = with_utilities(measure, lists, examined)
+        if defined is None or not np.any(defined.grade > 0):
+            raise nothing_to_learn(measure)
+        return X, defined
 
     def _loss(self, lists: Lists, *, eta: float | None = None) -> TemplateLoss:
         """The loss for lists of utilities, with a warning where it is calibrated with nothing.
@@ -65,8 +60,12 @@ class CalibratedRanker(QueryRanker):
         ``eta`` is the upper limit of the utilities where the loss has one; None is that of the
         measure, or of the lists.
         """
-        largest = positional_form(self.measure)[1].largest or 0.0
-        return calibrated_loss(self.loss, self.measure, lists, eta=eta, largest=largest)
+        return self._loss_up_to(float(lists.grade.max()), eta=eta)
+
+    def _loss_up_to(self, found: float, *, eta: float | None = None) -> TemplateLoss:
+        """The same for utilities of which the largest is known."""
+        largest = max(positional_form(self.measure)[1].largest or 0.0, found)
+        return calibrated_loss(self.loss, self.measure, eta=eta, largest=largest)
 
     def score(
         self,
@@ -113,8 +112,43 @@ class CalibratedRanker(QueryRanker):
         return super().score(X, y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
 
 
+def with_utilities(measure: Measure, lists: Lists, examined: FloatArray | None) -> Lists | None:
+    """Replace labels by utilities, and leave out lists for which the measure is undefined.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    lists : Lists
+        Labelled lists of its kind.
+    examined : ndarray of shape (n,) or None
+        Probabilities that items were examined, which divide their utilities.
+
+    Returns
+    -------
+    Lists or None
+        Lists of utilities; None where no list is left.
+    """
+    utilities = utilities_of(measure, lists)
+    if examined is not None:
+        utilities = utilities / examined
+    missing = np.isnan(utilities)
+    if missing.all():
+        return None
+    lists = lists.with_labels(np.where(missing, 0.0, utilities))
+    return lists.only(~missing[lists.offsets[:-1]])
+
+
+def nothing_to_learn(measure: Measure) -> ValueError:
+    """Error for labels that give no item a utility."""
+    return ValueError(
+        f"No query has a row of positive utility for {measure.name}, as where none has"
+        " both relevant and other rows: there is nothing to learn from; check y and qid."
+    )
+
+
 def calibrated_loss(
-    loss: TemplateLoss | str, measure: Any, lists: Lists, *, eta: float | None, largest: float
+    loss: TemplateLoss | str, measure: Any, *, eta: float | None, largest: float
 ) -> TemplateLoss:
     """Make the loss for lists of utilities, with a warning where it is calibrated with nothing.
 
@@ -124,13 +158,11 @@ def calibrated_loss(
         The parameter of the ranker.
     measure : str, Measure, ScoreGeneratingFunction or callable
         The measure that gave the utilities.
-    lists : Lists
-        The lists.
     eta : float or None
-        Upper limit of the utilities for a loss by name that has one; None is the largest of the
-        measure or of the lists, whichever is more.
+        Upper limit of the utilities for a loss by name that has one; None is the largest.
     largest : float
-        Largest utility that the measure gives; 0 where there is none.
+        Largest utility that the measure gives or that the lists have, whichever is more: utilities
+        that were divided by propensities exceed those of the measure.
 
     Returns
     -------
@@ -144,9 +176,7 @@ def calibrated_loss(
         )
     made = get_loss(loss) if isinstance(loss, str) else loss
     if isinstance(loss, str) and np.isfinite(made.largest_utility):
-        # Utilities that were divided by propensities exceed the largest of the measure.
-        found = max(largest, float(lists.grade.max()))
-        made = get_loss(loss, eta=found if eta is None else eta)
+        made = get_loss(loss, eta=largest if eta is None else eta)
     if not made.is_order_preserving:
         warn(
             f"{made!r} is not order-preserving: its minimiser need not order the items by"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from .._lists import Lists
+from .._row_batches import RowBatches
 from .._sklearn_compat import (
     CallbackSupportMixin,
     Interval,
@@ -17,6 +19,7 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
+    BlockProblem,
     Design,
     LinearProblem,
     Quadratic,
@@ -24,22 +27,30 @@ from .._solvers import (
     quadratic_expansion,
 )
 from .._typing import FloatArray
+from .._validation import check_propensities
 from .._warn import warn
+from ..calibration._shared import positional_form, warn_if_not_positional
 from ..exceptions import GrownLimitWarning
 from ..losses import TemplateLoss, get_loss, get_loss_names
-from ..losses._shared import ThreadedLoss
-from ._calibrated_base import CalibratedRanker
+from ..losses._shared import LossOnLists, ThreadedLoss
+from ..metrics import Measure
+from ._block_lists import BlockLists
+from ._block_ranker import BlockRanker
+from ._blocked_rows import is_blocked
+from ._calibrated_base import CalibratedRanker, nothing_to_learn, with_utilities
 from ._fitting import forget, restored_on_error
-from ._penalty import absolute_alpha
+from ._penalty import absolute_alpha, alpha_of_curvature, feature_curvature, relative_alpha
+from ._propensity import refuse_joint_utilities, refuse_other_losses
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, weights_of, with_query_weight
-from ._query_features import NORMALIZE_CONSTRAINTS, NormalizingRanker
+from ._query_checks import check_gains
+from ._query_features import NORMALIZE_CONSTRAINTS
 from ._ridge_fit import ridge_solution
 from ._score_function import LinearScores
 
 __all__ = ["OrderPreservingRanker"]
 
 
-class OrderPreservingRanker(CallbackSupportMixin, NormalizingRanker, CalibratedRanker):
+class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker):
     """Linear ranker of queries that minimises a loss calibrated with a measure.
 
     With the utilities v = u(y) that the measure gives the items, and scores s = X w + b, it
@@ -310,12 +321,20 @@ class OrderPreservingRanker(CallbackSupportMixin, NormalizingRanker, CalibratedR
             # A fit forgets what partial_fit has seen.
             forget(self, "curvature_", "slope_", "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            rows, lists = self._utility_lists(
-                X, y, qid, weights, reset=True, propensity=propensity
-            )
-            loss = self._loss(lists, eta=self.eta)
-            choose_method(loss, self.solver)
-            problem = self._problem(self._items(rows, lists), lists, loss)
+            lists: Lists | BlockLists
+            problem: LinearProblem | BlockProblem
+            if is_blocked(X):
+                lists = self._utility_blocks(X, y, qid, weights, propensity)
+                loss = self._loss_up_to(lists.largest, eta=self.eta)
+                choose_method(loss, self.solver)
+                problem = self._block_problem(lists, loss)
+            else:
+                rows, lists = self._utility_lists(
+                    X, y, qid, weights, reset=True, propensity=propensity
+                )
+                loss = self._loss(lists, eta=self.eta)
+                choose_method(loss, self.solver)
+                problem = self._problem(self._items(rows, lists), lists, loss)
             start = None
             if self._warm_start(problem.n_features) is not None:
                 start = self._parameters(loss)
@@ -470,8 +489,55 @@ class OrderPreservingRanker(CallbackSupportMixin, NormalizingRanker, CalibratedR
             quadratic=quadratic,
         )
 
+    def _utility_blocks(
+        self, X: Any, y: Any, qid: Any, weights: dict[str, Any], propensity: Any
+    ) -> BlockLists:
+        """The utilities of rows that are not in memory, as :meth:`_utility_lists` finds them."""
+        columns = {"X": X, "y": y, "qid": qid, **weights}
+        self._check_columns(columns)
+        if isinstance(X, RowBatches):
+            _, lists = self._utility_lists(X, y, qid, weights, reset=True, propensity=propensity)
+            return self._batched(X, lists)
+        warn_if_not_positional(self.measure)
+        measure, _ = positional_form(self.measure)
+        labels = measure.label_type(name="y")
+        convert = partial(_utilities_of_chunk, measure, self.propensity_clip)
+        found = self._chunked({**columns, "propensity": propensity}, labels, convert)
+        check_gains(type(self).__name__, measure, found.labels)
+        if propensity is not None:
+            refuse_other_losses(self.loss)
+            refuse_joint_utilities(measure, found.labels)
+        if not found.largest > 0:
+            raise nothing_to_learn(measure)
+        return found
+
+    def _block_problem(self, lists: BlockLists, loss: TemplateLoss) -> BlockProblem:
+        """The problem of these lists, the mean over queries."""
+        if lists.largest > loss.largest_utility:
+            raise ValueError(
+                f"The largest utility is {lists.largest:g}, but must be at most"
+                f" {loss.largest_utility:g} for {loss!r}: raise eta above it."
+            )
+        blocks = lists.blocks.on(partial(LossOnLists, loss))
+        factor = 1 / lists.weight
+        curvature = 0.0
+        if isinstance(self.alpha, str):
+            relative_alpha(self.alpha)
+            (curvature,) = blocks.total(_curvature)
+        self.alpha_ = alpha_of_curvature(self.alpha, float(factor * curvature))
+        return BlockProblem(
+            blocks,
+            loss,
+            alpha=self.alpha_,
+            fit_intercept=self._has_intercept(loss),
+            factor=factor,
+        )
+
     def _minimise(
-        self, problem: LinearProblem, start: FloatArray | None, data: tuple[Any, Any]
+        self,
+        problem: LinearProblem | BlockProblem,
+        start: FloatArray | None,
+        data: tuple[Any, Any],
     ) -> FloatArray:
         """Solve the problem, store its solution, and return the parameters."""
         solution = ridge_solution(self, problem, start, data)
@@ -486,3 +552,19 @@ class OrderPreservingRanker(CallbackSupportMixin, NormalizingRanker, CalibratedR
 
     def _scores(self, X: Any) -> FloatArray:
         return LinearScores(self.coef_).scores(X) + self.intercept_
+
+
+def _utilities_of_chunk(
+    measure: Measure, clip: float, lists: Lists, columns: dict[str, Any]
+) -> Lists | None:
+    """Lists of utilities of a chunk; None where no list is left."""
+    propensity, examined = columns["propensity"], None
+    if propensity is not None:
+        n_rows = len(columns["y"])
+        examined = np.maximum(check_propensities(propensity, n_rows, lists.rows), clip)
+    return with_utilities(measure, lists, examined)
+
+
+def _curvature(items: Design, loss: LossOnLists) -> tuple[float]:
+    """Curvature of the loss of a block in the coefficient of a feature."""
+    return (feature_curvature(items, loss, loss.lists),)

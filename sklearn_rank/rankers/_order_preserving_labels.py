@@ -393,7 +393,8 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         """The loss, which takes utilities as large as these."""
         found = get_measure(self.measure)
         largest = 1.0 if found.positional is None else positional_form(found)[1].largest or 0.0
-        loss = calibrated_loss(self.loss, found, lists, eta=self.eta, largest=largest)
+        largest = max(largest, float(lists.grade.max()))
+        loss = calibrated_loss(self.loss, found, eta=self.eta, largest=largest)
         if lists.grade.max() > loss.largest_utility:
             item = int(np.argmax(lists.grade))
             place = item if lists.rows is None else int(lists.rows[item])

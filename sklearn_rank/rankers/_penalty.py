@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._lists import Lists
-from .._solvers import Design
+from .._solvers import Design, LossOfScores
 from .._typing import FloatArray, IntArray
 from ..losses._shared import ThreadedLoss
 from ..preprocessing import QueryNormalizer
@@ -17,7 +17,8 @@ __all__ = [
     "KERNEL_LABEL_SHARE",
     "LABEL_SHARE",
     "absolute_alpha",
-    "curvature_scale",
+    "alpha_of_curvature",
+    "feature_curvature",
     "label_alpha",
     "relative_alpha",
 ]
@@ -88,12 +89,35 @@ def absolute_alpha(alpha: Any, items: Design, loss: ThreadedLoss, lists: Lists) 
     float
         The number itself, or the factor times a tenth of the curvature of the loss.
     """
+    if relative_alpha(alpha) is None:
+        return float(alpha)
+    return alpha_of_curvature(alpha, feature_curvature(items, loss, lists))
+
+
+def alpha_of_curvature(alpha: Any, curvature: float) -> float:
+    """Strength of the penalty where the curvature of the loss is known.
+
+    Parameters
+    ----------
+    alpha : float or str
+        The parameter.
+    curvature : float
+        Curvature of the weighted loss, a sum of :func:`feature_curvature` over lists.
+
+    Returns
+    -------
+    float
+        The number itself, or the factor times a tenth of the curvature; times 1 where the loss or
+        the features do not vary within any list.
+    """
     factor = relative_alpha(alpha)
-    return float(alpha) if factor is None else factor * curvature_scale(items, loss, lists)
+    if factor is None:
+        return float(alpha)
+    return factor * (SHARE * curvature if 0.0 < curvature < np.inf else 1.0)
 
 
-def curvature_scale(items: Design, loss: ThreadedLoss, lists: Lists) -> float:
-    """A tenth of the curvature of the loss in the coefficient of a feature.
+def feature_curvature(items: Design, loss: LossOfScores, lists: Lists) -> float:
+    """Curvature of the loss in the coefficient of a feature.
 
     It is the sum over the lists of the curvature of the loss between scores of minus and plus half
     the standardised utilities, times the mean over the features of their variance in the list.
@@ -102,7 +126,7 @@ def curvature_scale(items: Design, loss: ThreadedLoss, lists: Lists) -> float:
     ----------
     items : Design
         Rows of the lists, in their order.
-    loss : ThreadedLoss
+    loss : LossOfScores
         The loss, weighted as in the objective.
     lists : Lists
         The lists, with utilities as labels.
@@ -110,10 +134,9 @@ def curvature_scale(items: Design, loss: ThreadedLoss, lists: Lists) -> float:
     Returns
     -------
     float
-        The scale; 1 where the loss or the features do not vary within any list.
+        The sum.
     """
-    scale = float(_curvatures(loss, lists) @ _mean_variances(items, lists))
-    return SHARE * scale if 0.0 < scale < np.inf else 1.0
+    return float(_curvatures(loss, lists) @ _mean_variances(items, lists))
 
 
 def label_alpha(
@@ -162,7 +185,7 @@ def label_alpha(
     return factor * (share * scale if 0.0 < scale < np.inf else 1.0)
 
 
-def _curvatures(loss: ThreadedLoss, lists: Lists) -> FloatArray:
+def _curvatures(loss: LossOfScores, lists: Lists) -> FloatArray:
     """Curvature of the loss of each list along its standardised utilities."""
     standard = QueryNormalizer().fit_transform(
         lists.grade[:, np.newaxis], qid=lists.list_of, sample_weight=lists.weight

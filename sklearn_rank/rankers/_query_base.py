@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._lists import LabelType, Lists, check_lists
@@ -17,9 +18,19 @@ from ..exceptions import ScorerSetupError
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
 from ..metrics._shared import check_fixed_scale, warn_of_trained_queries
 from ._base import Ranker
+from ._blocked_rows import check_features, is_blocked
 from ._query_checks import check_gains, check_given_ids, refuse_ids_of_rows
 
-__all__ = ["MEASURE_CONSTRAINTS", "QueryRanker", "in_lists", "with_query_weight", "weights_of"]
+__all__ = [
+    "MEASURE_CONSTRAINTS",
+    "QueryRanker",
+    "checked_labels",
+    "in_lists",
+    "refuse_words",
+    "remembered_lists",
+    "weights_of",
+    "with_query_weight",
+]
 
 # What the parameter ``measure`` may be, for scikit-learn's validation.
 MEASURE_CONSTRAINTS = [str, Measure, ScoreGeneratingFunction, callable]
@@ -40,6 +51,47 @@ def in_lists(X: Any, lists: Lists) -> Any:
     return X if lists.rows is None else X[lists.rows]
 
 
+def checked_labels(y: Any) -> AnyArray:
+    """Check labels that come without rows in memory."""
+    y = column_or_1d(
+        check_array(y, dtype=None, ensure_2d=False, ensure_min_samples=0, input_name="y"),
+        warn=True,
+    )
+    if y.dtype.kind == "O" and not any(isinstance(label, str) for label in y):
+        y = y.astype(np.float64)
+    refuse_words(y)
+    return y
+
+
+def refuse_words(y: AnyArray) -> None:
+    """Refuse labels that are no numbers."""
+    if y.dtype.kind not in "biuf":
+        raise ValueError(
+            f"y must be numeric, a relevance, got dtype {y.dtype}: pass grades, of two classes"
+            " for example (y == 'yes').astype(int)."
+        )
+
+
+def remembered_lists(
+    y: AnyArray, labels: LabelType, *, qid: Any, sample_weight: Any, query_weight: Any
+) -> Lists:
+    """Make lists from checked labels, with what a ranker will remember of them."""
+    lists = check_lists(
+        y,
+        labels,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=query_weight,
+        drop_queries_of_weight_0=True,
+    )
+    if lists.weight is not None and np.all(lists.weight == 1):
+        lists = replace(lists, weight=None)
+    labels_of_items = y if lists.rows is None else y[lists.rows]
+    # One number for all rows is no id.
+    ids = lists.ids if np.ndim(qid) else None
+    return replace(lists, given=TrainingQueries.of(ids, lists.offsets, labels_of_items))
+
+
 class QueryRanker(Ranker, metaclass=ABCMeta):
     """Base of the rankers of queries, whose ``predict`` is a score: neither class nor amount.
 
@@ -54,6 +106,8 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     _row_types: ClassVar[Any] = np.float64
     # Whether X must be finite, as scikit-learn's validation takes it.
     _finite: Any = True
+    # Whether fit, predict and score take rows that are not in memory.
+    _takes_blocks: ClassVar[bool] = False
     # Format of sparse matrices that X may be; False is none.
     _sparse: ClassVar[Any] = "csr"
 
@@ -77,7 +131,14 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         """Scores of validated rows."""
 
     def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
-        """Check rows and labels."""
+        """Check rows and labels; batches were checked when they were first read."""
+        if is_blocked(X):
+            self._refuse_blocks(X)
+            check_features(self, X, reset=reset)
+            y = checked_labels(y)
+            if len(y) != X.shape[0]:
+                raise ValueError(f"X has {X.shape[0]} rows and y {len(y)}: pass rows.y.")
+            return X, y
         return validate_data(
             self,
             X,
@@ -89,8 +150,19 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             reset=reset,
         )
 
+    def _refuse_blocks(self, X: Any) -> None:
+        """Refuse rows that are not in memory, unless the ranker takes them."""
+        if not self._takes_blocks:
+            raise TypeError(
+                f"{type(self).__name__} takes rows in memory, and X is of type"
+                f" {type(X).__name__}: pass an array of a part that fits into memory, such as"
+                " X.compute() of a dask collection, or take OrderPreservingRanker or RankSVM."
+            )
+
     def _checked_rows(self, X: Any) -> Any:
         """Check rows that come without labels."""
+        if is_blocked(X):
+            self._refuse_blocks(X)
         return validate_data(
             self,
             X,
@@ -116,33 +188,19 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     ) -> tuple[Any, Lists]:
         """Check what ``fit`` was given: the rows as they came, and the lists that they make up."""
         X, y = self._checked_labelled(X, y, reset=reset)
-        if y.dtype.kind not in "biuf":
-            raise ValueError(
-                f"y must be numeric, a relevance, got dtype {y.dtype}: pass grades, of two classes"
-                " for example (y == 'yes').astype(int)."
-            )
+        refuse_words(y)
         name = type(self).__name__
         check_given_ids(name, qid, len(y), single_list=getattr(self, "single_list", False))
-        lists = check_lists(
-            y,
-            labels,
-            qid=qid,
-            drop_queries_of_weight_0=True,
-            **weights,
-        )
+        lists = remembered_lists(y, labels, qid=qid, **weights)
         refuse_ids_of_rows(name, lists)
-        if lists.weight is not None and np.all(lists.weight == 1):
-            lists = replace(lists, weight=None)
-        labels_of_items = y if lists.rows is None else y[lists.rows]
-        # One number for all rows is no id.
-        ids = lists.ids if np.ndim(qid) else None
-        return X, replace(lists, given=TrainingQueries.of(ids, lists.offsets, labels_of_items))
+        return X, lists
 
-    def _store_queries(self, lists: Lists, *, add: bool = False) -> None:
+    def _store_queries(self, lists: Any, *, add: bool = False) -> None:
         """Store how many queries were learned from, and which, at the end of a fit.
 
         ``lists`` are those of :meth:`_lists`, with other labels perhaps, and perhaps without
-        some. ``add`` keeps the queries of earlier batches.
+        some; or have ``n_lists`` and ``given`` as these do. ``add`` keeps the queries of earlier
+        batches.
         """
         given = lists.given
         if given is None:

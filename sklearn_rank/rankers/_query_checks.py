@@ -15,7 +15,7 @@ from ..exceptions import LargeGainWarning, QuerySetupError, SingleListWarning
 from ..metrics import Measure
 from ..metrics._shared import has_exponential_gain
 
-__all__ = ["check_gains", "check_given_ids", "refuse_ids_of_rows"]
+__all__ = ["check_gains", "check_given_ids", "refuse_ids_of_rows", "refuse_single_rows"]
 
 # Rows that are taken as one list without a word of the user; the longest query of MSLR has 1,251.
 LONGEST_SINGLE_LIST = 2000
@@ -78,10 +78,24 @@ def refuse_ids_of_rows(name: str, lists: Lists) -> None:
     lists : Lists
         The rows by their ids.
     """
-    single = np.count_nonzero(lists.lengths == 1)
-    if lists.n_lists > 1 and 2 * single > lists.n_lists:
+    refuse_single_rows(name, int(np.count_nonzero(lists.lengths == 1)), lists.n_lists)
+
+
+def refuse_single_rows(name: str, single: int, n_lists: int) -> None:
+    """Refuse ids of which most are of one row.
+
+    Parameters
+    ----------
+    name : str
+        Name of the ranker.
+    single : int
+        Number of queries of one row.
+    n_lists : int
+        Number of queries.
+    """
+    if n_lists > 1 and 2 * single > n_lists:
         raise ValueError(
-            f"{name} got qid by which {single} of {lists.n_lists} queries have one row, and one"
+            f"{name} got qid by which {single} of {n_lists} queries have one row, and one"
             " row has no order: qid seems to be the ids of the rows; pass the id of the query of"
             " each row, the same for all rows that are ranked against each other, and remove"
             " queries of one row if there are that many."

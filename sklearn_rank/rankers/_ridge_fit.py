@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._solvers import LabelProblem, LinearProblem, LinearSolution, solve_linear
+from .._solvers import (
+    BlockProblem,
+    LabelProblem,
+    LinearProblem,
+    LinearSolution,
+    solve_linear,
+)
 from .._typing import FloatArray
 from ._fitting import FitProgress, warn_not_converged
 
@@ -13,7 +19,7 @@ __all__ = ["ridge_solution"]
 
 def ridge_solution(
     estimator: Any,
-    problem: LinearProblem | LabelProblem,
+    problem: LinearProblem | BlockProblem | LabelProblem,
     start: FloatArray | None,
     data: tuple[Any, Any],
 ) -> LinearSolution:
@@ -23,7 +29,7 @@ def ridge_solution(
     ----------
     estimator : estimator
         With the parameters ``solver``, ``tol`` and ``max_iter``; its fit runs under callbacks.
-    problem : LinearProblem or LabelProblem
+    problem : LinearProblem, BlockProblem or LabelProblem
         The problem.
     start : ndarray or None
         Parameters to start from; None is 0.

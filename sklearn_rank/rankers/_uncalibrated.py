@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from .._lists import LabelType, Lists
+from .._row_batches import RowBatches
 from .._sklearn_compat import (
     CallbackSupportMixin,
     Interval,
@@ -18,23 +19,30 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
+    BlockHingeProblem,
+    BlockProblem,
     Design,
     HingeProblem,
     LinearProblem,
-    SolverResult,
     solve_linear,
     solve_linear_hinge,
 )
 from .._typing import FloatArray
 from ..losses import ComparisonHinge, ComparisonSquaredHinge
-from ..losses._shared import ThreadedLoss
+from ..losses._shared import LossOnLists, ThreadedLoss
 from ..metrics import get_measure
+from ._block_lists import BlockLists, has_pairs
+from ._block_ranker import BlockRanker
+from ._blocked_rows import is_blocked
 from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, weights_of, with_query_weight
-from ._query_features import NORMALIZE_CONSTRAINTS, NormalizingRanker
+from ._query_features import NORMALIZE_CONSTRAINTS
 from ._score_function import LinearScores
 
 __all__ = ["RankSVM"]
+
+# Relevances, of which only the order counts.
+RELEVANCE = LabelType("graded", lowest=-np.inf, name="y")
 
 # For each loss the certificate by which its fit ends, and the attribute that keeps it.
 CERTIFICATES: dict[str, tuple[Literal["relative_gap", "gradient_norm"], str]] = {
@@ -43,7 +51,7 @@ CERTIFICATES: dict[str, tuple[Literal["relative_gap", "gradient_norm"], str]] = 
 }
 
 
-class RankSVM(CallbackSupportMixin, NormalizingRanker):
+class RankSVM(CallbackSupportMixin, BlockRanker):
     """Ranking SVM: a linear ranker by the hinge of pairs of different relevance.
 
     With scores s = X w it minimises ``1 / 2 ||w||**2 + C sum over queries q of w_q L_q / sum of
@@ -231,14 +239,25 @@ class RankSVM(CallbackSupportMixin, NormalizingRanker):
             # A wrong measure fails here rather than after the fit, in score.
             get_measure(self.measure)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            rows, lists = self._lists(
-                X, y, qid, weights, labels=LabelType("graded", lowest=-np.inf, name="y")
-            )
-            _check_pairs(lists)
-            design = self._items(rows, lists)
             criterion, attribute = CERTIFICATES[self.loss]
+            problem: Any
+            lists: Lists | BlockLists
+            if is_blocked(X):
+                lists = self._relevance_blocks(X, y, qid, weights)
+                problem = self._block_problem(lists)
+            else:
+                rows, lists = self._lists(X, y, qid, weights, labels=RELEVANCE)
+                _check_pairs(has_pairs(lists))
+                problem = self._problem(self._items(rows, lists), lists)
             progress = FitProgress(self, self.max_iter, X, y, criterion=criterion)
-            solution = self._solve(design, lists, progress)
+            solve = solve_linear_hinge if self.loss == "hinge" else solve_linear
+            solution = solve(
+                problem,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                start=self._warm_start(problem.n_features),
+                on_iteration=progress.iteration,
+            )
             certificate = solution.certificate
             reached = getattr(certificate, criterion)
             if not certificate.converged:
@@ -260,36 +279,55 @@ class RankSVM(CallbackSupportMixin, NormalizingRanker):
             progress.done()
         return self
 
-    def _solve(self, design: Design, lists: Lists, progress: FitProgress) -> SolverResult:
-        # Losses take utilities from 0 on; of these only the order counts here.
-        relevance = lists.with_labels(lists.grade - lists.grade.min())
-        weighted = with_query_weight(relevance, self.C / weights_of(lists).sum())
+    def _problem(self, design: Design, lists: Lists) -> HingeProblem | LinearProblem:
+        weighted = with_query_weight(_as_utilities(lists), self.C / weights_of(lists).sum())
         threads = effective_n_jobs(self.n_jobs)
 
         def on(loss: Any, margin: float) -> ThreadedLoss:
             return ThreadedLoss(loss(margin), weighted, threads)
 
-        settings = {
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "start": self._warm_start(design.shape[1]),
-            "on_iteration": progress.iteration,
-        }
         if self.loss == "hinge":
             hinges = partial(on, ComparisonHinge), partial(on, ComparisonSquaredHinge)
-            return solve_linear_hinge(HingeProblem(design, *hinges, alpha=1.0), **settings)
-        problem = LinearProblem(design, on(ComparisonSquaredHinge, 1.0), alpha=1.0)
-        return solve_linear(problem, **settings)
+            return HingeProblem(design, *hinges, alpha=1.0)
+        return LinearProblem(design, on(ComparisonSquaredHinge, 1.0), alpha=1.0)
+
+    def _relevance_blocks(self, X: Any, y: Any, qid: Any, weights: dict[str, Any]) -> BlockLists:
+        """The lists of rows that are not in memory."""
+        columns = {"X": X, "y": y, "qid": qid, **weights}
+        self._check_columns(columns)
+        if isinstance(X, RowBatches):
+            _, lists = self._lists(X, y, qid, weights, labels=RELEVANCE)
+            found = self._batched(X, _as_utilities(lists))
+        else:
+            found = self._chunked(columns, RELEVANCE, _as_utilities)
+        _check_pairs(found.differ)
+        return found
+
+    def _block_problem(self, lists: BlockLists) -> BlockHingeProblem | BlockProblem:
+        factor = self.C / lists.weight
+        hinges = partial(_hinge_on, ComparisonHinge), partial(_hinge_on, ComparisonSquaredHinge)
+        if self.loss == "hinge":
+            return BlockHingeProblem(lists.blocks, *hinges, alpha=1.0, factor=factor)
+        squared = ComparisonSquaredHinge(1.0)
+        blocks = lists.blocks.on(partial(LossOnLists, squared))
+        return BlockProblem(blocks, squared, alpha=1.0, factor=factor)
 
     def _scores(self, X: Any) -> FloatArray:
         return LinearScores(self.coef_).scores(X)
 
 
-def _check_pairs(lists: Lists) -> None:
+def _as_utilities(lists: Lists, columns: Any = None) -> Lists:
+    """Lists of relevances from 0 on; losses take utilities, of which here the order counts."""
+    return lists.with_labels(lists.grade - lists.grade.min())
+
+
+def _hinge_on(loss: Any, lists: Lists, margin: float) -> LossOnLists:
+    return LossOnLists(loss(margin), lists)
+
+
+def _check_pairs(has_pairs: bool) -> None:
     """Check that some list has rows of different relevance."""
-    different = np.diff(lists.grade) != 0
-    different[lists.offsets[1:-1] - 1] = False
-    if not different.any():
+    if not has_pairs:
         raise ValueError(
             "No query has rows of different relevance: all rows of each are of one class, and"
             " there are no pairs to learn from; check y and qid."

@@ -1,0 +1,408 @@
+"""A convex loss of linear scores with a ridge penalty, as a function of the coefficients."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from .._typing import FloatArray
+from ._contracts import LossOfScores
+from ._design import Design
+
+__all__ = [
+    "LinearProblem",
+    "PenalisedLoss",
+    "Quadratic",
+    "loss_and_gradient",
+    "loss_curvature",
+    "loss_product",
+    "quadratic_expansion",
+    "scores_of",
+]
+
+# Number of parameters up to which a matrix of them is factorised, a preconditioner.
+LARGEST_FACTOR = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratic:
+    """A convex quadratic function ``p' A p / 2 - c' p`` of the parameters p.
+
+    Parameters
+    ----------
+    curvature : ndarray of shape (n_parameters, n_parameters)
+        A, positive semidefinite.
+    slope : ndarray of shape (n_parameters,)
+        The vector c.
+    """
+
+    curvature: FloatArray
+    slope: FloatArray
+
+
+def scores_of(items: Design, parameters: FloatArray) -> FloatArray:
+    """Score items.
+
+    Parameters
+    ----------
+    items : Design
+        The items.
+    parameters : ndarray of shape (n_features,) or (n_features + 1,)
+        Coefficients, and perhaps an intercept last.
+
+    Returns
+    -------
+    ndarray of shape (n_items,)
+        The scores.
+    """
+    n_features = items.shape[1]
+    scores = items.scores(parameters[:n_features])
+    return scores if len(parameters) == n_features else scores + parameters[-1]
+
+
+def loss_and_gradient(
+    items: Design, loss: LossOfScores, parameters: FloatArray
+) -> tuple[float, FloatArray]:
+    """Sum of the loss of items, and its gradient.
+
+    Parameters
+    ----------
+    items : Design
+        The items.
+    loss : LossOfScores
+        Loss of their scores.
+    parameters : ndarray of shape (n_parameters,)
+        Parameters, as :func:`scores_of` takes them.
+
+    Returns
+    -------
+    value : float
+        The sum.
+    gradient : ndarray of shape (n_parameters,)
+        Its derivatives.
+    """
+    values, by_score = loss.value_and_gradient(scores_of(items, parameters))
+    return float(values.sum()), _pulled_back(items, by_score, len(parameters))
+
+
+def loss_product(
+    items: Design, loss: LossOfScores, scores: FloatArray, direction: FloatArray
+) -> FloatArray:
+    """Product of the second derivatives of the loss of items with a direction.
+
+    Parameters
+    ----------
+    items : Design
+        The items.
+    loss : LossOfScores
+        Loss of their scores, with Hessian products.
+    scores : ndarray of shape (n_items,)
+        Scores where the derivatives are taken.
+    direction : ndarray of shape (n_parameters,)
+        The direction.
+
+    Returns
+    -------
+    ndarray of shape (n_parameters,)
+        The product.
+    """
+    by_score = loss.hessian_product(scores, scores_of(items, direction))
+    return _pulled_back(items, by_score, len(direction))
+
+
+def loss_curvature(
+    items: Design, loss: LossOfScores, scores: FloatArray, n_parameters: int
+) -> FloatArray:
+    """Second derivatives of the loss of items, without those by the scores of two items.
+
+    Parameters
+    ----------
+    items : Design
+        The items.
+    loss : LossOfScores
+        Loss of their scores, with curvatures.
+    scores : ndarray of shape (n_items,)
+        Scores where the derivatives are taken.
+    n_parameters : int
+        Number of parameters: of features, or one more.
+
+    Returns
+    -------
+    ndarray of shape (n_parameters, n_parameters)
+        A positive semidefinite matrix.
+    """
+    n_features = items.shape[1]
+    weight = np.maximum(loss.curvature(scores), 0.0)
+    matrix = np.empty((n_parameters, n_parameters))
+    matrix[:n_features, :n_features] = items.gram(weight)
+    if n_parameters > n_features:
+        matrix[-1] = matrix[:, -1] = _pulled_back(items, weight, n_parameters)
+    return matrix
+
+
+def _pulled_back(items: Design, by_score: FloatArray, n_parameters: int) -> FloatArray:
+    by_feature = items.pull_back(by_score)
+    if n_parameters == len(by_feature):
+        return by_feature
+    return np.append(by_feature, by_score.sum())
+
+
+class PenalisedLoss(ABC):
+    """A convex loss of linear scores, wherever its rows are, with a ridge penalty.
+
+    The parameters are the coefficients w, with the intercept b last where there is one.
+
+    Attributes
+    ----------
+    loss : LossProperties
+        The loss, or what it says of itself.
+    alpha : float
+        Penalty, at least 0.
+    fit_intercept : bool
+        Whether there is b, which is not penalised; else it is 0.
+    quadratic : Quadratic or None
+        A function of the parameters that is added.
+    """
+
+    loss: Any
+    alpha: float
+    fit_intercept: bool
+    quadratic: Quadratic | None = None
+
+    # The preconditioner costs as much as many products.
+    preconditioned_at_once = False
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Number of coefficients."""
+
+    @abstractmethod
+    def scores(self, parameters: FloatArray) -> Any:
+        """Scores of the rows, or what stands for them where second derivatives are taken."""
+
+    @abstractmethod
+    def _loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        """Sum of the loss, and its gradient."""
+
+    @abstractmethod
+    def _loss_product(self, scores: Any, direction: FloatArray) -> FloatArray:
+        """Product of the second derivatives of the loss with a direction."""
+
+    @abstractmethod
+    def _loss_curvature(self, scores: Any) -> FloatArray:
+        """Second derivatives of the loss but for those by the scores of two items."""
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of coefficients, and one for the intercept."""
+        return self.n_features + self.fit_intercept
+
+    def split(self, parameters: FloatArray) -> tuple[FloatArray, float]:
+        """Take coefficients and intercept out of parameters.
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (n_parameters,)
+            Parameters.
+
+        Returns
+        -------
+        coef : ndarray of shape (n_features,)
+            Coefficients.
+        intercept : float
+            The intercept; 0 where there is none.
+        """
+        intercept = float(parameters[-1]) if self.fit_intercept else 0.0
+        return parameters[: self.n_features], intercept
+
+    def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray) -> float:
+        """Bound the minimum of the objective from below by its strong convexity.
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (n_parameters,)
+            Parameters.
+        value : float
+            The objective there.
+        gradient : ndarray of shape (n_parameters,)
+            Its gradient.
+
+        Returns
+        -------
+        float
+            ``value - ||gradient||**2 / (2 alpha)``; NaN with an intercept and for alpha 0.
+        """
+        if self.fit_intercept or not self.alpha > 0:
+            return float("nan")
+        return value - float(gradient @ gradient) / (2 * self.alpha)
+
+    def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        """Value of the objective, and its gradient.
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (n_parameters,)
+            Parameters.
+
+        Returns
+        -------
+        value : float
+            Value.
+        gradient : ndarray of shape (n_parameters,)
+            Derivatives.
+        """
+        value, gradient = self._loss_and_gradient(parameters)
+        penalty = self._curvature_of_penalty(parameters)
+        value = float(value + 0.5 * penalty @ parameters)
+        gradient = gradient + penalty
+        if self.quadratic is None:
+            return value, gradient
+        slope = self.quadratic.slope
+        return value - float(slope @ parameters), gradient - slope
+
+    def hessian_product(self, scores: Any, direction: FloatArray) -> FloatArray:
+        """Product of the second derivatives with a direction.
+
+        Parameters
+        ----------
+        scores : object
+            What :meth:`scores` returned at the parameters.
+        direction : ndarray of shape (n_parameters,)
+            Direction.
+
+        Returns
+        -------
+        ndarray of shape (n_parameters,)
+            The product.
+        """
+        return self._loss_product(scores, direction) + self._curvature_of_penalty(direction)
+
+    def preconditioner(self, scores: Any) -> Callable[[FloatArray], FloatArray] | None:
+        """Solver of the system that keeps the diagonal of the loss's second derivatives alone.
+
+        Parameters
+        ----------
+        scores : object
+            What :meth:`scores` returned at the parameters.
+
+        Returns
+        -------
+        callable or None
+            From a right-hand side to the solution; None where the diagonal is not known, there
+            are too many parameters, or the matrix is not positive definite.
+        """
+        if self.n_parameters > LARGEST_FACTOR or not self.loss.has_curvature:
+            return None
+        matrix = self._loss_curvature(scores)
+        if self.quadratic is not None:
+            matrix += self.quadratic.curvature
+        diagonal = np.einsum("ii->i", matrix)
+        diagonal[: self.n_features] += self.alpha
+        diagonal += 1e-12 * diagonal.max()
+        try:
+            factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            return None
+        return lambda residual: scipy.linalg.cho_solve(factor, residual, check_finite=False)
+
+    def _curvature_of_penalty(self, direction: FloatArray) -> FloatArray:
+        """Product of the second derivatives of all but the loss with a direction."""
+        product = self.alpha * direction
+        if self.fit_intercept:
+            product[-1] = 0.0
+        return (
+            product if self.quadratic is None else product + self.quadratic.curvature @ direction
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProblem(PenalisedLoss):
+    """Minimise ``sum(loss(X w + b)) + alpha / 2 ||w||**2`` over w and b.
+
+    Parameters
+    ----------
+    design : Design
+        The rows X.
+    loss : LossOfScores
+        Convex loss of the scores.
+    alpha : float
+        Penalty, at least 0.
+    fit_intercept : bool, default=False
+        Whether there is b, which is not penalised; else it is 0.
+    quadratic : Quadratic or None, default=None
+        A function of the parameters that is added: what is remembered of other rows.
+    """
+
+    design: Design
+    loss: LossOfScores
+    alpha: float
+    fit_intercept: bool = False
+    quadratic: Quadratic | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of coefficients."""
+        return self.design.shape[1]
+
+    def scores(self, parameters: FloatArray) -> FloatArray:
+        """Score the rows.
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (n_parameters,)
+            Parameters.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The scores.
+        """
+        return scores_of(self.design, parameters)
+
+    def _loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        return loss_and_gradient(self.design, self.loss, parameters)
+
+    def _loss_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
+        return loss_product(self.design, self.loss, scores, direction)
+
+    def _loss_curvature(self, scores: FloatArray) -> FloatArray:
+        return loss_curvature(self.design, self.loss, scores, self.n_parameters)
+
+
+def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadratic:
+    """Second-order expansion of the sum of losses, without penalty and other terms.
+
+    Parameters
+    ----------
+    problem : LinearProblem
+        The problem; its loss has Hessian products.
+    parameters : ndarray of shape (n_parameters,)
+        Where it is taken.
+
+    Returns
+    -------
+    Quadratic
+        The expansion but for a constant; one Hessian product of the loss for each parameter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.losses import PointwiseSquared
+    >>> from sklearn_rank._solvers import LinearProblem, as_design, quadratic_expansion
+    >>> problem = LinearProblem(as_design(np.eye(2)), PointwiseSquared().on([1.0, 3.0]), alpha=1.0)
+    >>> quadratic_expansion(problem, np.zeros(2)).slope
+    array([2., 6.])
+    """
+    of_loss = LinearProblem(problem.design, problem.loss, 0.0, problem.fit_intercept)
+    score = of_loss.scores(parameters)
+    units = np.eye(of_loss.n_parameters)
+    curvature = np.stack([of_loss.hessian_product(score, unit) for unit in units])
+    curvature = 0.5 * (curvature + curvature.T)
+    slope = curvature @ parameters - of_loss.value_and_gradient(parameters)[1]
+    return Quadratic(curvature, slope)

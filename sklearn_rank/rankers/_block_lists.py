@@ -1,0 +1,335 @@
+"""Lists of rows that are not in memory, for rankers whose loss is a sum over queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._lists import LabelType, Lists, group_rows
+from .._partitions import aligned
+from .._query_memory import TrainingQueries
+from .._row_batches import RowBatches
+from .._typing import AnyArray, FloatArray
+from .._validation import check_qid, check_rows, check_vector
+from ..preprocessing import QueryNormalizer
+from ._batched_lists import BatchedLists, in_file_order
+from ._blocked_rows import check_features, checked_chunk, lazy_scores
+from ._chunked_lists import ChunkedLists
+from ._query_base import checked_labels, remembered_lists, weights_of
+
+__all__ = ["BlockLists", "batched_lists", "chunked_lists", "has_pairs", "normalized_scores"]
+
+# Different labels of a chunk that are remembered.
+MOST_LABELS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class BlockLists:
+    """Lists in blocks, and what a ranker must know of them all.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The blocks, for solvers.
+    n_lists : int
+        Number of lists that count.
+    weight : float
+        Sum of their weights.
+    largest : float
+        Largest of their labels.
+    differ : bool
+        Whether a list has different labels.
+    given : TrainingQueries
+        What the ranker will remember of the lists, those included that were left out.
+    labels : ndarray
+        Labels as they were read; of chunks some, the smallest and the largest among them.
+    """
+
+    blocks: BatchedLists | ChunkedLists
+    n_lists: int
+    weight: float
+    largest: float
+    differ: bool
+    given: TrainingQueries | None
+    labels: AnyArray
+
+
+def has_pairs(lists: Lists) -> bool:
+    """Whether a list has items of different labels.
+
+    Parameters
+    ----------
+    lists : Lists
+        The lists.
+
+    Returns
+    -------
+    bool
+        Whether one has.
+    """
+    steps = np.diff(lists.grade) != 0
+    steps[lists.offsets[1:-1] - 1] = False
+    return bool(steps.any())
+
+
+def batched_lists(
+    rows: RowBatches, lists: Lists, *, normalizer: QueryNormalizer | None, n_threads: int
+) -> BlockLists:
+    """Take lists of rows that are read batch by batch.
+
+    Parameters
+    ----------
+    rows : RowBatches
+        The rows.
+    lists : Lists
+        The lists, with utilities or relevances as labels.
+    normalizer : QueryNormalizer or None
+        What puts the features of each list on one scale.
+    n_threads : int
+        Number of threads that share the work of a batch.
+
+    Returns
+    -------
+    BlockLists
+        The lists, cut into blocks.
+    """
+    ordered = in_file_order(lists)
+    return BlockLists(
+        blocks=BatchedLists.of(rows, ordered, normalizer=normalizer, n_threads=n_threads),
+        n_lists=lists.n_lists,
+        weight=float(weights_of(lists).sum()),
+        largest=float(lists.grade.max()),
+        differ=has_pairs(lists),
+        given=lists.given,
+        labels=lists.labels,
+    )
+
+
+class _Facts(NamedTuple):
+    """What is known of the lists of some chunks.
+
+    ``ids`` are those of all lists, chunk by chunk, and ``chunks`` the number of each of these;
+    ``labels`` some of the labels that were given, the smallest and the largest among them.
+    """
+
+    n_lists: int
+    weight: float
+    largest: float
+    differ: bool
+    given: TrainingQueries
+    n_single: int
+    labels: AnyArray
+    ids: list[AnyArray]
+    chunks: list[int]
+
+    @classmethod
+    def of(cls, number: int, labels: AnyArray, given: Lists, lists: Lists | None) -> _Facts:
+        """Take the lists that were given, with their labels, and those that count."""
+        if given.given is None or given.ids is None:
+            raise ValueError("lists have no ids: pass one id per row.")
+        seen = np.unique(labels)
+        some = np.unique(np.linspace(0, len(seen) - 1, MOST_LABELS).astype(np.intp))
+        return cls(
+            n_lists=0 if lists is None else lists.n_lists,
+            weight=0.0 if lists is None else float(weights_of(lists).sum()),
+            largest=0.0 if lists is None else float(lists.grade.max()),
+            differ=lists is not None and has_pairs(lists),
+            given=given.given,
+            n_single=int(np.count_nonzero(given.lengths == 1)),
+            labels=seen[some],
+            ids=[given.ids],
+            chunks=[number],
+        )
+
+
+def _joined(parts: list[_Facts]) -> _Facts:
+    """Facts of several chunks."""
+    given = parts[0].given
+    for part in parts[1:]:
+        given = given.joined(part.given)
+    return _Facts(
+        n_lists=sum(part.n_lists for part in parts),
+        weight=sum(part.weight for part in parts),
+        largest=max(part.largest for part in parts),
+        differ=any(part.differ for part in parts),
+        given=given,
+        n_single=sum(part.n_single for part in parts),
+        labels=np.unique(np.concatenate([part.labels for part in parts])),
+        ids=[ids for part in parts for ids in part.ids],
+        chunks=[chunk for part in parts for chunk in part.chunks],
+    )
+
+
+class _Chunk(NamedTuple):
+    """Rows of a chunk with their lists, if any count, and what is known of them."""
+
+    rows: Any
+    lists: Lists | None
+    facts: _Facts
+
+
+def chunked_lists(
+    columns: dict[str, Any],
+    labels: LabelType,
+    convert: Callable[[Lists, dict[str, Any]], Lists | None],
+    *,
+    n_features: int,
+    normalizer: QueryNormalizer | None,
+) -> tuple[BlockLists, int, int]:
+    """Make lists in the chunks of dask collections, and keep them there.
+
+    Parameters
+    ----------
+    columns : dict
+        X, y, qid, sample_weight, query_weight and perhaps others, by name.
+    labels : LabelType
+        What the labels are.
+    convert : callable
+        ``convert(lists, columns)``: from the lists of a chunk as they were given to those of
+        utilities or relevances; None where none is left.
+    n_features : int
+        Number of features.
+    normalizer : QueryNormalizer or None
+        What puts the features of each list on one scale.
+
+    Returns
+    -------
+    lists : BlockLists
+        The lists.
+    n_single, n_given : int
+        How many of those that were given have one row, and how many there were.
+    """
+    partitions = aligned(**columns)
+    chunks = partitions.map(_read_chunk, labels, convert, n_features, normalizer, numbered=True)
+    blocks = ChunkedLists.of(partitions, chunks, n_features)
+    facts = blocks.reduced(_facts_of, _joined)
+    if facts is None:
+        raise ValueError("No row has positive sample_weight and query_weight: one must count.")
+    refuse_cut_queries(facts.ids, facts.chunks)
+    found = BlockLists(
+        blocks=blocks,
+        n_lists=facts.n_lists,
+        weight=facts.weight,
+        largest=facts.largest,
+        differ=facts.differ,
+        given=facts.given,
+        # Labels of two classes in each chunk may be of more in all.
+        labels=labels.read(check_rows(facts.labels, None, name=labels.name)),
+    )
+    return found, facts.n_single, sum(map(len, facts.ids))
+
+
+def _facts_of(chunk: _Chunk) -> _Facts:
+    return chunk.facts
+
+
+def _read_chunk(
+    number: int,
+    columns: dict[str, Any],
+    labels: LabelType,
+    convert: Callable[[Lists, dict[str, Any]], Lists | None],
+    n_features: int,
+    normalizer: QueryNormalizer | None,
+) -> _Chunk | None:
+    """Check the rows of a chunk, and make their lists; None where no row counts."""
+    X = checked_chunk(columns["X"], n_features=n_features)
+    y = checked_labels(columns["y"])
+    weights = {name: columns[name] for name in ("sample_weight", "query_weight")}
+    counts = np.ones(len(y), dtype=bool)
+    for name, values in weights.items():
+        if values is not None:
+            counts &= check_vector(name, values, len(y), lowest=0.0) > 0
+    if not counts.any():
+        return None
+    given = remembered_lists(y, labels, qid=columns["qid"], **weights)
+    lists = convert(given, columns)
+    facts = _Facts.of(number, y if given.rows is None else y[given.rows], given, lists)
+    if lists is None:
+        return _Chunk(None, None, facts)
+    if normalizer is not None:
+        items = (X if lists.rows is None else X[lists.rows]).astype(np.float64, copy=False)
+        X = normalizer.fit_transform(items, qid=lists.list_of, sample_weight=lists.weight)
+        lists = Lists(lists.labels, lists.offsets, lists.weight, None, lists.query_weight)
+    return _Chunk(X, lists, facts)
+
+
+def refuse_cut_queries(ids: list[AnyArray], chunks: list[int]) -> None:
+    """Refuse queries of which some rows are in one chunk and some in another.
+
+    Parameters
+    ----------
+    ids : list of ndarray
+        Distinct ids of queries of each chunk.
+    chunks : list of int
+        Number of each chunk.
+    """
+    if len({"text" if one.dtype.kind in "OSU" else "number" for one in ids}) > 1:
+        raise ValueError("qid has words in some chunks and numbers in others: make them alike.")
+    joined = np.concatenate(ids)
+    chunk = np.repeat(chunks, [len(one) for one in ids])
+    order = np.argsort(joined, kind="stable")
+    same = np.flatnonzero(joined[order[1:]] == joined[order[:-1]])
+    if not len(same):
+        return
+    first, second = order[same[0]], order[same[0] + 1]
+    raise ValueError(
+        f"The query {joined[first : first + 1].tolist()[0]!r} has rows in the chunks"
+        f" {chunk[first]} and {chunk[second]}, as {len(same)} queries are cut, but each must be"
+        " whole within a chunk: repartition by query, frame.set_index('qid', sort=True) of a dask"
+        " dataframe or frame.shuffle('qid'), or rechunk an array at the ends of queries."
+    )
+
+
+def normalized_scores(estimator: Any, X: Any, qid: Any, score: Callable[[Any], FloatArray]) -> Any:
+    """Score rows that are not in memory, whose features are normalised within each query.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted estimator with ``normalizer_``.
+    X : RowBatches or dask collection
+        The rows.
+    qid : array-like or dask collection of shape (n_rows,)
+        Id of the query of each row.
+    score : callable
+        From normalised rows to scores.
+
+    Returns
+    -------
+    ndarray or dask array of shape (n_rows,)
+        The scores.
+    """
+    check_features(estimator, X, reset=False)
+    normalizer = estimator.normalizer_
+    if isinstance(X, RowBatches):
+        ids, offsets, order = group_rows(check_qid(qid, X.shape[0]))
+        lists = Lists(np.zeros(X.shape[0]), offsets, ids=ids, rows=order)
+        blocks = BatchedLists.of(X, in_file_order(lists), normalizer=normalizer)
+        return blocks.scores(score)
+    partitions = aligned(X=X, qid=qid)
+    ids, chunks = partitions.reduce(_ids_of_chunk, _joined_ids, numbered=True)
+    refuse_cut_queries(ids, chunks)
+    return lazy_scores(partitions, _normalized_chunk, normalizer, score, estimator.n_features_in_)
+
+
+def _ids_of_chunk(number: int, columns: dict[str, Any]) -> tuple[list[AnyArray], list[int]]:
+    qid = columns["qid"]
+    return [group_rows(check_qid(qid, len(qid)))[0]], [number]
+
+
+def _joined_ids(parts: list[tuple[list[AnyArray], list[int]]]) -> tuple[list[Any], list[int]]:
+    ids = [one for part in parts for one in part[0]]
+    return ids, [number for part in parts for number in part[1]]
+
+
+def _normalized_chunk(
+    columns: dict[str, Any],
+    normalizer: QueryNormalizer,
+    score: Callable[[Any], FloatArray],
+    n_features: int,
+) -> FloatArray:
+    X = checked_chunk(columns["X"], n_features=n_features, dtype=np.float64)
+    return score(normalizer.transform(X, qid=columns["qid"]))

@@ -1,0 +1,222 @@
+"""Rows that are not in memory as a whole: batches that are read again, and dask collections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+from .._optional import import_optional
+from .._partitions import aligned, is_collection
+from .._row_batches import RowBatches
+from .._typing import FloatArray
+from ._fitting import forget
+
+__all__ = [
+    "check_features",
+    "check_small_columns",
+    "checked_chunk",
+    "is_blocked",
+    "scores_by_blocks",
+]
+
+# Types of rows that solvers take as they are; others become the first.
+ROW_TYPES = (np.float64, np.float32)
+
+
+def is_blocked(X: Any) -> bool:
+    """Whether rows are met block by block.
+
+    Parameters
+    ----------
+    X : object
+        What was passed as X.
+
+    Returns
+    -------
+    bool
+        True for ``RowBatches`` and dask collections.
+    """
+    return isinstance(X, RowBatches) or is_collection(X)
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Store the number and names of the features of blocked rows, or compare them with those.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator.
+    X : RowBatches or dask collection
+        The rows.
+    reset : bool
+        Whether to store.
+    """
+    n_features, names = _features(X)
+    if reset:
+        forget(estimator, "feature_names_in_")
+        estimator.n_features_in_ = n_features
+        if names is not None:
+            estimator.feature_names_in_ = names
+        return
+    if n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {n_features} features, but {type(estimator).__name__} is expecting"
+            f" {estimator.n_features_in_} features as input."
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is not None and names is not None and not np.array_equal(known, names):
+        place = int(np.argmax(known != names))
+        raise ValueError(
+            f"Feature {place} of X is {names[place]!r}, and was {known[place]!r} in fit: pass the"
+            " columns of fit in their order, X[list(estimator.feature_names_in_)]."
+        )
+
+
+def _features(X: Any) -> tuple[int, Any]:
+    """Number of features, and their names where all are strings."""
+    if isinstance(X, RowBatches):
+        return X.shape[1], X.feature_names
+    if X.ndim != 2:
+        raise ValueError(
+            f"X has {X.ndim} dimensions, but must have two, rows and features: pass a dask array"
+            " or dataframe of both."
+        )
+    names = getattr(X, "columns", None)
+    if names is not None:
+        names = np.asarray(names, dtype=object)
+        names = names if all(isinstance(name, str) for name in names) else None
+    n_features = X.shape[1]
+    if n_features != n_features:
+        raise ValueError(
+            "X is a dask array of an unknown number of columns: make it known by"
+            " X.compute_chunk_sizes()."
+        )
+    return int(n_features), names
+
+
+def check_small_columns(rows: RowBatches, **columns: Any) -> None:
+    """Check that labels, ids and weights of batches were passed, and are in memory.
+
+    Parameters
+    ----------
+    rows : RowBatches
+        The rows.
+    **columns : array-like or None
+        What was passed beside them, by name.
+    """
+    for name, values in columns.items():
+        kept = getattr(rows, name, None)
+        if values is None and kept is not None:
+            without = "" if name == "qid" else f", or {name}=np.ones(len(rows)) to leave it out"
+            raise ValueError(
+                f"The rows have {name}, which was not passed: pass {name}=rows.{name}{without}."
+            )
+        if is_collection(values):
+            raise TypeError(
+                f"{name} is a dask collection, and X is batches that are read: pass"
+                f" rows.{name}, or X as a dask collection, too."
+            )
+
+
+def checked_chunk(X: Any, *, n_features: int, dtype: Any = ROW_TYPES) -> Any:
+    """Check the features of a block.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or dataframe of shape (n_rows, n_features)
+        The rows.
+    n_features : int
+        How many features there must be.
+    dtype : type or tuple of types, default=(np.float64, np.float32)
+        Types that are taken as they are; others become the first.
+
+    Returns
+    -------
+    ndarray or CSR array of shape (n_rows, n_features)
+        Finite numbers.
+    """
+    kept = list(dtype) if isinstance(dtype, tuple) else dtype
+    X = check_array(X, accept_sparse="csr", dtype=kept, input_name="X", ensure_all_finite=False)
+    if X.shape[1] != n_features:
+        raise ValueError(f"X has {X.shape[1]} features here, and {n_features} elsewhere.")
+    values = X.data if sp.issparse(X) else X
+    # A sum that is finite needs no copy to tell that all is.
+    if not np.isfinite(values.sum()) and not np.isfinite(values).all():
+        flat = int(np.argmin(np.isfinite(values)))
+        row = (
+            np.searchsorted(X.indptr, flat, "right") - 1 if sp.issparse(X) else flat // n_features
+        )
+        column = X.indices[flat] if sp.issparse(X) else flat % n_features
+        raise ValueError(
+            f"X contains NaN or infinity, first in row {int(row)}, column {int(column)}: give it a"
+            " number or remove the row."
+        )
+    return sp.csr_array(X) if sp.issparse(X) else X
+
+
+def scores_by_blocks(estimator: Any, X: Any, score: Callable[[Any], FloatArray]) -> Any:
+    """Score blocked rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted estimator.
+    X : RowBatches or dask collection
+        The rows.
+    score : callable
+        From checked rows of float64 to their scores; for collections it can be pickled.
+
+    Returns
+    -------
+    ndarray or dask array of shape (n_rows,)
+        The scores; lazily where the rows are.
+    """
+    check_features(estimator, X, reset=False)
+    if isinstance(X, RowBatches):
+        scores = np.empty(X.shape[0])
+        for part, rows in X.blocks():
+            scores[part] = score(rows.astype(np.float64, copy=False))
+        return scores
+    return lazy_scores(aligned(X=X), _scores_of_chunk, score, estimator.n_features_in_)
+
+
+def _scores_of_chunk(
+    columns: dict[str, Any], score: Callable[[Any], FloatArray], n_features: int
+) -> FloatArray:
+    return score(checked_chunk(columns["X"], n_features=n_features, dtype=np.float64))
+
+
+def lazy_scores(partitions: Any, function: Callable[..., FloatArray], *arguments: Any) -> Any:
+    """Scores of the chunks as one dask array.
+
+    Parameters
+    ----------
+    partitions : Partitions
+        The chunks.
+    function : callable
+        ``function(columns, *arguments)``: scores of the rows of a chunk.
+    *arguments : object
+        What it needs beside the columns.
+
+    Returns
+    -------
+    dask array of shape (n_rows,)
+        The scores, which are computed when they are asked for.
+    """
+    array = import_optional("dask.array", "A dask collection")
+    delayed = import_optional("dask", "A dask collection").delayed(_or_none, pure=False)
+    lengths = partitions.lengths or (np.nan,) * partitions.n_chunks
+    chunks = [
+        array.from_delayed(delayed(scores), shape=(length,), dtype=np.float64)
+        for scores, length in zip(partitions.map(function, *arguments), lengths, strict=True)
+    ]
+    return array.concatenate(chunks)
+
+
+def _or_none(scores: FloatArray | None) -> FloatArray:
+    """Scores of a chunk, none of one without rows."""
+    return np.empty(0) if scores is None else scores

@@ -1,0 +1,171 @@
+"""Lists in the chunks of dask collections, where the losses of their rows are evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._lists import Lists
+from .._optional import import_optional
+from .._partitions import Partitions, in_chunk, tree_reduce
+from ._list_cells import Cell, ItemReader, cells_of, summed
+
+__all__ = ["ChunkedLists"]
+
+USED_BY = "A dask collection"
+
+
+class _Prepared(NamedTuple):
+    """Rows of a chunk, cut into cells, with what was made for each."""
+
+    rows: Any
+    cells: list[Cell]
+    losses: list[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkedLists:
+    """Blocks of lists in the chunks of collections; see ``Blocks`` of the solvers.
+
+    Chunks are computed once and kept by the scheduler, which computes them again from their graph
+    where a worker is lost.
+
+    Parameters
+    ----------
+    partitions : Partitions
+        What the chunks were made of, which names the chunk of an error.
+    chunks : list of Delayed
+        A tuple for each, of which ``rows`` are the rows and ``lists`` the lists; None of one
+        without lists.
+    n_features : int
+        Number of features.
+    prepared : list of Delayed or None, default=None
+        The chunks with their losses.
+    """
+
+    partitions: Partitions
+    chunks: list[Any]
+    n_features: int
+    prepared: list[Any] | None = None
+
+    @classmethod
+    def of(cls, partitions: Partitions, chunks: list[Any], n_features: int) -> ChunkedLists:
+        """Have chunks computed, and keep them.
+
+        Parameters
+        ----------
+        partitions : Partitions
+            What they are made of.
+        chunks : list of Delayed
+            The chunks.
+        n_features : int
+            Number of features.
+
+        Returns
+        -------
+        ChunkedLists
+            The blocks, without losses.
+        """
+        return cls(partitions, _kept(chunks), n_features)
+
+    def reduced(self, function: Callable[[Any], Any], merge: Callable[[list[Any]], Any]) -> Any:
+        """Merge what a function finds in each chunk.
+
+        Parameters
+        ----------
+        function : callable
+            From a chunk to what it finds.
+        merge : callable
+            From a list of two or more of these to one.
+
+        Returns
+        -------
+        object
+            What was merged; None if no chunk has rows that count.
+        """
+        take = import_optional("dask", USED_BY).delayed(_if_any, pure=False)
+        found = [take(function, chunk) for chunk in self.chunks]
+        (merged,) = self.partitions.compute(tree_reduce(found, merge))
+        return merged
+
+    def on(self, make: Callable[[Lists], Any]) -> ChunkedLists:
+        """Make losses where the chunks are.
+
+        Parameters
+        ----------
+        make : callable
+            From lists to their loss; it can be pickled.
+
+        Returns
+        -------
+        ChunkedLists
+            The same with the losses.
+        """
+        delayed = import_optional("dask", USED_BY).delayed
+        prepare, shared = delayed(_prepare, pure=False), delayed(make, traverse=False)
+        prepared = [prepare(number, chunk, shared) for number, chunk in enumerate(self.chunks)]
+        return replace(self, prepared=_kept(prepared))
+
+    def total(self, function: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
+        """Sum a function over the cells of all chunks.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(items, loss, *arguments)``, a tuple of numbers and arrays; it can be
+            pickled.
+        *arguments : object
+            What it needs beside the items of a cell and their loss.
+
+        Returns
+        -------
+        tuple
+            The sums.
+        """
+        delayed = import_optional("dask", USED_BY).delayed
+        evaluate = delayed(_evaluate, pure=False)
+        shared = delayed(partial(_call, function, arguments), traverse=False)
+        found = [
+            evaluate(number, chunk, shared) for number, chunk in enumerate(self.prepared or ())
+        ]
+        (sums,) = self.partitions.compute(tree_reduce(found, summed))
+        return sums
+
+
+def _kept(values: list[Any]) -> list[Any]:
+    """Have values computed where they will be asked for, and keep them."""
+    return list(import_optional("dask", USED_BY).persist(*values))
+
+
+def _if_any(function: Callable[[Any], Any], chunk: Any) -> Any:
+    return None if chunk is None else function(chunk)
+
+
+def _call(function: Any, arguments: tuple[Any, ...], items: Any, loss: Any) -> tuple[Any, ...]:
+    return function(items, loss, *arguments)
+
+
+def _prepare(number: int, chunk: Any, make: Callable[[Lists], Any]) -> _Prepared | None:
+    if chunk is None or chunk.lists is None:
+        return None
+    cells = cells_of(chunk.lists, chunk.rows.shape[1])
+    losses = in_chunk(number, lambda: [make(cell.lists) for cell in cells])
+    return _Prepared(chunk.rows, cells, losses)
+
+
+def _evaluate(number: int, chunk: _Prepared | None, function: Any) -> tuple[Any, ...] | None:
+    """Sums over the cells of a chunk."""
+    if chunk is None:
+        return None
+    reader = ItemReader()
+
+    def one(cell: Cell, loss: Any) -> tuple[Any, ...]:
+        return function(reader.items(cell, chunk.rows[cell.start : cell.stop]), loss)
+
+    found = summed(map(one, chunk.cells, chunk.losses))
+    # The scheduler knows the size of arrays, not of numbers within tuples of Python.
+    return None if found is None else tuple(np.asarray(one) for one in found)

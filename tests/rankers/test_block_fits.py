@@ -1,0 +1,347 @@
+"""Fits to rows that are not in memory, beside fits to the same rows in memory."""
+
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sklearn_rank import BoostedOrderPreservingRanker, OrderPreservingRanker, RankSVM, losses
+from sklearn_rank.datasets import RowBatches
+from sklearn_rank.exceptions import CalibrationWarning
+from sklearn_rank.rankers import _list_cells
+
+dask = pytest.importorskip("dask")
+
+N_QUERIES = 24
+
+# Without a gradient at its kinks, it has no minimum that a gradient certifies.
+KINKED = {"comparison_hinge"}
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*is undefined for:UserWarning")
+
+
+@pytest.fixture(autouse=True)
+def _small_cells(monkeypatch):
+    """Cells of a few rows, so that small data has many."""
+    monkeypatch.setattr(_list_cells, "LEAST_ROWS", 7)
+    monkeypatch.setattr(_list_cells, "CELL_BYTES", 0)
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def data(seed=0, *, sorted_ids=True):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 9, N_QUERIES)
+    ids = np.arange(N_QUERIES) * 3 + 1
+    qid = np.repeat(ids if sorted_ids else rng.permutation(ids), sizes)
+    X = rng.normal(size=(len(qid), 3))
+    y = rng.binomial(2, 1 / (1 + np.exp(-X[:, 0])))
+    weights = {
+        "sample_weight": rng.integers(0, 3, len(qid)).astype(float),
+        "query_weight": rng.integers(0, 3, N_QUERIES)[np.searchsorted(ids, qid)].astype(float),
+    }
+    return X, y, qid, weights
+
+
+def batches(X, y, qid, cuts, **weights):
+    """Batches of rows cut anywhere."""
+    parts = [slice(a, b) for a, b in zip([0, *cuts], [*cuts, len(y)], strict=True)]
+    given = {"y": y, "qid": qid, **weights}
+    return RowBatches(
+        lambda: [{"X": X[part], **{name: given[name][part] for name in given}} for part in parts]
+    )
+
+
+def query_ends(qid):
+    return np.flatnonzero(qid[1:] != qid[:-1]) + 1
+
+
+def chunked(values, ends):
+    """A dask array cut at some rows."""
+    import dask.array as da
+
+    lengths = tuple(int(n) for n in np.diff([0, *ends, len(values)]))
+    chunks = (lengths,) if values.ndim == 1 else (lengths, (2, values.shape[1] - 2))
+    return da.from_array(values, chunks=chunks)
+
+
+def columns_of(rows, weights):
+    return {"qid": rows.qid, **{name: getattr(rows, name) for name in weights}}
+
+
+CUTS = {"one": [], "anywhere": [3, 4, 30, 31, 90], "rows": list(range(1, 60))}
+
+
+def assert_same(found, expected):
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-6, atol=1e-10)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+    assert found.lower_bound_ == pytest.approx(expected.lower_bound_, rel=1e-9, nan_ok=True)
+    assert found.converged_
+    assert found.n_queries_ == expected.n_queries_
+    assert found.n_features_in_ == expected.n_features_in_
+    assert found.training_queries_ == expected.training_queries_
+    assert getattr(found, "intercept_", 0) == pytest.approx(
+        getattr(expected, "intercept_", 0), rel=1e-6, abs=1e-10
+    )
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.CalibrationWarning")
+@pytest.mark.parametrize("loss", [one for one in losses.get_loss_names() if one not in KINKED])
+def test_every_loss_has_the_minimum_of_rows_in_memory(loss):
+    X, y, qid, _ = data()
+    ranker = OrderPreservingRanker(loss, measure="dcg", tol=1e-9)
+    expected = ranker.fit(X, y, qid=qid)
+    rows = batches(X, y, qid, CUTS["anywhere"])
+    found = OrderPreservingRanker(loss, measure="dcg", tol=1e-9).fit(rows, rows.y, qid=rows.qid)
+    assert_same(found, expected)
+    assert found.alpha_ == pytest.approx(expected.alpha_, rel=1e-9)
+    np.testing.assert_allclose(found.predict(rows), expected.predict(X), atol=1e-6)
+    assert found.score(rows, rows.y, qid=rows.qid) == expected.score(X, y, qid=qid)
+    ends = query_ends(qid)[[0, 6, 7, 15]]
+    found = OrderPreservingRanker(loss, measure="dcg", tol=1e-9)
+    found.fit(chunked(X, ends), chunked(y, ends), qid=chunked(qid, ends))
+    assert_same(found, expected)
+    assert found.alpha_ == pytest.approx(expected.alpha_, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("cuts", CUTS)
+def test_rank_svm_has_the_minimum_of_rows_in_memory(loss, cuts):
+    X, y, qid, weights = data(1, sorted_ids=False)
+    tol = 1e-2 if loss == "hinge" else 1e-8
+    expected = RankSVM(loss, tol=tol).fit(X, y, qid=qid, **weights)
+    rows = batches(X, y, qid, CUTS[cuts], **weights)
+    found = RankSVM(loss, tol=tol).fit(rows, rows.y, **columns_of(rows, weights))
+    assert_same(found, expected)
+    ends = query_ends(qid)[:: {"one": 99, "anywhere": 5, "rows": 1}[cuts]]
+    lazy = {name: chunked(values, ends) for name, values in {"qid": qid, **weights}.items()}
+    found = RankSVM(loss, tol=tol).fit(chunked(X, ends), chunked(y, ends), **lazy)
+    assert_same(found, expected)
+    np.testing.assert_allclose(found.predict(chunked(X, ends)).compute(), found.predict(X))
+
+
+@pytest.mark.parametrize("measure", ["ndcg@3", "precision@2", "auc"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("form", ["float32", "sparse"])
+def test_weights_undefined_queries_and_forms_of_rows(measure, n_jobs, form):
+    X, y, qid, weights = data(2, sorted_ids=False)
+    X = X.astype(np.float32) if form == "float32" else sp.csr_array(np.maximum(X, 0))
+    y = y if measure.startswith("ndcg") else np.minimum(y, 1)
+    y[qid == qid[0]] = 0
+    ranker = OrderPreservingRanker(measure=measure, tol=1e-9, n_jobs=n_jobs)
+    expected = ranker.fit(X, y, qid=qid, **weights)
+    rows = batches(X, y, qid, CUTS["anywhere"], **weights)
+    found = OrderPreservingRanker(measure=measure, tol=1e-9, n_jobs=n_jobs)
+    assert_same(found.fit(rows, rows.y, **columns_of(rows, weights)), expected)
+
+
+def test_queries_of_a_chunk_come_in_any_order_and_chunks_may_be_empty():
+    import dask.array as da
+
+    X, y, qid, weights = data(3)
+    expected = OrderPreservingRanker(tol=1e-9).fit(X, y, qid=qid, **weights)
+    middle = int(query_ends(qid)[10])
+    rng = np.random.default_rng(0)
+    order = np.append(rng.permutation(middle), middle + rng.permutation(len(y) - middle))
+    lengths = (0, middle, 0, len(y) - middle)
+    lazy = {
+        name: da.from_array(values[order], chunks=(lengths, *values.shape[1:]))
+        for name, values in {"X": X, "y": y, "qid": qid, **weights}.items()
+    }
+    found = OrderPreservingRanker(tol=1e-9).fit(lazy.pop("X"), lazy.pop("y"), **lazy)
+    assert_same(found, expected)
+
+
+def test_a_dataframe_of_dask_has_names_and_gives_lazy_scores():
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    X, y, qid, weights = data(4)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y, qid=qid, **weights)
+    early = frame["qid"] < 30
+    lazy = dd.concat(
+        [dd.from_pandas(part, npartitions=1) for part in (frame[early], frame[~early])]
+    )
+    names = ["a", "b", "c"]
+    columns = {name: lazy[name] for name in ("qid", *weights)}
+    expected = OrderPreservingRanker(tol=1e-9).fit(frame[names], y, qid=qid, **weights)
+    found = OrderPreservingRanker(tol=1e-9).fit(lazy[names], lazy["y"], **columns)
+    assert_same(found, expected)
+    assert found.feature_names_in_.tolist() == names
+    scores = found.predict(lazy[names])
+    assert dask.is_dask_collection(scores)
+    np.testing.assert_allclose(scores.compute(), expected.predict(frame[names]))
+    with pytest.raises(ValueError, match="Feature 0 of X is 'b', and was 'a' in fit"):
+        found.predict(lazy[["b", "a", "c"]])
+
+
+@pytest.mark.parametrize("normalize", ["zscore", "rank"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_features_are_normalised_within_queries(normalize, n_jobs):
+    X, y, qid, weights = data(5, sorted_ids=False)
+    made = {"normalize": normalize, "tol": 1e-9, "n_jobs": n_jobs}
+    expected = OrderPreservingRanker(**made).fit(X, y, qid=qid, **weights)
+    rows = batches(X, y, qid, CUTS["anywhere"], **weights)
+    found = OrderPreservingRanker(**made).fit(rows, rows.y, **columns_of(rows, weights))
+    assert_same(found, expected)
+    assert found.normalizer_.n_queries_ == expected.normalizer_.n_queries_
+    scores = expected.predict(X, qid=qid)
+    np.testing.assert_allclose(found.predict(rows, qid=rows.qid), scores, atol=1e-8)
+    np.testing.assert_allclose(found.predict(X, qid=qid), scores, atol=1e-8)
+    ends = query_ends(qid)[::4]
+    lazy = {name: chunked(values, ends) for name, values in {"qid": qid, **weights}.items()}
+    found = OrderPreservingRanker(**made).fit(chunked(X, ends), chunked(y, ends), **lazy)
+    assert_same(found, expected)
+    lazy_scores = found.predict(chunked(X, ends), qid=lazy["qid"])
+    np.testing.assert_allclose(lazy_scores.compute(), scores, atol=1e-8)
+    with pytest.raises(ValueError, match="got no qid for the rows to score"):
+        found.predict(rows)
+
+
+def test_propensities():
+    X, y, qid, _ = data(6)
+    y = np.minimum(y, 1)
+    propensity = np.random.default_rng(0).uniform(0.1, 1, len(y))
+    made = {"loss": "pointwise_logistic", "measure": "dcg", "propensity_clip": 0.3, "tol": 1e-9}
+    expected = OrderPreservingRanker(**made).fit(X, y, qid=qid, propensity=propensity)
+    rows = batches(X, y, qid, CUTS["anywhere"])
+    found = OrderPreservingRanker(**made)
+    assert_same(found.fit(rows, rows.y, qid=rows.qid, propensity=propensity), expected)
+    ends = query_ends(qid)[::4]
+    lazy = {"qid": chunked(qid, ends), "propensity": chunked(propensity, ends)}
+    assert_same(
+        OrderPreservingRanker(**made).fit(chunked(X, ends), chunked(y, ends), **lazy), expected
+    )
+    ranker = OrderPreservingRanker(measure="ndcg")
+    with pytest.raises(ValueError, match="utilities depend on all labels of a list"):
+        ranker.fit(chunked(X, ends), chunked(y, ends), **lazy)
+
+
+def test_a_fit_goes_on_from_the_last():
+    X, y, qid, _ = data(7)
+    rows = batches(X, y, qid, CUTS["anywhere"])
+    ranker = OrderPreservingRanker("pointwise_logistic", warm_start=True, tol=1e-9)
+    first = ranker.fit(X, y, qid=qid).n_iter_
+    assert first > 1
+    assert ranker.fit(rows, rows.y, qid=rows.qid).n_iter_ <= 1
+
+
+def test_verbose_says_what_it_says_of_rows_in_memory(capsys):
+    X, y, qid, _ = data(7)
+    rows = batches(X, y, qid, CUTS["anywhere"])
+    OrderPreservingRanker(verbose=1).fit(X, y, qid=qid)
+    expected = re.findall(r"objective (\S{8})", capsys.readouterr().err)
+    OrderPreservingRanker(verbose=1).fit(rows, rows.y, qid=rows.qid)
+    assert re.findall(r"objective (\S{8})", capsys.readouterr().err) == expected
+
+
+def refused(match, X, y, *, error=ValueError, ranker=None, **columns):
+    """A fit is refused, and leaves the ranker as it was."""
+    ranker = OrderPreservingRanker() if ranker is None else ranker
+    rows, labels, qid, _ = data(8)
+    ranker.fit(rows, np.minimum(labels, 1), qid=qid)
+    before = dict(vars(ranker))
+    with pytest.raises(error, match=match):
+        ranker.fit(X, y, **columns)
+    assert vars(ranker).keys() == before.keys()
+    assert all(vars(ranker)[name] is before[name] for name in before)
+
+
+def test_queries_that_are_not_together_are_refused():
+    X, y, qid, _ = data()
+    order = np.argsort(qid % 2, kind="stable")
+    order[[0, -1]] = order[[-1, 0]]
+    rows = batches(X[order], y[order], qid[order], [])
+    refused("rows of the query .* are not together: .*sorted by qid", rows, rows.y, qid=rows.qid)
+
+
+def test_queries_that_are_cut_between_chunks_are_refused():
+    X, y, qid, _ = data()
+    ends = [int(query_ends(qid)[3]) + 1]
+    lazy = chunked(X, ends), chunked(y, ends)
+    whole = f"The query {qid[ends[0]]} has rows in the chunks 0 and 1, .*repartition by query"
+    refused(whole, *lazy, qid=chunked(qid, ends))
+    normal = OrderPreservingRanker(normalize="rank").fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match=whole):
+        normal.predict(lazy[0], qid=chunked(qid, ends))
+
+
+def test_what_is_wrong_in_a_chunk_is_refused_with_its_number():
+    X, y, qid, _ = data()
+    ends = query_ends(qid)[:8]
+    row = int(ends[6]) + 1
+    ids = chunked(qid, ends)
+    for bad in (np.nan, np.inf, -np.inf):
+        wrong = X.copy()
+        wrong[row, 1] = bad
+        refused(
+            "chunk 7: X contains NaN or infinity, first in row 1, column 1",
+            *(chunked(wrong, ends), chunked(y, ends)),
+            qid=ids,
+        )
+    words = y.astype(object)
+    words[row] = "good"
+    words = dask.array.from_array(words, chunks=(chunked(y, ends).chunks[0],))
+    refused("chunk 7: y must be numeric", chunked(X, ends), words, qid=ids)
+    refused(r"chunk \d: y has the relevance -1", chunked(X, ends), chunked(y - 1, ends), qid=ids)
+
+
+def test_labels_of_two_kinds_in_two_chunks_are_refused():
+    X, y, qid, _ = data()
+    ends = query_ends(qid)[[11]]
+    mixed = np.minimum(y, 1)
+    mixed[: ends[0]] = 2 * mixed[: ends[0]] - 1
+    refused(
+        r"y has 3 classes \(-1, 0, 1\)",
+        *(chunked(X, ends), chunked(mixed, ends)),
+        ranker=OrderPreservingRanker(measure="auc"),
+        qid=chunked(qid, ends),
+    )
+
+
+def test_what_a_careless_user_types():
+    X, y, qid, weights = data()
+    rows = batches(X, y, qid, [9], **weights)
+    ends = query_ends(qid)[[11]]
+    lazy = chunked(X, ends), chunked(y, ends)
+    refused("The rows have qid, which was not passed: pass qid=rows.qid", rows, rows.y)
+    refused("pass sample_weight=rows.sample_weight", rows, rows.y, qid=rows.qid)
+    refused("needs qid, one id per row", *lazy)
+    refused("needs qid, one id per row", *lazy, qid=0)
+    plain = batches(X, y, qid, [9])
+    refused("X has .* rows and y 5: pass rows.y", plain, plain.y[:5], qid=plain.qid)
+    refused("qid is a dask collection", plain, plain.y, qid=chunked(qid, ends), error=TypeError)
+    refused("queries have one row", *lazy, qid=chunked(np.arange(len(y)), ends))
+    refused(
+        "No query has a row of positive utility",
+        *(chunked(X, ends), chunked(0 * y, ends)),
+        qid=chunked(qid, ends),
+    )
+    svm = RankSVM()
+    flat = {"ranker": svm, "qid": chunked(qid, ends)}
+    refused("No query has rows of different relevance", lazy[0], chunked(0 * y, ends), **flat)
+    none = chunked(np.zeros(len(y)), ends)
+    refused("No row has positive sample_weight", *lazy, sample_weight=none, **flat)
+    fitted = RankSVM().fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="X has 2 features, but RankSVM is expecting 3"):
+        fitted.predict(batches(X[:, :2], y, qid, [9]))
+    with pytest.raises(TypeError, match="takes rows in memory"):
+        BoostedOrderPreservingRanker().fit(plain, plain.y, qid=plain.qid)
+
+
+def test_a_limit_below_the_largest_utility_is_refused():
+    X, y, qid, _ = data()
+    ranker = OrderPreservingRanker("pointwise_logistic", measure="dcg", eta=2.0)
+    rows = batches(X, y, qid, [9])
+    with pytest.raises(ValueError, match="largest utility is 3, but must be at most 2"):
+        ranker.fit(rows, rows.y, qid=rows.qid)
+
+
+def test_losses_that_are_not_order_preserving_warn():
+    X, y, qid, _ = data()
+    rows = batches(X, y, qid, [9])
+    with pytest.warns(CalibrationWarning, match="is not order-preserving"):
+        OrderPreservingRanker("ranknet").fit(rows, rows.y, qid=rows.qid)
