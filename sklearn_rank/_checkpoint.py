@@ -7,7 +7,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from importlib.metadata import version
 from io import BytesIO
@@ -24,7 +24,7 @@ from ._version import __version__
 from ._warn import warn
 from .exceptions import CheckpointWarning
 
-__all__ = ["Checkpoint", "fingerprint"]
+__all__ = ["Checkpoint", "Checkpoints", "cleared_on_success", "fingerprint"]
 
 # Libraries on whose versions the bits of results depend.
 LIBRARIES = ("numba", "numpy", "scipy")
@@ -267,3 +267,65 @@ class Checkpoint:
             with suppress(OSError):
                 part.unlink()
             raise
+
+
+class Checkpoints:
+    """The checkpoints of one fit, which may solve several problems.
+
+    Parameters
+    ----------
+    path : str or path-like
+        As for :class:`Checkpoint`.
+    kind : str
+        As for :func:`fingerprint`.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], kind: str) -> None:
+        self._path, self._kind = path, kind
+        self._opened: list[Checkpoint] = []
+
+    def of(self, *parts: Any) -> Checkpoint:
+        """Open the checkpoint of a problem.
+
+        Parameters
+        ----------
+        *parts : object
+            As for :func:`fingerprint`.
+
+        Returns
+        -------
+        Checkpoint
+            The checkpoint.
+        """
+        checkpoint = Checkpoint(self._path, fingerprint(self._kind, *parts))
+        self._opened.append(checkpoint)
+        return checkpoint
+
+    def clear(self) -> None:
+        """Delete the files of all problems that were opened."""
+        for checkpoint in self._opened:
+            checkpoint.clear()
+
+
+@contextmanager
+def cleared_on_success(
+    path: str | os.PathLike[str] | None, kind: str
+) -> Iterator[Checkpoints | None]:
+    """Keep the checkpoints of a fit until it has succeeded.
+
+    Parameters
+    ----------
+    path : str, path-like or None
+        As for :class:`Checkpoint`; None keeps nothing.
+    kind : str
+        As for :func:`fingerprint`.
+
+    Yields
+    ------
+    Checkpoints or None
+        The checkpoints, which stay if the body raises; None if ``path`` is None.
+    """
+    checkpoints = None if path is None else Checkpoints(path, kind)
+    yield checkpoints
+    if checkpoints is not None:
+        checkpoints.clear()

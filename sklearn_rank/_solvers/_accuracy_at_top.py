@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from .._checkpoint import Checkpoints
 from .._top import quantile_at_mass
 from .._typing import FloatArray, IntArray
 from ._candidates import CandidateSolutions, CandidateValues, PivotSolver, Top, solve_candidates
@@ -82,7 +83,8 @@ def solve_accuracy_at_top(
     selection: Selection = "closest",
     solver: PivotSolver | None = None,
     n_jobs: int | None = None,
-    on_block: Callable[[], None] | None = None,
+    on_block: Callable[[bool], None] = lambda found: None,
+    checkpoints: Checkpoints | None = None,
 ) -> AccuracyAtTopSolution:
     """Solve Problem (2) for every distinct point as the pivot and select one solution.
 
@@ -95,7 +97,7 @@ def solve_accuracy_at_top(
         at least ``q`` have this mass.
     selection : {"average", "closest", "objective", "refine"}, default="closest"
         As for :func:`select_solution`.
-    solver, n_jobs, on_block : object
+    solver, n_jobs, on_block, checkpoints : object
         As for :func:`solve_candidates`.
 
     Returns
@@ -134,6 +136,7 @@ def solve_accuracy_at_top(
         solver=solver,
         n_jobs=n_jobs,
         on_block=on_block,
+        checkpoints=checkpoints,
     )
     return select_solution(solutions, selection, n_jobs=n_jobs)
 
@@ -164,7 +167,7 @@ def select_solution(
     top : int, default=0
         Number of the top among ``solutions.tops``.
     n_jobs : int or None, default=None
-        Number of threads for what has to be solved again: sparse candidates to be averaged.
+        Number of workers for what has to be solved again: sparse candidates to be averaged.
 
     Returns
     -------

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
 
+from .._checkpoint import Checkpoint, Checkpoints
 from .._top import quantiles_at_masses
 from .._typing import BoolArray, FloatArray, IntArray
+from ._blocks_of_work import SentOnce, Stop, in_blocks
 from ._cvxpy import solve_pivots_cvxpy
 from ._design import DenseDesign
 from ._newton import prepare_newton, solve_pivots_newton
@@ -222,7 +219,7 @@ class CandidateSolutions:
         candidates : ndarray of shape (m,)
             Numbers of the candidates, in the order of ``problem.pivots``.
         n_jobs : int or None, default=None
-            Number of threads, where they are solved for again.
+            Number of workers, where they are solved for again.
 
         Returns
         -------
@@ -231,12 +228,10 @@ class CandidateSolutions:
         """
         if self.kept is not None:
             return self.kept[candidates]
-        pivots = self.problem.pivots[candidates]
-        with one_blas_thread():
-            solutions = Parallel(n_jobs=n_jobs, require="sharedmem")(
-                delayed(self.solver)(self.problem, block) for block in self.problem.blocks(pivots)
-            )
-        return np.concatenate([block.coef for block in solutions])
+        work = _Work(self.problem, self.solver)
+        blocks = self.problem.blocks(self.problem.pivots[candidates])
+        with in_blocks(_coefs_of_block, work, blocks, n_jobs=n_jobs, stop=work.stop) as coefs:
+            return np.concatenate(list(coefs))
 
 
 def solve_candidates(
@@ -246,7 +241,8 @@ def solve_candidates(
     scales: bool = False,
     solver: PivotSolver | None = None,
     n_jobs: int | None = None,
-    on_block: Callable[[], None] | None = None,
+    on_block: Callable[[bool], None] = lambda found: None,
+    checkpoints: Checkpoints | None = None,
 ) -> CandidateSolutions:
     """Solve Problem (2) for every distinct point as the pivot, for any number of tops.
 
@@ -264,9 +260,13 @@ def solve_candidates(
     solver : PivotSolver or None, default=None
         What solves the problems; None is ``PivotSolver()``.
     n_jobs : int or None, default=None
-        Number of threads that share the blocks of pivots. The result does not depend on it.
-    on_block : callable or None, default=None
-        Called without arguments, in the calling thread, when a block of 32 pivots is done.
+        Number of workers that share the blocks of pivots: threads, unless another backend of
+        joblib is active. The result does not depend on it.
+    on_block : callable, optional
+        Called in the calling thread when a block of 32 pivots is done, with whether it was found
+        in a checkpoint.
+    checkpoints : Checkpoints or None, default=None
+        Where blocks are kept that are done.
 
     Returns
     -------
@@ -285,8 +285,9 @@ def solve_candidates(
     Notes
     -----
     The problems are independent; BLAS is held to one thread while they are solved, and the
-    blocks are shared among ``n_jobs`` threads. The scores of a block are sorted once for all
-    tops. Beyond the solver's own memory each thread needs O(32 (n + d)). The solutions of dense
+    blocks are shared among ``n_jobs`` workers. The scores of a block are sorted once for all
+    tops. Beyond the solver's own memory each worker needs O(32 (n + d)); processes map large
+    arrays of the problem, and other machines get a copy each. The solutions of dense
     data are kept, as many numbers as the data have; those of sparse data are not, and the ones
     selected are solved for again. Dense data of more features than rows are turned to as many
     features as rows, O(n^2 d) once.
@@ -302,61 +303,64 @@ def solve_candidates(
     (3, 2)
     """
     solver = solver or PivotSolver()
-    problem, basis = _in_span_of_rows(problem)
+    given, (problem, basis) = problem, _in_span_of_rows(problem)
     if solver.name == "newton":
         prepare_newton(problem)
-    values: list[CandidateValues] = []
+    work = _Work(problem, solver, tops, scales)
+    saved = _SavedBlocks.of(given, work, checkpoints)
     kept = np.empty((problem.n_candidates, problem.n_features)) if problem.rows.is_dense else None
+    values: list[CandidateValues] = []
     n_done = 0
-    stop = threading.Event()
-    with one_blas_thread():
-        blocks = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-            delayed(_solve_block)(
-                problem, pivots, tops, partial(solver, interrupted=stop.is_set), scales
-            )
-            for pivots in problem.blocks()
-        )
-        with _closed_in_silence(blocks, stop):
-            for of_block, coef in blocks:
-                values.append(of_block)
-                if kept is not None:
-                    kept[n_done : n_done + len(coef)] = coef
-                n_done += len(coef)
-                if on_block is not None:
-                    on_block()
+    with (
+        one_blas_thread(),
+        in_blocks(_solve_block, work, saved.missing, n_jobs=n_jobs, stop=work.stop) as solved,
+    ):
+        for of_block, coef, found in saved.completed(solved):
+            values.append(of_block)
+            if kept is not None:
+                kept[n_done : n_done + len(coef)] = coef
+            n_done += len(of_block.objective)
+            on_block(found)
     return CandidateSolutions(problem, basis, solver, tops, CandidateValues.joined(values), kept)
 
 
-@contextmanager
-def _closed_in_silence(
-    blocks: Generator[Any, None, None], stop: threading.Event
-) -> Iterator[None]:
-    """End what still runs when the body raises; joblib would warn of blocks that nobody took."""
-    try:
-        yield
-    except BaseException:
-        stop.set()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            blocks.close()
-        raise
+@dataclass(frozen=True, eq=False)
+class _Work(SentOnce):
+    """What every block of pivots needs."""
+
+    problem: PivotProblem
+    solver: PivotSolver
+    tops: Sequence[Top] = ()
+    scales: bool = False
+    stop: Stop = field(default_factory=Stop)
+
+    def solutions(self, pivots: IntArray) -> PivotSolutions:
+        """Solve the problems of some pivots."""
+        return self.solver(self.problem, pivots, self.stop)
 
 
-def _solve_block(
-    problem: PivotProblem,
-    pivots: IntArray,
-    tops: Sequence[Top],
-    solve: Callable[[PivotProblem, IntArray], PivotSolutions],
-    scales: bool,
-) -> tuple[CandidateValues, FloatArray]:
-    """Solve for a block of pivots; numbers of each, and their weights."""
-    solutions = solve(problem, pivots)
-    if not np.all(np.isfinite(solutions.objective)):
-        raise ValueError(
-            "The scores overflow: the features are too large for float64 sums of squares; scale"
-            " them, for example by StandardScaler."
-        )
-    coef = solutions.coef
+def _coefs_of_block(work: _Work, pivots: IntArray) -> FloatArray:
+    """Weights for a block of pivots."""
+    with one_blas_thread():
+        return work.solutions(pivots).coef
+
+
+def _solve_block(work: _Work, pivots: IntArray) -> tuple[CandidateValues, FloatArray]:
+    """Solve for a block of pivots; numbers of each, and their weights if they are kept."""
+    with one_blas_thread():
+        solutions = work.solutions(pivots)
+        if not np.all(np.isfinite(solutions.objective)):
+            raise ValueError(
+                "The scores overflow: the features are too large for float64 sums of squares;"
+                " scale them, for example by StandardScaler."
+            )
+        coef = solutions.coef if work.problem.rows.is_dense else np.empty((0, 0))
+        return _values(work, pivots, solutions), coef
+
+
+def _values(work: _Work, pivots: IntArray, solutions: PivotSolutions) -> CandidateValues:
+    """Numbers of the solutions for a block of pivots."""
+    problem, tops, coef = work.problem, work.tops, solutions.coef
     scores = problem.scores(coef)
     of_pivots = scores[np.arange(len(pivots)), pivots]
     distance, objective_top, scaled = np.empty((3, len(pivots), len(tops)))
@@ -364,10 +368,10 @@ def _solve_block(
     for k, (top, quantile) in enumerate(zip(tops, quantiles, strict=True)):
         distance[:, k] = np.abs(of_pivots - quantile)
         objective_top[:, k] = scaled[:, k] = problem.objective(coef, scores, quantile)
-        if scales:
+        if work.scales:
             with_mass = replace(problem, mass=top.mass)
             scaled[:, k] = best_scales(with_mass, coef, top.top_mass)[1]
-    values = CandidateValues(
+    return CandidateValues(
         objective=solutions.objective,
         lower_bound=solutions.lower_bound,
         n_iter=solutions.n_iter,
@@ -376,7 +380,53 @@ def _solve_block(
         objective_top=objective_top,
         scaled=scaled,
     )
-    return values, coef
+
+
+@dataclass(frozen=True, eq=False)
+class _SavedBlocks:
+    """Blocks that an earlier fit solved, and where those that this one solves are kept."""
+
+    blocks: list[IntArray]
+    found: dict[int, tuple[CandidateValues, FloatArray]]
+    checkpoint: Checkpoint | None
+
+    @classmethod
+    def of(cls, given: PivotProblem, work: _Work, checkpoints: Checkpoints | None) -> _SavedBlocks:
+        """Read the blocks of a problem, told from others by the rows as they were given."""
+        blocks = work.problem.blocks()
+        if checkpoints is None:
+            return cls(blocks, {}, None)
+        checkpoint = checkpoints.of(
+            (given.rows.matrix, given.y, given.cost, given.pivots),
+            vars(work.solver),
+            [(top.mass, top.top_mass) for top in work.tops],
+            work.scales,
+        )
+        found = {}
+        for number in range(len(blocks)):
+            arrays = checkpoint.load(f"block-{number}")
+            if arrays is not None:
+                coef = arrays.pop("coef")
+                found[number] = CandidateValues(**arrays), coef
+        return cls(blocks, found, checkpoint)
+
+    @property
+    def missing(self) -> list[IntArray]:
+        """The blocks that have to be solved."""
+        return [block for number, block in enumerate(self.blocks) if number not in self.found]
+
+    def completed(
+        self, solved: Iterator[tuple[CandidateValues, FloatArray]]
+    ) -> Iterator[tuple[CandidateValues, FloatArray, bool]]:
+        """All blocks in order, with whether they were found; the others are kept as they come."""
+        for number in range(len(self.blocks)):
+            if number in self.found:
+                yield *self.found.pop(number), True
+                continue
+            of_block, coef = next(solved)
+            if self.checkpoint is not None:
+                self.checkpoint.save(f"block-{number}", **vars(of_block), coef=coef)
+            yield of_block, coef, False
 
 
 def _in_span_of_rows(problem: PivotProblem) -> tuple[PivotProblem, FloatArray | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,8 +36,8 @@ class FreeThreshold:
 
     Parameters
     ----------
-    rows : InMemoryDesign of shape (n_rows, n_features + 1)
-        The rows with a constant feature.
+    constant : float
+        Value of the constant feature that every row has besides.
     coef : ndarray of shape (n_features + 1,)
         Weights, of the constant too.
     margins : ndarray of shape (n_rows,)
@@ -47,16 +46,16 @@ class FreeThreshold:
         Share of the cost that each row bears, from 0 to 1.
     near : ndarray of bool of shape (n_rows,)
         The rows with a margin about 0, which the model counts.
-    solve : callable
-        Solves the system of the model's second derivatives.
+    system : System
+        The model's second derivatives.
     """
 
-    rows: InMemoryDesign
+    constant: float
     coef: FloatArray
     margins: FloatArray
     multipliers: FloatArray
     near: BoolArray
-    solve: Callable[[FloatArray], FloatArray]
+    system: System
 
     @classmethod
     def of_rows(
@@ -98,8 +97,8 @@ class FreeThreshold:
         margins = 1.0 - y * augmented.scores(coef)
         near = np.abs(margins) < SMOOTHED
         weight = cost[near] / (2 * SMOOTHED)
-        solve = _inverse(augmented.rows(np.flatnonzero(near)), weight)
-        return cls(augmented, coef, margins, multipliers, near, solve)
+        system = System.of_rows(augmented.rows(np.flatnonzero(near)), weight)
+        return cls(constant, coef, margins, multipliers, near, system)
 
     def coefs_at(self, pivots: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Predict the solutions of some pivots.
@@ -116,11 +115,10 @@ class FreeThreshold:
         distance : ndarray of shape (n_pivots,)
             Scores of the pivots under the weights of the free threshold, less this threshold.
         """
-        constant = self.rows.rows([0]).to_array()[0, -1]
         coef, distance = np.empty(pivots.shape), np.empty(len(pivots))
         for k, pivot in enumerate(pivots):  # one by one: to the bit the same in any company
-            point = np.append(pivot, constant)
-            solved = self.solve(point)
+            point = np.append(pivot, self.constant)
+            solved = self.system.solve(point)
             distance[k] = point @ self.coef
             coef[k] = (self.coef - distance[k] / (point @ solved) * solved)[:-1]
         return coef, distance
@@ -145,25 +143,71 @@ class FreeThreshold:
         return np.clip(np.where(self.near[rows], moved, ahead), 0.0, 1.0)
 
 
-def _inverse(rows: InMemoryDesign, weight: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Solve systems of ``I`` plus the weighted outer products of rows, in the fewer dimensions."""
-    n, d = rows.shape
-    X, root = rows.matrix, np.sqrt(weight)
-    if n >= d:
-        system = rows.gram(weight)
-    else:
-        system = X @ X.T
-        system = (system if rows.is_dense else system.toarray()) * root * root[:, np.newaxis]
-    system.flat[:: len(system) + 1] += 1.0
-    try:
-        factor = scipy.linalg.cho_factor(system, check_finite=False)
-    except np.linalg.LinAlgError:  # beyond float64: then the prediction is the poorer for it
-        return lambda rhs: rhs
+@dataclass(frozen=True, eq=False)
+class System:
+    """``I`` plus the weighted outer products of rows, factorised in the fewer dimensions.
 
-    def solve(rhs: FloatArray) -> FloatArray:
+    Parameters
+    ----------
+    factor : tuple of ndarray and bool, or None
+        Cholesky factor; None where float64 has none, and ``I`` stands for the system.
+    rows : InMemoryDesign of shape (n_rows, n_features) or None
+        The rows where they are fewer than their features, else None.
+    root : ndarray of shape (n_rows,)
+        Roots of their weights.
+    """
+
+    factor: tuple[FloatArray, bool] | None
+    rows: InMemoryDesign | None
+    root: FloatArray
+
+    @classmethod
+    def of_rows(cls, rows: InMemoryDesign, weight: FloatArray) -> System:
+        """Factorise.
+
+        Parameters
+        ----------
+        rows : InMemoryDesign of shape (n_rows, n_features)
+            The rows.
+        weight : ndarray of shape (n_rows,)
+            Their weights.
+
+        Returns
+        -------
+        System
+            The system.
+        """
+        n, d = rows.shape
+        X, root = rows.matrix, np.sqrt(weight)
         if n >= d:
-            return np.asarray(scipy.linalg.cho_solve(factor, rhs, check_finite=False))
-        inner = scipy.linalg.cho_solve(factor, root * (X @ rhs), check_finite=False)
-        return np.asarray(rhs - X.T @ (root * inner))
+            system = rows.gram(weight)
+        else:
+            system = X @ X.T
+            system = (system if rows.is_dense else system.toarray()) * root * root[:, np.newaxis]
+        system.flat[:: len(system) + 1] += 1.0
+        try:
+            factor = scipy.linalg.cho_factor(system, check_finite=False)
+        except np.linalg.LinAlgError:  # beyond float64: then the prediction is the poorer for it
+            factor = None
+        return cls(factor, rows if n < d else None, root)
 
-    return solve
+    def solve(self, rhs: FloatArray) -> FloatArray:
+        """Solve.
+
+        Parameters
+        ----------
+        rhs : ndarray of shape (n_features,)
+            Right-hand side.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            The solution.
+        """
+        if self.factor is None:
+            return rhs
+        if self.rows is None:
+            return np.asarray(scipy.linalg.cho_solve(self.factor, rhs, check_finite=False))
+        X, root = self.rows.matrix, self.root
+        inner = scipy.linalg.cho_solve(self.factor, root * (X @ rhs), check_finite=False)
+        return np.asarray(rhs - X.T @ (root * inner))

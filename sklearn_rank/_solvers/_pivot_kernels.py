@@ -466,10 +466,16 @@ def _scale_about(outer, row, total, z, sigma, hessian):
         hessian[p, p] += 1.0
 
 
+# What is not written to may lie in memory that processes share and none may write to.
+READ = "Array({}, {}, 'C', readonly=True)".format
+READ_MATRIX, READ_VECTOR = READ("float64", 2), READ("float64", 1)
+READ_INT32, READ_INT64 = READ("int32", 1), READ("int64", 1)
+
+
 @compiled(
-    "void(float64[:, ::1], float64[:, ::1], float64[::1], int32[::1], int32[::1],"
-    " float64[:, ::1], int64[::1], float64[::1], float64[::1], float64[:, ::1],"
-    " float64[:, ::1], float64[::1], boolean, float64, int64, intp,"
+    f"void({READ_MATRIX}, {READ_MATRIX}, {READ_VECTOR}, {READ_INT32}, {READ_INT32},"
+    f" {READ_MATRIX}, {READ_INT64}, {READ_VECTOR}, {READ_VECTOR}, {READ_MATRIX},"
+    f" {READ_MATRIX}, {READ_VECTOR}, boolean, float64, int64, intp,"
     " float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64[::1], int64[::1])"
 )
 def solve_pivots(

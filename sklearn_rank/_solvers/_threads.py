@@ -1,8 +1,10 @@
-"""BLAS held to one thread while problems are shared among threads of our own."""
+"""BLAS held to one thread while problems are shared among threads or processes of our own."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -10,17 +12,30 @@ from threadpoolctl import ThreadpoolController
 
 __all__ = ["one_blas_thread"]
 
+_entering = threading.Lock()
+_holders = 0
+_limited: Any = None
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread within a context.
 
-    Returns
-    -------
-    context manager
-        The context.
+    The limit is one of the process: of threads that overlap, the first sets it and the last ends
+    it.
     """
-    limited: AbstractContextManager[Any] = _pools().limit(limits=1, user_api="blas")
-    return limited
+    global _holders, _limited
+    with _entering:
+        if _holders == 0:
+            _limited = _pools().limit(limits=1, user_api="blas")
+        _holders += 1
+    try:
+        yield
+    finally:
+        with _entering:
+            _holders -= 1
+            if _holders == 0:
+                _limited.restore_original_limits()
 
 
 @cache

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
+from .._checkpoint import cleared_on_success
 from .._sklearn_compat import (
     Interval,
     StrOptions,
@@ -93,8 +94,13 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     max_iter : int, default=500
         Most iterations (Newton or interior-point steps) for one problem.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 unless in a :obj:`joblib.parallel_config` context, -1 all
-        cores. The result does not depend on it.
+        Number of workers; None is 1 unless in a :obj:`joblib.parallel_config` context, -1 all
+        cores. They are threads unless that context names another backend; see the Notes. The
+        result does not depend on it.
+    checkpoint : str, path-like or None, default=None
+        Folder that keeps the convex problems that are solved, so that a fit that was killed goes
+        on from there, to the same bits. Fits to other data or with other parameters may share
+        it: each has a folder of its own in it, which is deleted when the fit has succeeded.
     verbose : int, default=0
         1 writes how long the fit will still take to the standard error, after 2, 4, 8 ... blocks
         of 32 candidates; 0 is silent.
@@ -195,6 +201,13 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     to 1.4 times on Pima, 4 to 12 on Ionosphere and 9 to 56 on breast cancer. A large
     ``optimality_gap_`` is then no sign of a bad fit.
 
+    Blocks of 32 problems are shared among the workers. Threads share the rows and start at once.
+    The backends "loky" and "multiprocessing" of :obj:`joblib.parallel_config` start a process for
+    each worker, which takes about a second, and map arrays of a megabyte or more into all of
+    them; they pay where threads of the same process wait for each other. "dask" sends the rows
+    once to each machine, and pays from some minutes of work on. With ``checkpoint``, the
+    solutions of dense data take as much room in the folder as the data.
+
     A relative duality gap g certifies each solution to ``sqrt(2 g objective)`` in norm only, so
     that ``quantile_distance_`` is exact to about 1e-3 at the default ``tol``.
 
@@ -251,6 +264,7 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         tol=1e-6,
         max_iter=500,
         n_jobs=None,
+        checkpoint=None,
         verbose=0,
     ):
         self.tau = tau
@@ -268,6 +282,7 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     @with_callbacks
@@ -406,14 +421,16 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         kernel = KernelMap.of(self)
         problem = pivot_problem(kernel, X, rows, cost, mass)
         progress = FitProgress(self, len(problem.blocks()), *data, instead=MANY_ROWS)
-        solution = solve_accuracy_at_top(
-            problem,
-            top_mass=top,
-            selection=self.selection,
-            solver=self._pivot_solver(),
-            n_jobs=self.n_jobs,
-            on_block=progress.step,
-        )
-        self._store_function(learned_scores(kernel, solution.coef, X), X, rows, mass, top)
-        self._store_solution(solution, rows, self.selection, self.tau)
-        progress.done()
+        with cleared_on_success(self.checkpoint, type(self).__name__) as checkpoints:
+            solution = solve_accuracy_at_top(
+                problem,
+                top_mass=top,
+                selection=self.selection,
+                solver=self._pivot_solver(),
+                n_jobs=self.n_jobs,
+                on_block=progress.step,
+                checkpoints=checkpoints,
+            )
+            self._store_function(learned_scores(kernel, solution.coef, X), X, rows, mass, top)
+            self._store_solution(solution, rows, self.selection, self.tau)
+            progress.done()

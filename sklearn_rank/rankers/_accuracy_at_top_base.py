@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -53,6 +54,7 @@ class AccuracyAtTopBase(KernelRanker):
         "class_weight": [StrOptions({"balanced", "pairs"}), dict, None],
         "solver": [StrOptions({"auto", "newton", "cvxpy"})],
         "n_jobs": [Integral, None],
+        "checkpoint": [str, os.PathLike, None],
     }
 
     def __sklearn_tags__(self):

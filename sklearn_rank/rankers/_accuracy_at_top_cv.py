@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from .._arguments import check_choice, check_number, check_share
+from .._checkpoint import Checkpoints, cleared_on_success
 from .._sklearn_compat import (
     BaseScorer,
     Interval,
@@ -111,8 +112,13 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     max_iter : int, default=500
         Most iterations (Newton or interior-point steps) for one problem.
     n_jobs : int or None, default=None
-        Number of threads; None is 1 unless in a :obj:`joblib.parallel_config` context, -1 all
-        cores. The result does not depend on it.
+        Number of workers; None is 1 unless in a :obj:`joblib.parallel_config` context, -1 all
+        cores. They are threads unless that context names another backend; see the Notes. The
+        result does not depend on it.
+    checkpoint : str, path-like or None, default=None
+        Folder that keeps the convex problems that are solved, so that a fit that was killed goes
+        on from there, to the same bits. Fits to other data or with other parameters may share
+        it: each has a folder of its own in it, which is deleted when the fit has succeeded.
     verbose : int, default=0
         1 writes how long the fit will still take to the standard error, after 2, 4, 8 ... blocks
         of 32 candidates; 0 is silent.
@@ -198,6 +204,9 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     metadata routing enabled they are by default, and scorers that are passed get what they
     request. ``groups`` go to the splitter.
 
+    Workers and checkpoints are those of :class:`AccuracyAtTopRanker`: folds and values of ``C``
+    come one after another, the problems of each shared among the workers.
+
     Time is that of ``len(Cs)`` fits of :class:`AccuracyAtTopRanker` for each fold and one more;
     memory that of one, with a few numbers for each candidate and each pair of a quantile and a
     share.
@@ -256,6 +265,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         tol=1e-6,
         max_iter=500,
         n_jobs=None,
+        checkpoint=None,
         verbose=0,
     ):
         self.tau = tau
@@ -277,6 +287,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     @with_callbacks
@@ -326,7 +337,10 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             If a share times the number of rows of a part of a fold, or of all rows, rounds to
             less than one row; once for the folds.
         """
-        with restored_on_error(self):
+        with (
+            restored_on_error(self),
+            cleared_on_success(self.checkpoint, type(self).__name__) as checkpoints,
+        ):
             grid = self._grid()
             X, y, rows = self._check_rows(X, y, sample_weight)
             for_splitter, for_scorer = self._routed(sample_weight, params, rows.taken, len(y))
@@ -338,8 +352,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             n_blocks = sum(most_blocks(len(train)) for train, _ in folds) * len(grid.C)
             n_blocks += most_blocks(len(rows.taken))
             progress = FitProgress(self, n_blocks, X, y, instead=MANY_ROWS)
-            self._choose(grid, data.scores(grid, folds, progress.step))
-            self._refit(data.X, rows, progress.step)
+            self._choose(grid, data.scores(grid, folds, progress.step, checkpoints))
+            self._refit(data.X, rows, progress.step, checkpoints)
             self.scorer_, self.n_splits_ = scorer, len(folds)
             progress.done()
         return self
@@ -468,7 +482,13 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.C_, self.quantile_of_, self.selection_, self.tau_ = self.best_params_.values()
 
-    def _refit(self, X: Any, rows: TwoClasses, on_block: Callable[[], None]) -> None:
+    def _refit(
+        self,
+        X: Any,
+        rows: TwoClasses,
+        on_block: Callable[[bool], None],
+        checkpoints: Checkpoints | None,
+    ) -> None:
         """Fit to all rows that count, with the threshold at the top that is acted on."""
         mass = rows.weight if self.quantile_of_ == "sample" else rows.pair_mass()
         kernel = KernelMap.of(self)
@@ -479,6 +499,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             solver=self._pivot_solver(),
             n_jobs=self.n_jobs,
             on_block=on_block,
+            checkpoints=checkpoints,
         )
         top, _ = top_mass(mass, self.tau)
         self._store_function(learned_scores(kernel, solution.coef, X), X, rows, mass, top)

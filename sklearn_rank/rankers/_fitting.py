@@ -119,9 +119,12 @@ class FitProgress:
         self._verbose = bool(estimator.verbose)
         self._criterion = CRITERIA[criterion]
 
-    def step(self) -> None:
-        """Say that one more step is done."""
+    def step(self, found: bool = False) -> None:
+        """Say that one more step is done, or was found done, which tells nothing of the time."""
         self._blocks.block_done()
+        if found:
+            self._n_steps -= 1
+            return
         self._n_done += 1
         if self._instead:
             self._forecast()

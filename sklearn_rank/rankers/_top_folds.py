@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._checkpoint import Checkpoints
 from .._sklearn_compat import rows_at
 from .._solvers import (
     CandidateSolutions,
@@ -64,7 +65,11 @@ class CrossValidation:
     params: dict[str, Any]
 
     def scores(
-        self, grid: TopGrid, folds: Sequence[Fold], on_block: Callable[[], None]
+        self,
+        grid: TopGrid,
+        folds: Sequence[Fold],
+        on_block: Callable[[bool], None],
+        checkpoints: Checkpoints | None,
     ) -> FloatArray:
         """Fit and score all settings in all folds; what there is to warn of is told once.
 
@@ -75,7 +80,9 @@ class CrossValidation:
         folds : sequence of (ndarray, ndarray)
             Numbers of the rows that are trained on and held out.
         on_block : callable
-            Called when a block of problems is solved.
+            Called when a block of problems is solved, with whether it was found in a checkpoint.
+        checkpoints : Checkpoints or None
+            Where blocks are kept that are solved.
 
         Returns
         -------
@@ -90,7 +97,7 @@ class CrossValidation:
             X_test, y_test = self.search._rows_at(self.X, test, train), self.y[test]
             params = {name: rows_at(value, test) for name, value in self.params.items()}
             for of_cost, C in zip(of_fold, grid.C.tolist(), strict=True):
-                solutions = part.solve(C, on_block)
+                solutions = part.solve(C, on_block, checkpoints)
                 solved.append(solutions.values)
                 with warned.kept():
                     for place in np.ndindex(of_cost.shape):
@@ -139,7 +146,9 @@ class _TrainingPart:
         ]
         return cls(search, grid, X, rows, masses, kernel, problem, tops)
 
-    def solve(self, C: float, on_block: Callable[[], None]) -> CandidateSolutions:
+    def solve(
+        self, C: float, on_block: Callable[[bool], None], checkpoints: Checkpoints | None
+    ) -> CandidateSolutions:
         """Solve the problems of one C, which serve all other settings."""
         cost = self.problem.merged(self.rows.costs(C, self.search.class_weight))
         return solve_candidates(
@@ -149,6 +158,7 @@ class _TrainingPart:
             solver=self.search._pivot_solver(),
             n_jobs=self.search.n_jobs,
             on_block=on_block,
+            checkpoints=checkpoints,
         )
 
     def ranker(

@@ -154,7 +154,7 @@ def test_a_pivot_at_the_free_threshold_is_predicted_exactly():
     X, y = rows(8, 200, 5)
     problem = make(X, y, 0.1)
     free: FreeThreshold = problem.free_threshold
-    w, constant = free.coef[:-1], free.rows.to_array()[0, -1]
+    w, constant = free.coef[:-1], free.constant
     threshold = -free.coef[-1] * constant
     on = threshold * w / (w @ w)
     coef, distance = free.coefs_at(np.array([on, on + 0.5 * w / (w @ w)]))
