@@ -18,7 +18,16 @@ from sklearn.exceptions import DataConversionWarning
 from ._optional import import_optional
 from ._warn import warn
 
-__all__ = ["Partitions", "aligned", "any_collection", "in_chunk", "is_collection", "tree_reduce"]
+__all__ = [
+    "USED_BY",
+    "Partitions",
+    "aligned",
+    "any_collection",
+    "in_chunk",
+    "is_collection",
+    "refuse_collection",
+    "tree_reduce",
+]
 
 # What needs dask, for the message where it is not installed.
 USED_BY = "A dask collection"
@@ -61,6 +70,23 @@ def any_collection(*values: Any) -> bool:
         Whether there is a collection among them.
     """
     return any(is_collection(value) for value in values)
+
+
+def refuse_collection(value: Any, name: str) -> None:
+    """Refuse a dask collection where all rows are needed at once.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+    name : str
+        What it is called in messages.
+    """
+    if is_collection(value):
+        raise TypeError(
+            f"{name} is a dask collection, and all of its rows are needed in memory here: pass"
+            f" {name}.compute()."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,9 +164,28 @@ class Partitions:
             If a chunk cannot be computed, such as read from its file; with its number. What
             functions of chunks raise keeps its type, and begins with the number.
         """
-        dask = import_optional("dask", USED_BY)
+        return self._named("compute", *values)
+
+    def persist(self, *values: Any) -> tuple[Any, ...]:
+        """Compute and leave the results where they are.
+
+        Parameters
+        ----------
+        *values : Delayed
+            What to compute.
+
+        Returns
+        -------
+        tuple of Delayed
+            The results. A distributed client computes them while the program goes on, and makes
+            those anew that are lost with a machine.
+        """
+        return self._named("persist", *values)
+
+    def _named(self, how: str, *values: Any) -> tuple[Any, ...]:
+        """Compute, and say of which chunk an error is."""
         try:
-            return tuple(dask.compute(*values))
+            return tuple(getattr(import_optional("dask", USED_BY), how)(*values))
         except Exception as error:
             # An engine that has lost its workers is not asked again.
             lost = isinstance(error, MemoryError) or _package(error) == "distributed"
@@ -174,6 +219,30 @@ class Partitions:
             middle = (low + high) // 2
             low, high = (low, middle) if fails(seen[low:middle]) else (middle, high)
         return low
+
+    def with_columns(
+        self, function: Callable[..., Any], names: Sequence[str], *arguments: Any
+    ) -> Partitions:
+        """Replace the columns by what a function makes of them.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(columns, *arguments)``, of one chunk; it returns the new columns by name.
+        names : sequence of str
+            Their names.
+        *arguments : object
+            What it needs beside the columns.
+
+        Returns
+        -------
+        Partitions
+            The same chunks with these columns.
+        """
+        take = import_optional("dask", USED_BY).delayed(_taken, pure=False)
+        made = self.map(function, *arguments)
+        columns = {name: [take(chunk, name) for chunk in made] for name in names}
+        return Partitions(columns, self.n_chunks, self.lengths)
 
     def reduce(
         self,
@@ -449,6 +518,10 @@ def _if_rows(columns: dict[str, Any], function: Callable[..., Any], *arguments: 
                 " make arrays of both by .to_dask_array(lengths=True), which are cut alike."
             )
     return function(*arguments) if n_rows else None
+
+
+def _taken(columns: dict[str, Any] | None, name: str) -> Any:
+    return () if columns is None else columns[name]
 
 
 def _merged(merge: Callable[[list[Any]], Any], *parts: Any) -> Any:

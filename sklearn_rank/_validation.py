@@ -15,6 +15,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from ._arguments import is_number
 from ._codes import Coded, coded_column, distinct_codes, is_missing
+from ._partitions import refuse_collection
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._warn import warn
 
@@ -603,12 +604,11 @@ def ravelled(values: Any, name: str) -> Any:
     array-like
         One-dimensional, if it was of shape (n, 1).
     """
-    shape = getattr(values, "shape", None)
-    if shape is None:
-        try:
-            shape = np.asarray(values).shape
-        except ValueError:  # of different lengths: refused where it is read
-            return values
+    refuse_collection(values, name)
+    try:
+        shape = values.shape if hasattr(values, "shape") else np.shape(values)
+    except ValueError:  # of different lengths: refused where it is read
+        return values
     if len(shape) != 2 or shape[1] != 1:
         return values
     warn(
@@ -620,6 +620,7 @@ def ravelled(values: Any, name: str) -> Any:
 
 
 def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
+    refuse_collection(values, name)
     if np.ma.is_masked(values):
         raise ValueError(f"{name} has masked values: remove their rows.")
     try:

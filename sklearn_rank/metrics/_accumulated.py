@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -234,14 +235,14 @@ class QueryValues:
 _MIXED_IDS = "qid mixes ids of different types: make them all numbers or all strings."
 
 
-def _alike(first: AnyArray, second: AnyArray) -> list[AnyArray]:
+def _alike(*ids: AnyArray) -> list[AnyArray]:
     """Ids in one type, in which they are equal where they were."""
-    kinds = {first.dtype.kind, second.dtype.kind}
+    kinds = {one.dtype.kind for one in ids}
     dtype = np.dtype(object)  # numbers that float64 would round compare by value as objects
     if len(kinds) == 1 or kinds <= set("SU") or kinds <= set("iu"):
-        joined = np.result_type(first, second)
+        joined = np.result_type(*ids)
         dtype = joined if len(kinds) == 1 or joined.kind != "f" else dtype
-    return [one.astype(dtype, copy=False) for one in (first, second)]
+    return [one.astype(dtype, copy=False) for one in ids]
 
 
 def _sorted_ids(ids: AnyArray) -> Any:
@@ -313,6 +314,47 @@ class KeptQueries(Kept):
         self._whole, self._equal = self._whole and whole, self._equal or equal
         self._unequal = self._unequal or unequal
 
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[int, KeptQueries]], remedy: str) -> KeptQueries:
+        """Join the queries of chunks.
+
+        Parameters
+        ----------
+        parts : sequence of (int, KeptQueries)
+            Number of each chunk, and its queries.
+        remedy : str
+            What brings the rows of a query into one chunk.
+
+        Returns
+        -------
+        KeptQueries
+            All of them.
+        """
+        runs = [part.values for _, part in parts]
+        ids = np.concatenate(_alike(*(run.ids for run in runs)))
+        order = _sorted_ids(ids)
+        ids = ids[order]
+        again = np.flatnonzero(ids[1:] == ids[:-1])
+        if len(again):
+            first = int(again[0])
+            chunk_of = np.repeat([number for number, _ in parts], [len(run) for run in runs])
+            chunks = chunk_of[order[first : first + 2]].tolist()
+            found = ids[first : first + 1].tolist()[0]
+            raise ValueError(
+                f"The query {found!r} is in the chunks {chunks[0]} and {chunks[1]}, and its value"
+                f" needs all of its rows in one: {remedy}."
+            )
+        values = np.concatenate([run.values for run in runs])[order]
+        weight = None
+        if any(run.query_weight is not None for run in runs):
+            weight = np.concatenate([_query_weight(run.to_lists()) for run in runs])[order]
+        kept = cls()
+        kept._runs = [QueryValues(ids, values, weight)]
+        kept._whole = all(part._whole for _, part in parts)
+        kept._equal = any(part._equal for _, part in parts)
+        kept._unequal = any(part._unequal for _, part in parts)
+        return kept
+
     def shifted(self, first: int) -> KeptQueries:
         """Renumber lists whose ids are numbers of rows of two dimensions.
 
@@ -351,12 +393,31 @@ class KeptQueries(Kept):
         float
             Its mean over the queries.
         """
+        return float(self.combined(measure, "mean", False))
+
+    def combined(self, measure: Any, average: Any, return_qid: bool) -> Any:
+        """Give the mean, or all values.
+
+        Parameters
+        ----------
+        measure : Measure
+            The measure.
+        average : {"mean"} or None
+            Whether to give the mean.
+        return_qid : bool
+            Whether to give the ids too.
+
+        Returns
+        -------
+        float or ndarray or (ndarray, ndarray)
+            As :meth:`Measure.of_lists` gives it.
+        """
         values = self.values
         if values.query_weight is not None and not values.query_weight.any():
             raise ValueError(NO_QUERY_COUNTS)
         if measure.depends_on_weight_scale and self._equal and not (self._unequal or self._whole):
             warn_of_equal_weights(measure._called, one_list=len(values) == 1)
-        return float(measure._combined(values.values, values.to_lists()))
+        return measure._combined(values.values, values.to_lists(), average, return_qid)
 
 
 class KeptRows(Kept):

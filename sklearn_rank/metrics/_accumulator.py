@@ -13,7 +13,7 @@ from .._arguments import check_choice
 from ._accumulated import Kept, KeptQueries, KeptRows, KeptTable, QueryValues
 from ._grammar import MeasureLike, get_measure
 from ._measure import Measure
-from ._parts import read_part
+from ._parts import check_classes_known, read_part
 from ._score_table import ScoreTable
 
 __all__ = ["Accumulator"]
@@ -104,11 +104,7 @@ class Accumulator:
     ) -> None:
         self.measure: Measure = get_measure(measure)
         check_choice("queries", queries, ("whole", "split"))
-        if self.measure.by_class and getattr(self.measure, "labels", None) is None:
-            raise ValueError(
-                f"{self.measure.name} does not know the classes, and one update may miss some:"
-                " pass get_measure(..., labels=), the class of each column of the scores."
-            )
+        check_classes_known(self.measure)
         self._queries = queries
         self._pos_label = pos_label
         self._classes: dict[bool, Any] = {}

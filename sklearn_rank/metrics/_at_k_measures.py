@@ -30,6 +30,7 @@ class _AtK(ConventionalMeasure):
 
     per_query = True
     in_name = "k"
+    from_ranges = "sum"
 
     k: int
 

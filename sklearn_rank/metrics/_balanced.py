@@ -28,6 +28,7 @@ class RPrecisionMeasure(ConventionalMeasure):
     weights = "relative"
     function = "r_precision_score"
     stem = "r_precision"
+    from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType({"trec_eval": TREC_EVAL, "ranx": RANX})
 
@@ -59,6 +60,7 @@ class F1AtKMeasure(ConventionalMeasure):
     function = "f1_at_k_score"
     stem = "f1@"
     in_name = "k"
+    from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType({"ranx": RANX})
 

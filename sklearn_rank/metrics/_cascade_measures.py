@@ -63,6 +63,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     function = "average_precision_score"
     stem = "ap"
     in_name = "k"
+    from_ranges = "sum"
     conventions = MappingProxyType(
         {
             "paper": Rules(normalize="positives", has_k=False, knows_judgments=True),
@@ -147,6 +148,7 @@ class ReciprocalRankMeasure(ConventionalMeasure):
     function = "reciprocal_rank_score"
     stem = "rr"
     in_name = "k"
+    from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType(
         {"catboost": CATBOOST, "trec_eval": replace(TREC_EVAL, has_k=False), "ranx": RANX}
@@ -274,6 +276,7 @@ class RankBiasedPrecisionMeasure(_OnAScale):
     function = "rank_biased_precision_score"
     stem = "rbp@"
     in_name = "persistence"
+    from_ranges = "sum"
 
     persistence: float = 0.8
 

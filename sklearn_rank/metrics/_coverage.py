@@ -25,6 +25,7 @@ class CoverageMeasure(Measure):
     lacking = "no positive"
     function = "coverage_loss"
     stem = "coverage"
+    from_ranges = "sum"
 
     @property
     def range(self) -> tuple[float, float]:

@@ -24,6 +24,7 @@ class GiniMeasure(Measure):
     weights = "relative"
     function = "gini_score"
     stem = "gini"
+    from_ranges = "sum"
 
     @property
     def range(self) -> tuple[float, float]:

@@ -35,6 +35,7 @@ class LiftMeasure(Measure):
     function = "lift_score"
     stem = "lift@"
     in_name = "fraction"
+    from_ranges = "sum"
 
     fraction: float
 

@@ -60,6 +60,7 @@ class _RankStatistic(Measure):
     """
 
     normalize: Normalize = "minmax"
+    from_ranges = "sum"
 
     def __post_init__(self) -> None:
         check_choice("normalize", self.normalize, ("mean", "minmax", None))
@@ -216,6 +217,7 @@ class _EarlyRecognition(ConventionalMeasure):
     """
 
     in_name = "alpha"
+    from_ranges = "sum"
     conventions = MappingProxyType({"rdkit": RDKIT})
 
     alpha: float = 20.0
@@ -302,6 +304,7 @@ class AUCMeasure(Measure):
     lacking = "items of one class only"
     function = "roc_auc_score"
     stem = "auc"
+    from_ranges = "sum"
 
     @property
     def range(self) -> tuple[float, float]:

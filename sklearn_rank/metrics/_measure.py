@@ -14,12 +14,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from .._arguments import check_flag, is_number, is_whole
 from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists
+from .._partitions import any_collection
 from .._typing import BoolArray, FloatArray
 from .._validation import ravelled
 from .._warn import warn
 from ..exceptions import ScorerSetupError
 from ._conventions import Convention, Rules, check_convention
 from ._influence import ClassInfluence
+from ._of_collections import value_of_collections
 from ._positional_form import PositionalForm
 from ._relevant import check_takes, with_ideal, with_n_relevant
 from ._weight_scale import check_weight_scale, refuse_weight_scale
@@ -128,6 +130,11 @@ class Measure(ABC):
     settable: ClassVar[tuple[str, ...] | None] = None
     conventions: ClassVar[Mapping[str, Rules]] = MappingProxyType({})
     takes_relevant: ClassVar[tuple[str, ...]] = ()
+    # How the value of one list follows from those of the lists in which the scores of one range
+    # are as they are and those within each other range are tied: each adds what it differs by from
+    # that with all ranges tied, as of sums over tied blocks, or it is the largest. None: it does
+    # not.
+    from_ranges: ClassVar[Literal["sum", "largest"] | None] = None
     # Whether it compares orders pair by pair, so that the share of items below each is learned.
     compares_pairs: ClassVar[bool] = False
 
@@ -383,6 +390,7 @@ class Measure(ABC):
                 "sample_weight repeats items of the lists, and n_relevant or ideal says which"
                 " relevant items there are: leave out one of the two."
             )
+        shape = shape[:1] if shape[1:] == (1,) else shape  # a column is one list
         if ideal is None:
             return with_n_relevant(lists, shape, n_relevant)
         rel = self.label_type(pos_label).rel
@@ -503,15 +511,17 @@ class Measure(ABC):
         _check_average(average, return_qid)
         relevant = {"n_relevant": n_relevant, "ideal": ideal}
         relevant = {name: value for name, value in relevant.items() if value is not None}
-        lists = self.lists(
-            y_true,
-            y_score,
-            qid=qid,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-            pos_label=pos_label,
-            **relevant,
-        )
+        given = {"qid": qid, "sample_weight": sample_weight, "query_weight": query_weight}
+        if any_collection(y_true, y_score, *given.values(), *relevant.values()):
+            return value_of_collections(
+                self,
+                {"y_true": y_true, "y_score": y_score, **given},
+                pos_label=pos_label,
+                average=average,
+                return_qid=return_qid,
+                relevant=relevant,
+            )
+        lists = self.lists(y_true, y_score, pos_label=pos_label, **given, **relevant)
         if lists.rows is not None:
             # Where the rows stood is of no use from here on, and their numbers take memory.
             lists = replace(lists, rows=None)

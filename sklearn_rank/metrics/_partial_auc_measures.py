@@ -43,6 +43,7 @@ class PartialAUCMeasure(ConventionalMeasure):
     lacking = "items of one class only"
     function = "partial_auc_score"
     stem = "partial_auc@"
+    from_ranges = "sum"
     conventions = MappingProxyType({"proc": Rules(ties="lines", undefined="raise")})
 
     max_fpr: float = 1.0

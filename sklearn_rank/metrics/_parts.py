@@ -10,7 +10,7 @@ import numpy as np
 from .._lists import ScoredLists
 from .._typing import AnyArray
 
-__all__ = ["Form", "Part", "read_part"]
+__all__ = ["Form", "Part", "check_classes_known", "read_part"]
 
 # Rows of one list, of lists with ids, or of one list in each row of two dimensions.
 Form: TypeAlias = Literal["list", "ids", "rows"]
@@ -93,6 +93,21 @@ def read_part(
         )
     classes = _classes_of(measure, pos_label, lists, y_true)
     return Part(replace(lists, rows=None), form, classes, n_matrix_rows)
+
+
+def check_classes_known(measure: Any) -> None:
+    """Refuse a measure of many classes that does not know them, since a part may miss some.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    """
+    if measure.by_class and getattr(measure, "labels", None) is None:
+        raise ValueError(
+            f"{measure.name} does not know the classes, and a part of the rows may miss some: pass"
+            " get_measure(..., labels=), the class of each column of the scores."
+        )
 
 
 def _classes_of(measure: Any, pos_label: Any, lists: ScoredLists, y_true: Any) -> dict[bool, Any]:

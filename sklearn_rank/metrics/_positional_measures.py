@@ -52,6 +52,7 @@ class PositionalMeasure(Measure):
     has_name = False
     stem = "positional"
     in_name = "k"
+    from_ranges = "sum"
 
     gain: Gain
     discount: Discount
@@ -107,6 +108,7 @@ class DCGMeasure(ConventionalMeasure):
     function = "dcg_score"
     stem = "dcg"
     in_name = "k"
+    from_ranges = "sum"
     conventions = MappingProxyType(
         {
             "paper": Rules(gain="exponential"),
@@ -137,25 +139,10 @@ class DCGMeasure(ConventionalMeasure):
         """The gains, at logarithmic discounts."""
         return PositionalForm(self._gains, self._discounts)
 
-    def lists(self, y_true: Any, y_score: Any, **arguments: Any) -> ScoredLists:
-        """Make the lists; refuse matrices that scikit-learn's function reads with another gain.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-            Relevance.
-        y_score : array-like of the same shape
-            Scores.
-        **arguments : dict
-            As in :meth:`Measure.lists`.
-
-        Returns
-        -------
-        ScoredLists
-            The lists, by ascending id.
-        """
+    def _read(self, y_true: Any, y_score: Any, **arguments: Any) -> ScoredLists:
+        """Make the lists; refuse matrices that scikit-learn's function reads with another gain."""
         y_true = ravelled(y_true, "y_true")
-        lists = super().lists(y_true, y_score, **arguments)
+        lists = super()._read(y_true, y_score, **arguments)
         said = self.gain is not None or self.convention is not None
         if not said and np.ndim(y_true) == 2 and not _are_classes(lists.grade):
             raise ValueError(

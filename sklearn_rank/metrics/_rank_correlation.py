@@ -76,6 +76,7 @@ class TauXMeasure(_RankCorrelation):
     weights = "whole"
     function = "tau_x_score"
     stem = "tau_x"
+    from_ranges = "sum"
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Correlation of each list."""
@@ -95,6 +96,7 @@ class TauAPMeasure(_RankCorrelation):
     weights = "whole"
     function = "tau_ap_score"
     stem = "tau_ap"
+    from_ranges = "sum"
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Correlation of each list."""

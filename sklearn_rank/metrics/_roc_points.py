@@ -38,6 +38,7 @@ class TPRAtFPRMeasure(Measure):
     function = "tpr_at_fpr_score"
     stem = "tpr@fpr"
     in_name = "max_fpr"
+    from_ranges = "sum"
 
     max_fpr: float
 
@@ -85,6 +86,7 @@ class FPRAtTPRMeasure(Measure):
     function = "fpr_at_tpr_loss"
     stem = "fpr@tpr"
     in_name = "min_tpr"
+    from_ranges = "sum"
 
     min_tpr: float
 
@@ -132,6 +134,7 @@ class KolmogorovSmirnovMeasure(Measure):
     weights = "relative"
     function = "kolmogorov_smirnov_score"
     stem = "ks"
+    from_ranges = "largest"
 
     two_sided: bool = False
 

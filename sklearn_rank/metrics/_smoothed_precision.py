@@ -34,6 +34,7 @@ class SmoothedPrecisionAtTopMeasure(Measure):
     function = "smoothed_precision_at_top_score"
     stem = "smoothed_precision@top"
     in_name = "tau"
+    from_ranges = "sum"
 
     tau: float = 0.05
 

@@ -31,6 +31,7 @@ class SpearmanMeasure(Measure):
     lacking = "one grade only"
     function = "spearman_score"
     stem = "spearman"
+    from_ranges = "sum"
 
     @property
     def range(self) -> tuple[float, float]:

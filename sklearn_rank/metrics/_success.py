@@ -35,6 +35,7 @@ class SuccessMeasure(ConventionalMeasure):
     function = "success_at_k_score"
     stem = "success@"
     in_name = "k"
+    from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType({"trec_eval": TREC_EVAL, "ranx": RANX})
 

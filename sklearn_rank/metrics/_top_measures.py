@@ -47,6 +47,7 @@ class PrecisionAtTopMeasure(Measure):
     function = "precision_at_top_score"
     stem = "precision@top"
     in_name = "tau"
+    from_ranges = "sum"
 
     tau: float = 0.05
 
@@ -80,6 +81,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
     function = "enrichment_factor_score"
     stem = "enrichment@"
     in_name = "fraction"
+    from_ranges = "sum"
     conventions = MappingProxyType({"rdkit": replace(RDKIT, rounds_up=True)})
 
     fraction: float
@@ -143,6 +145,7 @@ class PositivesAtTopMeasure(Measure):
     lacking = "no positive"
     function = "positives_at_top_score"
     stem = "pos@top"
+    from_ranges = "sum"
 
     normalize: bool = False
 
@@ -182,6 +185,7 @@ class AccuracyAtTopMeasure(Measure):
     function = "accuracy_at_top_loss"
     stem = "accuracy_loss@top"
     in_name = "tau"
+    from_ranges = "sum"
 
     tau: float = 0.05
 

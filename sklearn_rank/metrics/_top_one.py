@@ -27,6 +27,7 @@ class TopOneMeasure(Measure):
     weights = "relative"
     function = "top_1_score"
     stem = "top1"
+    from_ranges = "sum"
 
     @property
     def range(self) -> tuple[float, float]:

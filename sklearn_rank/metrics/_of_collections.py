@@ -1,0 +1,370 @@
+"""A measure of dask collections: chunk by chunk where the chunks are, and numbers come back.
+
+Queries are evaluated in the chunks that hold them. The rows of one list become a table in each
+chunk, sorted by score; small tables are merged in a tree, large ones are cut into ranges of scores
+that are evaluated apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from math import fsum, isnan
+from operator import getitem
+from typing import Any
+
+import numpy as np
+
+from .._lists import ScoredLists
+from .._optional import import_optional
+from .._partitions import USED_BY, Partitions, aligned, is_collection, tree_reduce
+from .._validation import check_qid
+from .._warn import Told, collected, warn
+from ._accumulated import KeptQueries, refuse_large_weights
+from ._parts import check_classes_known, read_part
+from ._score_table import ScoreTable
+from ._table_ranges import RangePlan, coarse_of, pieces_of, summary_of, with_range
+
+__all__ = ["queries_value", "value_of_collections", "value_of_one_list"]
+
+# Rows of tables that are merged into one, and rows of a range beyond them.
+FEW_ROWS = 2**21
+ROWS_OF_RANGE = 2**20
+MOST_RANGES = 256
+# Rows of a table that one machine may hold, where there are no ranges.
+MOST_ROWS = 2**28
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a chunk has, and what is to be said of it.
+
+    Parameters
+    ----------
+    number : int
+        Number of the chunk.
+    what : object or None
+        What its rows are; None where none counts.
+    classes : dict
+        Labels of the negatives and of the positives.
+    n_matrix_rows : int
+        Number of rows of two dimensions.
+    told : list
+        Warnings.
+    """
+
+    number: int
+    what: Any
+    classes: dict[bool, Any]
+    n_matrix_rows: int
+    told: list[Told]
+
+
+def value_of_collections(
+    measure: Any,
+    columns: dict[str, Any],
+    *,
+    pos_label: Any,
+    average: Any,
+    return_qid: bool,
+    relevant: dict[str, Any],
+) -> Any:
+    """Evaluate a measure of labels, scores, ids or weights that are dask collections.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    columns : dict
+        ``y_true`` and ``y_score``, and ``qid``, ``sample_weight`` and ``query_weight`` or None.
+    pos_label : object
+        The positive class.
+    average, return_qid : object
+        As :meth:`Measure.__call__` takes them.
+    relevant : dict
+        ``n_relevant`` or ``ideal``, where they are given.
+
+    Returns
+    -------
+    float or ndarray or (ndarray, ndarray)
+        What the measure gives for the same rows in memory, but for rounding.
+    """
+    measure._check_arguments(**columns, **relevant)
+    check_classes_known(measure)
+    columns = {name: value for name, value in columns.items() if value is not None}
+    by_row = {name: one for name, one in relevant.items() if not isinstance(one, Mapping)}
+    shared = {name: one for name, one in relevant.items() if isinstance(one, Mapping)}
+    qid = columns.get("qid")
+    if not _is_wide(columns["y_true"]) and (qid is None or _n_dimensions(qid) == 0):
+        if return_qid and qid is None:
+            raise ValueError("return_qid=True needs qid or one list per row: pass qid.")
+        if relevant:
+            raise ValueError(
+                f"{next(iter(relevant))} of one list is not known chunk by chunk: pass qid, or"
+                " rows in memory, y_true.compute() and y_score.compute()."
+            )
+        values = value_of_one_list(measure, aligned(**columns), pos_label, average)
+        return (values, check_qid(qid, 1)) if return_qid else values
+    partitions = aligned(**columns, **by_row)
+    remedy = _how_to_keep_whole(qid)
+    kept = _queries_of(measure, partitions, pos_label, shared, remedy)
+    return kept.combined(measure, average, return_qid)
+
+
+def _is_wide(labels: Any) -> bool:
+    """Whether labels are lists in rows of two dimensions."""
+    return _n_dimensions(labels) == 2 and labels.shape[1] != 1
+
+
+def _n_dimensions(values: Any) -> int:
+    return int(values.ndim) if is_collection(values) else np.ndim(values)
+
+
+def _how_to_keep_whole(qid: Any) -> str:
+    if is_collection(qid) and not hasattr(qid, "chunks"):
+        name = getattr(qid, "name", None) or "qid"
+        return f"bring the rows of each together by df = df.shuffle({name!r})"
+    return (
+        "rechunk the arrays where queries begin, or make a dask dataframe df of them and take the"
+        " columns of df.shuffle('qid')"
+    )
+
+
+def queries_value(
+    measure: Any, partitions: Partitions, pos_label: Any, shared: dict[str, Any], qid: Any
+) -> float:
+    """Evaluate a measure of queries that are whole in chunks, in the mean.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    partitions : Partitions
+        Columns under the names of the measure's arguments.
+    pos_label : object
+        The positive class.
+    shared : dict
+        Arguments for all chunks.
+    qid : object
+        The ids as they were passed, for messages.
+
+    Returns
+    -------
+    float
+        The mean.
+    """
+    kept = _queries_of(measure, partitions, pos_label, shared, _how_to_keep_whole(qid))
+    return float(kept.combined(measure, "mean", False))
+
+
+# ------------------------------------------------------------------------------------- chunks
+
+
+def _told(found: Iterable[_Found]) -> None:
+    """Give the warnings of chunks, one of each category."""
+    first: dict[type[Warning], tuple[int, str]] = {}
+    chunks: dict[type[Warning], set[int]] = {}
+    for one in found:
+        for message, category in one.told:
+            first.setdefault(category, (one.number, message))
+            chunks.setdefault(category, set()).add(one.number)
+    for category, (number, message) in first.items():
+        others = len(chunks[category]) - 1
+        also = f" So it is in {others} other chunks." if others else ""
+        warn(f"chunk {number}: {message}{also}", category)
+
+
+def _joined_chunks(found: Iterable[_Found | None]) -> list[_Found]:
+    """Chunks with rows that count, whose labels are of the same two classes."""
+    chunks = [one for one in found if one is not None]
+    _told(chunks)
+    kept = [one for one in chunks if one.what is not None]
+    if not kept:
+        raise ValueError(
+            "No row has positive sample_weight and query_weight: one must count."
+            if chunks
+            else "y_true is empty: pass at least one item."
+        )
+    known: dict[bool, tuple[Any, int]] = {}
+    for one in kept:
+        for value, label in one.classes.items():
+            first, number = known.setdefault(value, (label, one.number))
+            if first != label:
+                raise ValueError(
+                    f"chunk {one.number}: y_true has the label {label!r} where chunk {number} has"
+                    f" {first!r}, and a measure of two classes needs the same two in all chunks:"
+                    " pass labels that are read alike."
+                )
+    return kept
+
+
+# ------------------------------------------------------------------------------------ queries
+
+
+def _queries_of(
+    measure: Any, partitions: Partitions, pos_label: Any, shared: dict[str, Any], remedy: str
+) -> KeptQueries:
+    """Evaluate all queries in the chunks that hold them."""
+    if measure.scaled_by_labels:
+        highest = partitions.reduce(_highest_grade, max, measure, pos_label)
+        measure = replace(measure, max_grade=highest)
+    tasks = partitions.map(_queries_of_chunk, measure, pos_label, shared, numbered=True)
+    kept = _joined_chunks(partitions.compute(*tasks))
+    n_before = 0
+    parts = []
+    for one in kept:
+        parts.append((one.number, one.what.shifted(n_before) if one.n_matrix_rows else one.what))
+        n_before += one.n_matrix_rows
+    return KeptQueries.joined(parts, remedy)
+
+
+def _highest_grade(columns: dict[str, Any], measure: Any, pos_label: Any) -> float:
+    part = read_part(measure, **columns, pos_label=pos_label)
+    return 0.0 if part.lists is None else float(part.lists.grade.max())
+
+
+def _queries_of_chunk(
+    number: int, columns: dict[str, Any], measure: Any, pos_label: Any, shared: dict[str, Any]
+) -> _Found:
+    kept = None
+    with collected() as told:
+        part = read_part(measure, **columns, **shared, pos_label=pos_label)
+        if part.lists is not None:
+            kept = KeptQueries()
+            kept.add(part.lists, measure)
+    return _Found(number, kept, part.classes, part.n_matrix_rows, told)
+
+
+# ----------------------------------------------------------------------------------- one list
+
+
+def value_of_one_list(
+    measure: Any, partitions: Partitions, pos_label: Any = None, average: Any = "mean"
+) -> Any:
+    """Evaluate a measure of all rows as one list.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    partitions : Partitions
+        Columns under the names of the measure's arguments.
+    pos_label : object, default=None
+        The positive class.
+    average : {"mean"} or None, default="mean"
+        Whether to return a number, or None for an array of it.
+
+    Returns
+    -------
+    float or ndarray of shape (1,)
+        The value.
+    """
+    if measure.by_class or getattr(measure, "convention", None) not in (None, "paper"):
+        why = "has many classes" if measure.by_class else "depends on the order of tied rows"
+        raise ValueError(
+            f"{measure.name} of one list {why}, and needs all rows in one memory: pass"
+            " y_true.compute() and y_score.compute(), or qid= of queries that lie within chunks."
+        )
+    delayed = import_optional("dask", USED_BY).delayed
+    tasks = partitions.map(_table_of_chunk, measure, pos_label, numbered=True)
+    # The tables stay where they were made, and only what is known of them comes here.
+    found = partitions.persist(*tasks)
+    heads = partitions.compute(*map(delayed(_head_of, pure=False), found))
+    kept = _joined_chunks(heads)
+    tables = [delayed(_table_in, pure=False)(found[one.number]) for one in kept]
+    summaries = [one.what for one in kept]
+    n_rows = sum(one.n_rows for one in summaries)
+    plan = None
+    if n_rows > FEW_ROWS and measure.from_ranges is not None:
+        plan = RangePlan.of(summaries, min(MOST_RANGES, -(-n_rows // ROWS_OF_RANGE)))
+    if plan is not None:
+        return _value_of_ranges(measure, partitions, tables, plan, average)
+    if n_rows > MOST_ROWS:
+        raise ValueError(
+            f"{measure.name} of one list needs all {n_rows} different rows in one memory: round"
+            " the scores, which then tie, or pass y_true.compute() and y_score.compute()."
+        )
+    evaluate = delayed(_value_of_table, pure=False)
+    merged = tree_reduce(tables, ScoreTable.merged)
+    value, told = partitions.compute(evaluate(merged, delayed(measure, traverse=False), average))[
+        0
+    ]
+    for message, category in told:
+        warn(message, category)
+    return value
+
+
+def _table_of_chunk(number: int, columns: dict[str, Any], measure: Any, pos_label: Any) -> _Found:
+    table = None
+    with collected() as told:
+        part = read_part(measure, **columns, pos_label=pos_label)
+        lists = part.lists
+        if lists is not None:
+            measure._check_whole(lists)
+            table = ScoreTable.of_rows(lists.score, lists.labels, lists.weight)
+    return _Found(number, table, part.classes, 0, told)
+
+
+def _head_of(found: _Found | None) -> _Found | None:
+    if found is None or found.what is None:
+        return found
+    return replace(found, what=summary_of(found.what))
+
+
+def _table_in(found: _Found) -> ScoreTable:
+    return found.what
+
+
+def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any, list[Told]]:
+    """Evaluate one table, where it is."""
+    lists: ScoredLists = table.to_lists()
+    if measure.weights == "none" and measure.from_ranges is None:
+        counts = table.counts.astype(np.intp)
+        label, score = np.repeat(table.label, counts), np.repeat(table.score, counts)
+        lists = ScoredLists(labels=label, offsets=np.array([0, len(label)]), score=score)
+    with collected() as told:
+        refuse_large_weights(lists)
+        measure._check_weights(lists)
+        value = measure.of_lists(lists, average=average)
+    return value, told
+
+
+def _value_of_ranges(
+    measure: Any, partitions: Partitions, tables: list[Any], plan: RangePlan, average: Any
+) -> Any:
+    """Evaluate tables that are too large for one memory, range by range."""
+    delayed = import_optional("dask", USED_BY).delayed
+    of_measure, of_plan = (delayed(one, traverse=False) for one in (measure, plan))
+    cut, take = delayed(pieces_of, pure=False), delayed(getitem, pure=False)
+    tie, evaluate = delayed(coarse_of, pure=False), delayed(_value_of_range, pure=False)
+    coarse = tree_reduce([tie(table, of_plan) for table in tables], ScoreTable.merged)
+    pieces = [cut(table, of_plan) for table in tables]
+    values = [
+        evaluate(of_measure, of_plan, coarse, number, *(take(piece, number) for piece in pieces))
+        for number in range(plan.n_ranges)
+    ]
+    tied, *values = partitions.compute(coarse, *values)
+    lists = with_range(tied, None, None, plan)
+    refuse_large_weights(lists)
+    measure._check_weights(lists)
+    value = float(measure._values(lists)[0])
+    known = [one for one in values if one is not None]
+    if measure.from_ranges == "largest":
+        value = max(value, *known)
+    elif not isnan(value):
+        value = fsum([value, *(one - value for one in known)])
+    low, high = measure.range
+    value = min(max(value, low), high) if not isnan(value) else value
+    return measure._combined(np.array([value]), lists, average)
+
+
+def _value_of_range(
+    measure: Any, plan: RangePlan, coarse: ScoreTable, number: int, *pieces: ScoreTable | None
+) -> float | None:
+    """Value of the list in which all ranges but one are tied; None where that one is empty."""
+    kept = [piece for piece in pieces if piece is not None]
+    if not kept:
+        return None
+    with collected():  # the same are given of the list with all ranges tied
+        lists = with_range(coarse, number, ScoreTable.merged(kept), plan)
+        return float(measure._values(lists)[0])

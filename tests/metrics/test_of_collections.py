@@ -1,0 +1,379 @@
+"""Measures of dask collections are those of the same rows in memory."""
+
+import warnings
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+from sklearn_rank import metrics
+from sklearn_rank.exceptions import RelativeWeightWarning, SmallTopWarning
+from sklearn_rank.metrics import _of_collections, get_measure
+from sklearn_rank.metrics._score_table import ScoreTable
+from sklearn_rank.metrics._table_ranges import (
+    RangePlan,
+    coarse_of,
+    pieces_of,
+    summary_of,
+    with_range,
+)
+from tests.catalogue import FUNCTIONS, METRICS
+
+pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
+
+N = 72
+
+
+@pytest.fixture(autouse=True)
+def _in_this_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.fixture
+def few_rows(monkeypatch):
+    """Tables of more than a few rows are cut into ranges."""
+    monkeypatch.setattr(_of_collections, "FEW_ROWS", 5)
+    monkeypatch.setattr(_of_collections, "ROWS_OF_RANGE", 8)
+
+
+def rows_of(case, seed=0):
+    rng = np.random.default_rng(seed)
+    y_true = rng.choice(case.grades, N)
+    return y_true, rng.integers(0, 30, N).astype(float)
+
+
+def chunked(*arrays, chunks=20):
+    return [da.from_array(array, chunks=chunks) for array in arrays]
+
+
+def close(value):
+    return pytest.approx(value, rel=1e-11, abs=1e-12, nan_ok=True)
+
+
+# ------------------------------------------------------------------------------- all measures
+
+
+@pytest.mark.parametrize("case", FUNCTIONS, ids=str)
+def test_one_list(case):
+    y_true, y_score = rows_of(case)
+    expected = case(y_true, y_score)
+    lazy = chunked(y_true, y_score)
+    assert case(*lazy) == close(expected)
+    assert case(lazy[0], y_score.astype(np.float32)) == close(expected)
+    np.testing.assert_allclose(case(*lazy, average=None), case(y_true, y_score, average=None))
+
+
+@pytest.mark.parametrize("case", FUNCTIONS, ids=str)
+def test_one_list_in_ranges_of_scores(case, few_rows):
+    y_true, y_score = rows_of(case)
+    assert case(*chunked(y_true, y_score)) == close(case(y_true, y_score))
+
+
+@pytest.mark.parametrize("case", METRICS, ids=str)
+def test_the_value_follows_from_ranges(case):
+    """Where a measure says so: the same as in the tasks, of every setting."""
+    measure = get_measure(case.function, **case.parameters)
+    if measure.from_ranges is None:
+        return
+    for seed in range(4):
+        y_true, y_score = rows_of(case, seed)
+        labels = y_true.astype(bool if measure.kind == "binary" else float)
+        tables = [ScoreTable.of_rows(y_score[i::3], labels[i::3]) for i in range(3)]
+        plan = RangePlan.of([summary_of(table) for table in tables], 6)
+        coarse = ScoreTable.merged([coarse_of(table, plan) for table in tables])
+        tied = measure.values(with_range(coarse, None, None, plan))[0]
+        cut = [pieces_of(table, plan) for table in tables]
+        values = []
+        for number, pieces in enumerate(zip(*cut, strict=True)):
+            kept = [piece for piece in pieces if piece is not None]
+            if kept:
+                lists = with_range(coarse, number, ScoreTable.merged(kept), plan)
+                values.append(measure.values(lists)[0])
+        assert len(values) > 3
+        together = max(values)
+        if measure.from_ranges == "sum":
+            together = tied + sum(value - tied for value in values)
+        assert together == close(measure(y_true, y_score))
+
+
+@pytest.mark.parametrize("case", FUNCTIONS, ids=str)
+def test_weights(case, few_rows):
+    if case.weights == "none":
+        pytest.skip("it takes none")
+    y_true, y_score = rows_of(case)
+    weight = np.random.default_rng(1).integers(0, 4, N).astype(float)
+    weight[20:40] = 0  # a chunk of which no row counts
+    expected = case(y_true, y_score, sample_weight=weight)
+    lazy = chunked(y_true, y_score, weight)
+    assert case(*lazy[:2], sample_weight=lazy[2]) == close(expected)
+    assert case(*lazy[:2], sample_weight=weight) == close(expected)
+
+
+@pytest.mark.parametrize("case", FUNCTIONS, ids=str)
+def test_queries(case):
+    y_true, y_score = rows_of(case)
+    qid = np.repeat([f"q{i}" for i in range(18)], 4)
+    lazy = chunked(y_true, y_score, qid)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        expected = case(y_true, y_score, qid=qid)
+        assert case(*lazy[:2], qid=lazy[2]) == close(expected)
+        values, ids = case(y_true, y_score, qid=qid, average=None, return_qid=True)
+        found, found_ids = case(*lazy[:2], qid=lazy[2], average=None, return_qid=True)
+    np.testing.assert_allclose(found, values, rtol=1e-12)
+    np.testing.assert_array_equal(found_ids, ids)
+
+
+# -------------------------------------------------------------------------------- forms of data
+
+
+FRAME = pd.DataFrame(
+    {
+        "label": np.tile([0, 1, 1, 0, 1, 0, 0, 1, 0], 8),
+        "score": np.random.default_rng(1).integers(0, 30, N).astype(float),
+        "query": np.repeat(np.arange(18), 4),
+        "weight": np.random.default_rng(2).integers(1, 4, N).astype(float),
+        "of_query": np.repeat(np.random.default_rng(3).uniform(1, 2, 18), 4),
+    }
+)
+LAZY = dd.from_pandas(FRAME, npartitions=3)  # queries are whole
+
+
+@pytest.mark.parametrize("name", ["auc", "ap", "precision@top0.2", "ndcg@3", "tau_b"])
+def test_frames(name):
+    measure = get_measure(name)
+    assert measure(LAZY.label, LAZY.score) == close(measure(FRAME.label, FRAME.score))
+    few = FRAME[FRAME.label + FRAME.score > 12]
+    lazy = LAZY[LAZY.label + LAZY.score > 12]
+    assert measure(lazy.label, lazy.score) == close(measure(few.label, few.score))
+    expected = measure(FRAME.label, FRAME.score, qid=FRAME["query"], query_weight=FRAME.of_query)
+    found = measure(LAZY.label, LAZY.score, qid=LAZY["query"], query_weight=LAZY.of_query)
+    assert found == close(expected)
+    shuffled = LAZY.shuffle("query")
+    expected = measure(FRAME.label, FRAME.score, qid=FRAME["query"])
+    assert measure(shuffled.label, shuffled.score, qid=shuffled["query"]) == close(expected)
+
+
+LABELS = {
+    "bool": lambda positive: positive,
+    "signs": lambda positive: np.where(positive, 1, -1),
+    "words": lambda positive: pd.Series(np.where(positive, "yes", "no")),
+    "arrow": lambda positive: pd.Series(np.where(positive, "yes", "no"), dtype="string[pyarrow]"),
+    "categories": lambda positive: pd.Series(np.where(positive, "yes", "no"), dtype="category"),
+    "nullable": lambda positive: pd.Series(positive, dtype="Int64"),
+}
+
+
+@pytest.mark.parametrize("form", LABELS)
+def test_types_of_labels(form):
+    labels = LABELS[form](FRAME.label.to_numpy() == 1)
+    words = form in ("words", "arrow", "categories")
+    pos_label = "yes" if words else None
+    if isinstance(labels, pd.Series):
+        lazy = dd.from_pandas(FRAME.assign(label=labels), npartitions=3)
+        y_true, y_score = lazy.label, lazy.score
+    else:
+        y_true, y_score = chunked(labels, FRAME.score.to_numpy())
+    expected = metrics.roc_auc_score(FRAME.label, FRAME.score)
+    assert metrics.roc_auc_score(y_true, y_score, pos_label=pos_label) == close(expected)
+
+
+IDS = {
+    "words": FRAME["query"].astype(str) + "x",
+    "times": pd.Timestamp("2020-01-01") + pd.to_timedelta(FRAME["query"], unit="D"),
+    "floats": FRAME["query"] / 2,
+}
+
+
+@pytest.mark.parametrize("form", IDS)
+def test_types_of_ids(form):
+    lazy = dd.from_pandas(FRAME.assign(query=IDS[form]), npartitions=3)
+    values, ids = metrics.ndcg_score(
+        lazy.label, lazy.score, qid=lazy["query"], average=None, return_qid=True, undefined=0.5
+    )
+    expected, of_memory = metrics.ndcg_score(
+        FRAME.label, FRAME.score, qid=IDS[form], average=None, return_qid=True, undefined=0.5
+    )
+    np.testing.assert_allclose(values, expected)
+    np.testing.assert_array_equal(ids, of_memory)
+
+
+def _grades_by_row(y_true, y_score):
+    return metrics.dcg_score(y_true, y_score, gain="linear", average=None, return_qid=True)
+
+
+def test_lists_in_rows_of_two_dimensions():
+    y_true = np.random.default_rng(0).integers(0, 3, (20, 5)).astype(float)
+    y_true[3:7, 4] = np.nan
+    lazy = [da.from_array(one, chunks=(6, 2)) for one in (y_true, y_true)]
+    with pytest.raises(ValueError, match=r"^chunk \d: .* pass gain='linear' or gain='exp"):
+        metrics.dcg_score(*lazy)
+    y_score = np.random.default_rng(1).integers(0, 4, (20, 5))
+    expected, ids = _grades_by_row(y_true, y_score)
+    lazy = [da.from_array(one, chunks=(6, 2)) for one in (y_true, y_score)]
+    found, found_ids = _grades_by_row(*lazy)
+    np.testing.assert_allclose(found, expected)
+    np.testing.assert_array_equal(found_ids, ids)
+
+
+def test_a_scale_that_ends_with_the_highest_grade():
+    y_true = np.concatenate([np.zeros(20), np.ones(20), np.full(32, 2.0)])
+    y_score = FRAME.score.to_numpy()
+    qid = FRAME["query"].to_numpy()
+    lazy = chunked(y_true, y_score, qid)
+    for name in ("err", "rbp@0.7"):
+        measure = get_measure(name)
+        expected = measure(y_true, y_score, qid=qid)
+        assert measure(*lazy[:2], qid=lazy[2]) == close(expected)
+        assert measure(*lazy[:2]) == close(measure(y_true, y_score))
+
+
+def test_relevant_items_elsewhere():
+    measure = get_measure("ap@3", normalize="positives")
+    number = dict.fromkeys(range(18), 6)
+    expected = measure(FRAME.label, FRAME.score, qid=FRAME["query"], n_relevant=number)
+    lazy = LAZY
+    found = measure(lazy.label, lazy.score, qid=lazy["query"], n_relevant=number)
+    assert found == close(expected)
+    by_row = dd.from_pandas(FRAME.assign(n=6), npartitions=3)
+    found = measure(by_row.label, by_row.score, qid=by_row["query"], n_relevant=by_row.n)
+    assert found == close(expected)
+    with pytest.raises(ValueError, match=r"n_relevant of one list .* y_true\.compute\(\)"):
+        measure(lazy.label, lazy.score, n_relevant=40)
+
+
+def test_one_id_for_all_rows():
+    y_true, y_score = chunked(FRAME.label.to_numpy(), FRAME.score.to_numpy())
+    expected = metrics.ndcg_score(FRAME.label, FRAME.score)
+    assert metrics.ndcg_score(y_true, y_score, qid=7) == close(expected)
+    values, ids = metrics.ndcg_score(y_true, y_score, qid=7, average=None, return_qid=True)
+    assert (values.tolist(), ids.tolist()) == ([close(expected)], [7])
+
+
+def test_many_classes_of_queries():
+    rng = np.random.default_rng(0)
+    y_true, y_score = np.tile([0, 1, 2], 24), rng.random((N, 3))
+    qid = np.repeat(np.arange(12), 6)
+    measure = get_measure("auc", multi_class="ovr", labels=(0, 1, 2))
+    expected = measure(y_true, y_score, qid=qid)
+    lazy = chunked(y_true, y_score, qid, chunks=24)
+    lazy[1] = da.from_array(y_score, chunks=(24, 2))
+    assert measure(*lazy[:2], qid=lazy[2]) == close(expected)
+    with pytest.raises(ValueError, match=r"many classes, .* y_true\.compute\(\)"):
+        measure(*lazy[:2])
+    with pytest.raises(ValueError, match="does not know the classes"):
+        metrics.roc_auc_score(*lazy[:2], qid=lazy[2], multi_class="ovr")
+
+
+# ------------------------------------------------------------------------- errors and warnings
+
+
+def test_what_is_undefined():
+    y_true, y_score = chunked(np.zeros(N, dtype=int), FRAME.score.to_numpy())
+    with pytest.warns(UndefinedMetricWarning, match="for a list with items of one class"):
+        assert np.isnan(metrics.roc_auc_score(y_true, y_score))
+    with pytest.raises(ValueError, match="undefined"):
+        metrics.roc_auc_score(y_true, y_score, undefined="raise")
+    labels = np.repeat([0, 1, 0], 24) * FRAME.label.to_numpy()
+    lazy = dd.from_pandas(FRAME.assign(label=labels), npartitions=3)
+    with pytest.warns(UndefinedMetricWarning, match="12 of 18 lists"):
+        metrics.recall_at_k_score(lazy.label, lazy.score, k=2, qid=lazy["query"])
+
+
+def test_ranges_of_what_is_undefined(few_rows):
+    y_true, y_score = chunked(np.zeros(N, dtype=int), FRAME.score.to_numpy())
+    with pytest.warns(UndefinedMetricWarning, match="for a list with items of one class"):
+        assert np.isnan(metrics.roc_auc_score(y_true, y_score))
+    with pytest.warns(UndefinedMetricWarning):
+        assert metrics.kolmogorov_smirnov_score(y_true, y_score, undefined=0.25) == 0.25
+
+
+def test_warnings_come_from_the_chunks():
+    measure = get_measure("precision@top0.1")
+    with pytest.warns(SmallTopWarning, match=r"^chunk 0: The top 0\.1 .*So it is in 2 other"):
+        measure(LAZY.label, LAZY.score, qid=LAZY["query"])
+    weight = da.full(N, 0.5, chunks=20)
+    y_true, y_score = chunked(FRAME.label.to_numpy(), FRAME.score.to_numpy())
+    with pytest.warns(RelativeWeightWarning, match="All sample_weight are equal and not whole"):
+        metrics.ndcg_score(y_true, y_score, sample_weight=weight)
+
+
+def test_errors_name_the_chunk():
+    score = FRAME.score.to_numpy().copy()
+    score[64] = np.nan
+    y_true, y_score = chunked(FRAME.label.to_numpy(), score)
+    with pytest.raises(ValueError, match=r"^chunk 3: y_score is NaN at row 4"):
+        metrics.roc_auc_score(y_true, y_score)
+    with pytest.raises(ValueError, match=r"^chunk 3: y_score is NaN at row 4"):
+        metrics.ndcg_score(y_true, y_score, qid=da.arange(N, chunks=20))
+    labels = FRAME.label.to_numpy().copy()
+    labels[60:] = np.where(labels[60:], 1, -1)
+    y_true, y_score = chunked(labels, FRAME.score.to_numpy())
+    with pytest.raises(ValueError, match=r"^chunk 3: y_true has the label -1 where chunk 0 has 0"):
+        metrics.roc_auc_score(y_true, y_score)
+    labels[70] = 5
+    with pytest.raises(ValueError, match=r"^chunk 3: y_true has 3 classes"):
+        metrics.roc_auc_score(*chunked(labels, FRAME.score.to_numpy()))
+
+
+def test_queries_must_be_whole():
+    y_true, y_score, qid = chunked(
+        FRAME.label.to_numpy(), FRAME.score.to_numpy(), FRAME["query"].to_numpy(), chunks=(25, 47)
+    )
+    with pytest.raises(ValueError, match=r"query 6 is in the chunks 0 and 1, .* rechunk"):
+        metrics.ndcg_score(y_true, y_score, qid=qid)
+    lazy = dd.from_pandas(FRAME.sample(frac=1, random_state=0), npartitions=3, sort=False)
+    with pytest.raises(ValueError, match=r"is in the chunks .* df = df\.shuffle\('query'\)"):
+        metrics.ndcg_score(lazy.label, lazy.score, qid=lazy["query"])
+
+
+def test_nothing_to_evaluate():
+    none = LAZY[LAZY.label > 7]
+    with pytest.raises(ValueError, match="y_true is empty: pass at least one item"):
+        metrics.roc_auc_score(none.label, none.score)
+    with pytest.raises(ValueError, match="No row has positive sample_weight"):
+        metrics.roc_auc_score(LAZY.label, LAZY.score, sample_weight=LAZY.weight * 0)
+
+
+def test_what_needs_all_rows_refuses_collections(monkeypatch):
+    y_true, y_score = chunked(FRAME.label.to_numpy(), FRAME.score.to_numpy())
+    with pytest.raises(TypeError, match=r"y_true is a dask collection.* pass y_true\.compute\(\)"):
+        metrics.precision_at_top_curve(y_true, y_score)
+    with pytest.raises(TypeError, match=r"y_score\.compute\(\)"):
+        metrics.rank_positions(y_score)
+    with pytest.raises(TypeError, match=r"y_true\.compute\(\)"):
+        get_measure("auc").lists(y_true[:, None], y_score)
+    with pytest.raises(ValueError, match=r"order of tied rows.* y_true\.compute\(\)"):
+        metrics.average_precision_score(y_true, y_score, convention="trec_eval")
+    monkeypatch.setattr(_of_collections, "MOST_ROWS", 10)
+    monkeypatch.setattr(_of_collections, "FEW_ROWS", 5)
+    with pytest.raises(ValueError, match=r"needs all \d+ different rows in one memory"):
+        metrics.tau_b_score(y_true, y_score)
+    with pytest.raises(ValueError, match="return_qid=True needs qid"):
+        metrics.ndcg_score(y_true, y_score, average=None, return_qid=True)
+    with pytest.raises(ValueError, match="query_weight weighs the queries"):
+        metrics.ndcg_score(y_true, y_score, query_weight=da.ones_like(y_score))
+
+
+def test_grades_of_many_values_are_merged(few_rows):
+    """Ranges would be as long as the list, which has a label of its own in each row."""
+    y_true = np.random.default_rng(0).permutation(N).astype(float)
+    y_score = FRAME.score.to_numpy()
+    expected = metrics.dcg_score(y_true, y_score, gain="linear")
+    assert metrics.dcg_score(*chunked(y_true, y_score), gain="linear") == close(expected)
+
+
+def test_mapped_files_are_read_where_they_are(tmp_path):
+    """In memory, a file that is mapped is not copied: scores and labels are views of it."""
+    np.save(tmp_path / "score.npy", FRAME.score.to_numpy())
+    mapped = np.load(tmp_path / "score.npy", mmap_mode="r")
+    lists = get_measure("auc").lists(FRAME.label.to_numpy(), mapped)
+    assert np.shares_memory(lists.score, mapped)
+    y_true, y_score = da.from_array(FRAME.label.to_numpy(), chunks=20), da.from_array(mapped, 20)
+    expected = metrics.roc_auc_score(FRAME.label, FRAME.score)
+    assert metrics.roc_auc_score(y_true, y_score) == close(expected)
