@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -254,7 +254,38 @@ class SvmlightBatches:
         """Names of the features by their index in the files."""
         return [f"feature_{self.first + index}" for index in range(self.n_features)]
 
+    def of_files(self, paths: list[Path]) -> SvmlightBatches:
+        """Read other files in the same layout, such as some of them.
+
+        Parameters
+        ----------
+        paths : list of Path
+            The files.
+
+        Returns
+        -------
+        SvmlightBatches
+            Their batches.
+        """
+        return replace(self, paths=paths)
+
     def __call__(self) -> Iterator[dict[str, Any]]:
+        for batch in self.batches():
+            yield {role: batch[role] for role in ("X", "y", "qid")}
+
+    def batches(self, comments: bool = False) -> Iterator[dict[str, Any]]:
+        """Read the files once.
+
+        Parameters
+        ----------
+        comments : bool, default=False
+            Whether to keep what follows the ``#`` of each row.
+
+        Yields
+        ------
+        batch : dict
+            "X", "y", "qid", "comments", a list, and "path", the file.
+        """
         # With zero_based=False the parser moves the columns.
         shift = 0 if self.zero_based is False else self.first
         for path in self.paths:
@@ -264,7 +295,7 @@ class SvmlightBatches:
                 queries,
                 sparse=self.sparse,
                 zero_based=self.zero_based,
-                comments=False,
+                comments=comments,
                 dtype=self.dtype,
                 rows=self.batch_rows,
             )
@@ -274,7 +305,13 @@ class SvmlightBatches:
                 qid = ids_from(list(queries), self.integers)[np.asarray(block.query)]
                 queries.clear()
                 X = self._widened(block.X, shift)
-                yield {"X": X, "y": block.target, "qid": qid}
+                yield {
+                    "X": X,
+                    "y": block.target,
+                    "qid": qid,
+                    "comments": block.comments,
+                    "path": path,
+                }
 
     def _widened(self, X: Any, shift: int) -> Any:
         shape = (X.shape[0], self.n_features)

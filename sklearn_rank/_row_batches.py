@@ -85,7 +85,8 @@ class RowBatches:
     Notes
     -----
     Peak memory is that of one batch and a copy of it in the type of the others where it has
-    another, beside the small columns. A reading stops with an error if a batch has not the number
+    another, beside the small columns; of Parquet, Arrow holds some batches more, since it reads
+    ahead. A reading stops with an error if a batch has not the number
     of rows, the labels or the features (looked at in eight rows) that it had when the object was
     made: a file that has changed, or a loader that shuffles, would set labels beside other rows.
     The function is called once for each reading; files that it opens in a generator are closed

@@ -17,7 +17,7 @@ from .._letor_lines import Table, ZeroBased, ids_from, read_table
 from .._typing import AnyArray
 from .._warn import warn
 
-__all__ = ["load_letor"]
+__all__ = ["files_of", "leaves", "load_letor"]
 
 FOLD = re.compile(r"fold[ _-]?(\d+)", re.IGNORECASE)
 PART = re.compile(
@@ -156,11 +156,11 @@ def load_letor(
     array([[ 0.,  0., nan]])
     """
     _check_options(return_X_y, as_frame, sparse, comments, n_features, zero_based, dtype)
-    plan = _plan(path)
+    files = files_of(path)
     queries: dict[bytes, int] = {}
     tables = _mapped(
-        plan,
-        lambda files: [
+        files,
+        lambda joined: [
             read_table(
                 file,
                 queries,
@@ -169,14 +169,14 @@ def load_letor(
                 comments=comments,
                 dtype=dtype,
             )
-            for file in files
+            for file in joined
         ],
     )
     ids = ids_from(list(queries))
-    for joined in _leaves(tables):
+    for joined in leaves(tables):
         _warn_of_shared_queries(joined, ids)
     layout = _layout(
-        [table for joined in _leaves(tables) for table in joined], n_features, zero_based
+        [table for joined in leaves(tables) for table in joined], n_features, zero_based
     )
     return _mapped(
         tables,
@@ -225,12 +225,23 @@ def _check_options(
         _pandas()
 
 
-def _plan(path: Any) -> Any:
-    """Files of one data set as a list, of several as a dict of such by name."""
+def files_of(path: Any) -> Any:
+    """Find the files of data sets.
+
+    Parameters
+    ----------
+    path : str, path-like, binary stream, iterable or mapping
+        As in :func:`load_letor`.
+
+    Returns
+    -------
+    list or dict
+        Files of one data set as a list, of several as a dict of such by name.
+    """
     if isinstance(path, Mapping):
         if not path:
             raise ValueError("path is an empty mapping: name at least one file.")
-        return {str(name): _plan(inner) for name, inner in path.items()}
+        return {str(name): files_of(inner) for name, inner in path.items()}
     if hasattr(path, "read"):
         return [path]
     if isinstance(path, str | os.PathLike):
@@ -293,10 +304,22 @@ def _mapped(tree: Any, function: Callable[[Any], Any]) -> Any:
     return function(tree)
 
 
-def _leaves(tree: Any) -> Iterator[list[Table]]:
+def leaves(tree: Any) -> Iterator[list[Any]]:
+    """List the data sets of a tree of dicts.
+
+    Parameters
+    ----------
+    tree : list or dict
+        A data set, or data sets by name.
+
+    Yields
+    ------
+    data_set : list
+        Its files or tables.
+    """
     if isinstance(tree, dict):
         for inner in tree.values():
-            yield from _leaves(inner)
+            yield from leaves(inner)
     else:
         yield tree
 

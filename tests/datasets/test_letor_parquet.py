@@ -1,0 +1,195 @@
+"""Ranking files as Parquet: the rows of load_letor, whole queries, and all or nothing."""
+
+import gzip
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from sklearn_rank import _letor_lines
+from sklearn_rank.datasets import RowBatches, _letor_parquet, letor_to_parquet, load_letor
+
+
+def text_of(lengths, n_features=4, first=1, seed=0):
+    """Lines of queries of some lengths, with zeros left out and numbers that float32 rounds."""
+    rng = np.random.default_rng(seed)
+    lines = []
+    for query, length in enumerate(lengths):
+        for row in range(length):
+            values = rng.random(n_features) * rng.integers(0, 2, n_features)
+            listed = " ".join(f"{i + first}:{v!r}" for i, v in enumerate(values.tolist()) if v)
+            lines.append(f"{rng.integers(0, 5)} qid:{query + 10} {listed} # item {row}\n")
+    return "".join(lines)
+
+
+def rows_of(folder, **settings):
+    return RowBatches.from_parquet(folder, label="target", qid="qid", **settings)
+
+
+def matrix(rows):
+    return np.concatenate([X for _, X in rows.blocks()])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rows_per_file", [1, 7, 20, 10**6])
+@pytest.mark.parametrize("group_rows", [5, 8, 16, 100])
+def test_round_trip_and_whole_queries(tmp_path, monkeypatch, group_rows, rows_per_file, dtype):
+    monkeypatch.setattr(_letor_parquet, "GROUP_ROWS", group_rows)
+    monkeypatch.setattr(_letor_parquet, "READ_ROWS", 4)
+    lengths = [3, 1, 4, 9, 1, 1, 23, 2, 6]
+    path = tmp_path / "train.txt"
+    path.write_text(text_of(lengths))
+    known = load_letor(path, dtype=dtype)
+    folder = letor_to_parquet(
+        path, tmp_path / "train", dtype=dtype, rows_per_file=rows_per_file, comments=True
+    )
+    assert folder == tmp_path / "train"
+    rows = rows_of(folder)
+    assert rows.dtype == dtype
+    assert rows.feature_names.tolist() == known.feature_names
+    np.testing.assert_array_equal(matrix(rows), known.data)
+    np.testing.assert_array_equal(rows.y, known.target)
+    np.testing.assert_array_equal(rows.qid, known.qid)
+    seen, most = set(), min(group_rows, rows_per_file)
+    for file in sorted(folder.iterdir()):
+        groups = pq.ParquetFile(file)
+        n_groups, n_rows = groups.num_row_groups, groups.metadata.num_rows
+        assert n_rows <= rows_per_file or n_groups == 1
+        for number in range(n_groups):
+            queries = groups.read_row_group(number)["qid"].to_pylist()
+            assert len(queries) <= most or len(set(queries)) == 1
+            assert not set(queries) & seen
+            seen |= set(queries)
+    assert sorted(folder.iterdir()) == sorted(folder.glob("part-0*.parquet"))
+
+
+def test_the_frame_is_that_of_load_letor(tmp_path):
+    path = tmp_path / "train.txt.gz"
+    path.write_bytes(gzip.compress(text_of([2, 3]).encode()))
+    known = load_letor(path, as_frame=True, comments=True).frame
+    folder = letor_to_parquet(path, tmp_path / "out", dtype=np.float64, comments=True)
+    pd.testing.assert_frame_equal(pd.read_parquet(folder), known, check_dtype=False)
+
+
+def test_folders_of_parts_share_features_and_types_of_ids(tmp_path):
+    for fold in (1, 2):
+        (tmp_path / f"Fold{fold}").mkdir()
+        (tmp_path / f"Fold{fold}" / "train.txt").write_text(text_of([2, 3], seed=fold))
+        (tmp_path / f"Fold{fold}" / "test.txt").write_text("1 qid:a 6:0.5\n2 qid:7 1:3\n")
+    folds = letor_to_parquet(tmp_path, tmp_path.parent / f"{tmp_path.name} out")
+    known = load_letor(tmp_path, dtype=np.float32)
+    assert list(folds) == ["Fold1", "Fold2"]
+    for fold, parts in folds.items():
+        for part, folder in parts.items():
+            rows = rows_of(folder)
+            np.testing.assert_array_equal(matrix(rows), known[fold][part].data)
+            np.testing.assert_array_equal(rows.qid, known[fold][part].qid)
+    assert set(rows.qid) == {"a", "7"}
+    named = {"a": tmp_path / "Fold1" / "test.txt"}
+    assert letor_to_parquet(named, tmp_path / "named").a == tmp_path / "named" / "a"
+
+
+def test_joined_files_and_a_query_that_goes_on(tmp_path):
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    paths[0].write_text("1 qid:1 1:1\n0 qid:2 1:2\n")
+    paths[1].write_text("2 qid:3 1:3\n")
+    rows = rows_of(letor_to_parquet(paths, tmp_path / "out"))
+    assert rows.qid.tolist() == [1, 2, 3]
+    paths[1].write_text("2 qid:2 1:3\n")
+    with pytest.warns(UserWarning, match=r"id 2 is the last of .*a.txt and the first of .*b"):
+        letor_to_parquet(paths, tmp_path / "other")
+    paths[1].write_text("2 qid:3 1:3\n2 qid:1 1:3\n")
+    with pytest.raises(ValueError, match="rows of the query 1 do not follow each other"):
+        letor_to_parquet(paths, tmp_path / "third")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.txt", "b.txt", "other", "out"]
+
+
+def test_what_is_wrong_is_refused_and_leaves_nothing(tmp_path):
+    path, out = tmp_path / "rows.txt", tmp_path / "out"
+    path.write_text(text_of([2, 3]))
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    for arguments, kind, message in (
+        ({"folder": tmp_path / "full"}, FileExistsError, "full is there and not empty"),
+        ({"folder": tmp_path / "no" / "out"}, FileNotFoundError, "no is no folder: make it"),
+        ({"rows_per_file": 0}, ValueError, "rows_per_file=0 must be at least 1"),
+        ({"n_features": 2}, ValueError, "n_features=2 is less than the 4 features"),
+        ({"dtype": int}, ValueError, "must be float64 or float32"),
+        ({"comments": 1}, TypeError, "comments=1 must be True or False"),
+        ({"path": path.open("rb")}, TypeError, "path has streams"),
+        ({"path": {"..": path}}, ValueError, "the part '..', which cannot name a folder"),
+    ):
+        with pytest.raises(kind, match=message):
+            letor_to_parquet(**{"path": path, "folder": out} | arguments)
+        if "path" in arguments and hasattr(arguments["path"], "close"):
+            arguments["path"].close()
+    path.write_text("\n")
+    with pytest.raises(ValueError, match=r"rows.txt has no rows"):
+        letor_to_parquet(path, out, n_features=1)
+    path.write_text(text_of([20]) + "1 qid:3 1:x\n")
+    with pytest.raises(ValueError, match="line 21: the value of '1:x' is not a number"):
+        letor_to_parquet(path, out)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["full", "rows.txt"]
+    path.write_text("1 qid:3 1:1\n")
+    out.mkdir()
+    assert len(rows_of(letor_to_parquet(path, out))) == 1
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_an_interrupt_leaves_neither_folder_nor_stray_file(tmp_path, monkeypatch, error):
+    path = tmp_path / "rows.txt"
+    path.write_text(text_of([3] * 40))
+    monkeypatch.setattr(_letor_parquet, "GROUP_ROWS", 16)
+    monkeypatch.setattr(_letor_parquet, "READ_ROWS", 2)
+    read, files = _letor_lines.read_blocks, []
+
+    def interrupted(*arguments, **options):
+        for number, block in enumerate(read(*arguments, **options)):
+            if number == 30:
+                files.extend(tmp_path.rglob("*.parquet"))
+                raise error
+            yield block
+
+    monkeypatch.setattr("sklearn_rank._batch_files.read_blocks", interrupted)
+    with pytest.raises(error):
+        letor_to_parquet(path, tmp_path / "out", rows_per_file=16)
+    assert len(files) > 1  # it was in the middle
+    assert list(tmp_path.iterdir()) == [path]
+
+
+FULL_DISK = """
+    import resource, sys
+    from pathlib import Path
+    from sklearn_rank.datasets import letor_to_parquet
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+    try:
+        letor_to_parquet(sys.argv[1], sys.argv[2])
+    except OSError as error:
+        print(type(error).__name__, error)
+    print(sorted(p.name for p in Path(sys.argv[2]).parent.iterdir()))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of the size of files are of POSIX")
+def test_a_full_disk_is_an_error_that_says_so_and_leaves_nothing(tmp_path):
+    path = tmp_path / "rows.txt"
+    path.write_text(text_of([100] * 20))
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(FULL_DISK), path, tmp_path / "out"],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    said, left = run.stdout.splitlines()
+    assert said.startswith("OSError ")
+    assert "out could not be made, and nothing of it stays ([Errno " in said
+    assert "where the disk is full, free space" in said
+    assert left == "['rows.txt']"
+    assert run.stderr == ""
