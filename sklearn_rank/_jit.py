@@ -13,6 +13,7 @@ from functools import update_wrapper
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import cgutils, types
 from numba.extending import get_cython_function_address, intrinsic
 
@@ -88,8 +89,23 @@ class Kernel:
             return self._machine_code
 
     def __call__(self, *args: Any) -> Any:
-        """Call the compiled function."""
-        return (self._machine_code or self.compile())(*args)
+        """Call the compiled function.
+
+        Arrays of other processes may be read-only, or begin at any address; for these types it
+        is not compiled, and it gets copies.
+        """
+        call = self._machine_code or self.compile()
+        try:
+            return call(*args)
+        except TypeError:
+            return call(*(_copied_to_use(argument) for argument in args))
+
+
+def _copied_to_use(argument: Any) -> Any:
+    """A copy of an array that cannot be written to or is not aligned; all else as it is."""
+    if isinstance(argument, np.ndarray) and not argument.flags.behaved:
+        return argument.copy()
+    return argument
 
 
 def _jit(function: Callable[..., Any], *signature: str) -> Any:

@@ -29,7 +29,7 @@ def cluster():
         threads_per_worker=1,
         processes=True,
         memory_limit="1GiB",
-        dashboard_address=None,
+        dashboard_address=":0",  # any free port: test sessions may run side by side
     ) as started:
         yield started
 

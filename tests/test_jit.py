@@ -129,3 +129,23 @@ def test_a_fit_works_where_no_cache_can_be_kept(prefix, tmp_path):
 
 def test_an_import_compiles_nothing():
     assert run("import sklearn_rank, sys; print('numba' in sys.modules)").strip() == "False"
+
+
+def test_arrays_of_other_processes_are_taken():
+    kernel = compiled("void(f8[::1], f8[::1])")(_double)
+    whole = np.arange(3.0)
+    read_only = whole.copy()
+    read_only.flags.writeable = False
+    anywhere = np.frombuffer(b"abc" + whole.tobytes(), np.float64, offset=3)
+    assert not anywhere.flags.aligned
+    for x in (whole, read_only, anywhere):
+        out = np.empty(3)
+        kernel(x, out)
+        np.testing.assert_array_equal(out, 2 * whole)
+    with pytest.raises(TypeError, match="No matching definition"):
+        kernel(whole.astype(np.float32), np.empty(3))
+
+
+def _double(x, out):
+    for i in range(len(x)):
+        out[i] = 2.0 * x[i]

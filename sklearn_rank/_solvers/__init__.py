@@ -44,6 +44,7 @@ from ._score_objectives import (
     LogisticPush,
     ScoreObjective,
 )
+from ._threads import threads_here
 from ._top_functionals import SurrogateQuantile, TopFunctional, TopMean
 from ._top_objectives import SmoothAccuracyAtTop, SmoothRankStatistic, SmoothTopPush
 from ._top_part import TopPushProblem
@@ -129,5 +130,6 @@ __all__ = [
     "solve_p_norm_push",
     "solve_pivots_newton",
     "solve_top_push",
+    "threads_here",
     "view_design",
 ]

@@ -1,4 +1,4 @@
-"""BLAS held to one thread while problems are shared among threads or processes of our own."""
+"""Threads of this process: how many, and BLAS held to one while there are others."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["one_blas_thread"]
+__all__ = ["one_blas_thread", "threads_here"]
 
 _entering = threading.Lock()
 _holders = 0
@@ -42,3 +43,23 @@ def one_blas_thread() -> Iterator[None]:
 def _pools() -> ThreadpoolController:
     """Find the thread pools of the process, which takes longer than a small fit."""
     return ThreadpoolController()
+
+
+def threads_here(n_jobs: int | None) -> int:
+    """Count the threads that a fit may use within this process.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As of an estimator.
+
+    Returns
+    -------
+    int
+        ``n_jobs``, what :func:`joblib.parallel_config` says for None, else 1; -1 is the cores of
+        this machine, where :func:`joblib.effective_n_jobs` counts all those of a cluster that is
+        the active backend.
+    """
+    configured = get_active_backend()[1] if n_jobs is None else n_jobs
+    backend, _ = get_active_backend(require="sharedmem")
+    return int(backend.effective_n_jobs(1 if configured is None else configured))

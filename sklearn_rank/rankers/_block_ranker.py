@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists
 from .._row_batches import RowBatches
+from .._solvers import threads_here
 from ._block_lists import BlockLists, batched_lists, chunked_lists, normalized_scores
 from ._blocked_rows import check_features, check_small_columns, is_blocked, scores_by_blocks
 from ._query_checks import refuse_single_rows
@@ -42,7 +42,7 @@ class BlockRanker(NormalizingRanker):
     def _batched(self, rows: RowBatches, lists: Lists) -> BlockLists:
         """Lists of rows that are read batch by batch."""
         normalizer = as_normalizer(self.normalize)
-        threads = effective_n_jobs(self.n_jobs)
+        threads = threads_here(self.n_jobs)
         self._store_normalizer(normalizer, rows, lists.n_lists)
         return batched_lists(rows, lists, normalizer=normalizer, n_threads=threads)
 

@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +20,7 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
+from .._solvers import threads_here
 from .._typing import FloatArray
 from .._validation import ravelled
 from ..losses import TemplateLoss, get_loss_names
@@ -328,7 +328,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             train = with_query_weight(train, 1 / weights_of(train).sum())
             loss = self._loss(train)
             taken, train = in_canonical_order(rows, train)
-            objective = LossObjective(loss, train, effective_n_jobs(self.n_jobs))
+            objective = LossObjective(loss, train, threads_here(self.n_jobs))
             self.base_score_ = objective.base_score()
             found = self._boost(taken, objective, held, int(random.randint(2**31 - 1)), (X, y))
             self._trees = found.trees
@@ -361,7 +361,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             l2_regularization=self.l2_regularization,
             max_features=self.max_features,
             monotonic_cst=self._constraints(),
-            n_threads=effective_n_jobs(self.n_jobs),
+            n_threads=threads_here(self.n_jobs),
             seed=seed,
             backend_params=self.backend_params or {},
         )

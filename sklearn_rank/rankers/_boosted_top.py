@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -22,6 +21,7 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
+from .._solvers import threads_here
 from .._top import top_threshold
 from .._typing import FloatArray
 from .._validation import ravelled
@@ -394,7 +394,7 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
             l2_regularization=self.l2_regularization,
             max_features=self.max_features,
             monotonic_cst=constraints if np.any(constraints) else None,
-            n_threads=effective_n_jobs(self.n_jobs),
+            n_threads=threads_here(self.n_jobs),
             seed=int(random.randint(2**31 - 1)),
             backend_params=self.backend_params or {},
         )

@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from .._lists import Lists
 from .._row_batches import RowBatches
@@ -25,6 +24,7 @@ from .._solvers import (
     Quadratic,
     choose_method,
     quadratic_expansion,
+    threads_here,
 )
 from .._typing import FloatArray
 from .._validation import check_propensities
@@ -478,7 +478,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         """The problem of these lists, the mean over queries of this weight in all."""
         total = weights_of(lists).sum() if total_weight is None else total_weight
         weighted = with_query_weight(lists, 1 / total)
-        of_lists = ThreadedLoss(loss, weighted, effective_n_jobs(self.n_jobs))
+        of_lists = ThreadedLoss(loss, weighted, threads_here(self.n_jobs))
         if not (keep_alpha and isinstance(self.alpha, str)):
             self.alpha_ = absolute_alpha(self.alpha, items, of_lists, weighted)
         return LinearProblem(

@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.sparse import csgraph
 from scipy.special import expit, softmax
 
@@ -21,7 +20,7 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
-from .._solvers import Design, LabelProblem, as_design, choose_method
+from .._solvers import Design, LabelProblem, as_design, choose_method, threads_here
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import ravelled
 from .._warn import warn
@@ -409,7 +408,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     def _problem(self, design: Design, lists: Lists, loss: TemplateLoss) -> LabelProblem:
         """The problem of these rows, with the mean over them."""
         weighted = with_query_weight(lists, 1 / weights_of(lists).sum())
-        of_rows = ThreadedLoss(loss, weighted, effective_n_jobs(self.n_jobs))
+        of_rows = ThreadedLoss(loss, weighted, threads_here(self.n_jobs))
         self.alpha_ = label_alpha(
             self.alpha,
             design,

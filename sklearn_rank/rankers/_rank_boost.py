@@ -10,7 +10,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -34,6 +33,7 @@ from .._solvers import (
     Stumps,
     by_columns,
     rank_boost,
+    threads_here,
 )
 from .._typing import FloatArray, IntArray
 from .._validation import ravelled
@@ -348,7 +348,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             return validation is not None and validation.ends(ranking, alpha)
 
         how = Boosting(self.n_estimators, self.step, self.learning_rate, self.tol)
-        with _threads(effective_n_jobs(self.n_jobs)) as (run, n_threads):
+        with _threads(threads_here(self.n_jobs)) as (run, n_threads):
             rankings: Any
             if self.weak_ranker == "stump":
                 rankings = Stumps(X, run, n_threads)

@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from .._lists import LabelType, Lists
 from .._row_batches import RowBatches
@@ -26,6 +25,7 @@ from .._solvers import (
     LinearProblem,
     solve_linear,
     solve_linear_hinge,
+    threads_here,
 )
 from .._typing import FloatArray
 from ..losses import ComparisonHinge, ComparisonSquaredHinge
@@ -281,7 +281,7 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
 
     def _problem(self, design: Design, lists: Lists) -> HingeProblem | LinearProblem:
         weighted = with_query_weight(_as_utilities(lists), self.C / weights_of(lists).sum())
-        threads = effective_n_jobs(self.n_jobs)
+        threads = threads_here(self.n_jobs)
 
         def on(loss: Any, margin: float) -> ThreadedLoss:
             return ThreadedLoss(loss(margin), weighted, threads)

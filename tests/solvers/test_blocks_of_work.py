@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank._solvers import PivotProblem, Top, _blocks_of_work, _threads, solve_candidates
+from sklearn_rank._solvers import (
+    PivotProblem,
+    Top,
+    _blocks_of_work,
+    _threads,
+    solve_candidates,
+    threads_here,
+)
 from sklearn_rank._solvers._blocks_of_work import SentOnce, Stop, in_blocks
 from tests.naming import shown
 
@@ -208,3 +215,13 @@ def test_blas_is_held_until_the_last_thread_is_done(monkeypatch):
     assert log == [1]
     second.__exit__(None, None, None)
     assert log == [1, "restored"]
+
+
+def test_threads_within_a_fit_are_those_that_are_configured():
+    assert [threads_here(n_jobs) for n_jobs in (None, 1, 3)] == [1, 1, 3]
+    assert threads_here(-1) == joblib.cpu_count()
+    for backend in ("threading", "loky"):
+        with joblib.parallel_config(backend, n_jobs=2):
+            assert [threads_here(n_jobs) for n_jobs in (None, 1, 3)] == [2, 1, 3]
+    with joblib.parallel_config(n_jobs=2):
+        assert threads_here(None) == 2

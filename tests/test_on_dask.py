@@ -1,0 +1,239 @@
+"""What has ``n_jobs``, on the processes of a cluster of dask: the results of one process."""
+
+import os
+from dataclasses import dataclass
+
+import joblib
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rank import (
+    AccuracyAtTopRanker,
+    AccuracyAtTopRankerCV,
+    LabelRanker,
+    OrderPreservingRanker,
+    OrderPreservingRankerCV,
+    RankEnsemble,
+    RankSVM,
+    TopFocusedRanker,
+)
+from sklearn_rank._solvers import PivotProblem, Top, solve_candidates, threads_here
+from sklearn_rank._solvers._blocks_of_work import SentOnce, in_blocks
+from sklearn_rank.datasets import make_label_ranking, make_subset_ranking
+from sklearn_rank.exceptions import QuerySetupError, ScorerSetupError
+from sklearn_rank.metrics import get_scorer
+from sklearn_rank.model_selection import (
+    BoundSearchCV,
+    HalvingQueryGridSearchCV,
+    QueryKFold,
+)
+
+pytestmark = pytest.mark.slow
+
+QUERIES = make_subset_ranking(30, n_items=8, return_X_y=True, random_state=0)
+
+
+@pytest.fixture
+def on_dask(client):
+    """The backend of dask, and ids of queries that are routed."""
+    with config_context(enable_metadata_routing=True), joblib.parallel_config(backend="dask"):
+        yield client
+
+
+@pytest.fixture
+def routing():
+    with config_context(enable_metadata_routing=True):
+        yield
+
+
+def classes(n=120, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, d)), (rng.random(n) < 0.4).astype(int)
+    X[:, 0] += y
+    return X, y
+
+
+def locally(call):
+    """The result in this process alone, whatever backend is active."""
+    with joblib.parallel_config(backend="sequential"):
+        return call()
+
+
+# ------------------------------------------------------------------------------------- the blocks
+
+
+@dataclass(frozen=True, eq=False)
+class Counted(SentOnce):
+    """Counts in each process how often it arrives."""
+
+    matrix: np.ndarray
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        ARRIVED.append(1)
+
+
+ARRIVED: list[int] = []
+
+
+def arrivals(work, block):
+    return os.getpid(), len(ARRIVED), float(work.matrix[block].sum())
+
+
+def test_what_all_blocks_need_arrives_once_in_each_worker(on_dask):
+    work = Counted(np.arange(60_000.0).reshape(200, 300))
+    blocks = [np.array([k]) for k in range(24)]
+    with in_blocks(arrivals, work, blocks, n_jobs=None) as done:
+        processes, counts, sums = zip(*done, strict=True)
+    assert os.getpid() not in processes
+    assert set(counts) == {1}
+    assert list(sums) == work.matrix[:24].sum(axis=1).tolist()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_large_problems_have_the_same_bits(form, on_dask):
+    X, y = classes(130, 100)
+    signs = np.where(y, 1.0, -1.0)
+    problem = PivotProblem.from_rows(form(X), signs, np.full(130, 0.01), np.ones(130))
+    tops = [Top(problem.mass, 10.0)]
+    found, expected = (
+        solve_candidates(problem, tops),
+        locally(lambda: solve_candidates(problem, tops)),
+    )
+    for name, values in vars(expected.values).items():
+        np.testing.assert_array_equal(getattr(found.values, name), values)
+    picked = np.array([2, 90])
+    np.testing.assert_array_equal(found.coefs(picked), locally(lambda: expected.coefs(picked)))
+
+
+def test_errors_and_interrupts_end_a_fit(on_dask, monkeypatch, tmp_path):
+    X, y = classes()
+    with pytest.raises(ValueError, match=r"^The scores overflow"), np.errstate(all="ignore"):
+        AccuracyAtTopRanker(tau=0.1).fit(X * 1e200, y)
+    ranker = AccuracyAtTopRanker(tau=0.1, checkpoint=tmp_path).fit(X[:40], y[:40])
+    before, calls = ranker.coef_, []
+
+    def interrupted(self, found=False):
+        calls.append(found)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("sklearn_rank.rankers._fitting.FitProgress.step", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ranker.fit(X, y)
+    assert ranker.coef_ is before
+    assert len(list(tmp_path.rglob("block-*.npz"))) == 3
+    ranker.fit(X, y)
+    expected = locally(lambda: AccuracyAtTopRanker(tau=0.1).fit(X, y))
+    np.testing.assert_array_equal(ranker.coef_, expected.coef_)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_threads_within_a_fit_are_not_those_of_the_cluster(on_dask):
+    assert threads_here(None) == 1
+    assert threads_here(3) == 3
+    assert threads_here(-1) == joblib.cpu_count()
+
+
+# ------------------------------------------------------------------------------------ the rankers
+
+
+def of_two_classes():
+    X, y = classes(70)
+    return [
+        AccuracyAtTopRankerCV(tau=0.1, Cs=[0.01, 0.1], cv=2),
+        TopFocusedRanker(LogisticRegression(), cv=3),
+    ], (X, y, {})
+
+
+def of_queries():
+    X, y, qid = QUERIES
+    return [
+        OrderPreservingRankerCV(alphas=[0.01, 1.0], cv=3),
+        RankEnsemble([("svm", RankSVM()), ("loss", OrderPreservingRanker())], weights="fitted"),
+    ], (X, y, {"qid": qid})
+
+
+def of_labels():
+    X, y = make_label_ranking(60, n_labels=4, return_X_y=True, random_state=0)
+    told = {"target_type": "positions", "random_state": 0}
+    return [LabelRanker(LogisticRegression(), **told), LabelRanker(**told)], (X, y, {})
+
+
+CASES = [
+    pytest.param(ranker, data, id=f"{type(ranker).__name__}-{k}")
+    for made in (of_two_classes(), of_queries(), of_labels())
+    for k, ranker in enumerate(made[0])
+    for data in (made[1],)
+]
+
+
+@pytest.mark.parametrize(("ranker", "data"), CASES)
+def test_rankers_learn_the_same(ranker, data, on_dask):
+    X, y, params = data
+    with config_context(enable_metadata_routing=False):
+        found = clone(ranker).fit(X, y, **params)
+        expected = locally(lambda: clone(ranker).fit(X, y, **params))
+        scores = [one.decision_function(X, **params) for one in (found, expected)]
+    if isinstance(ranker, LabelRanker):  # others' estimators, on rows that begin at any address
+        np.testing.assert_allclose(*scores, rtol=1e-10)
+    else:
+        np.testing.assert_array_equal(*scores)
+
+
+# ----------------------------------------------------------------------------------- the searches
+
+
+def searches():
+    pipe = make_pipeline(StandardScaler(), RankSVM())
+    grid = {"ranksvm__C": [0.1, 1.0]}
+    options = {"cv": QueryKFold(3, random_state=0), "error_score": "raise"}
+    return [
+        GridSearchCV(pipe, grid, scoring=get_scorer("ndcg@5"), **options),
+        HalvingQueryGridSearchCV(
+            OrderPreservingRanker(), {"alpha": [0.1, 1.0, 10.0]}, random_state=0
+        ),
+        BoundSearchCV(RankSVM(), {"C": [0.1, 1.0]}, measure="ndcg@5", cv=3, random_state=0),
+    ]
+
+
+@pytest.mark.parametrize("search", searches(), ids=lambda search: type(search).__name__)
+def test_searches_of_queries_find_the_same(search, on_dask):
+    X, y, qid = QUERIES
+    found = clone(search).fit(X, y, groups=qid)
+    expected = locally(lambda: clone(search).fit(X, y, groups=qid))
+    assert found.best_params_ == expected.best_params_
+    for name, values in expected.cv_results_.items():
+        if "score" in name and "time" not in name:
+            np.testing.assert_array_equal(found.cv_results_[name], values, err_msg=name)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_search_over_fits_that_are_shared_themselves(n_jobs, on_dask):
+    X, y = classes()
+    ranker = AccuracyAtTopRanker(tau=0.1, n_jobs=n_jobs)
+    search = GridSearchCV(ranker, {"C": [0.01, 0.1]}, cv=3, error_score="raise")
+    found, expected = clone(search).fit(X, y), locally(lambda: clone(search).fit(X, y))
+    np.testing.assert_array_equal(
+        found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"]
+    )
+
+
+def test_setups_that_are_wrong_end_a_search(on_dask):
+    X, y, qid = QUERIES
+    search = GridSearchCV(RankSVM(), {"C": [0.1, 1.0]}, cv=StratifiedKFold(3))
+    with pytest.raises(QuerySetupError, match=r"cut \d+ of 30 queries.*QueryKFold"):
+        search.fit(X, np.minimum(y, 1).astype(int), groups=qid)
+    with config_context(enable_metadata_routing=False):
+        with pytest.raises(QuerySetupError, match="got no qid within"):
+            clone(search).set_params(cv=QueryKFold(3)).fit(X, y, groups=qid)
+        with pytest.raises(ScorerSetupError, match="qid"):
+            cross_val_score(LogisticRegression(), *classes(), scoring=get_scorer("ap"), cv=3)
