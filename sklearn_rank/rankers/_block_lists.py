@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -178,6 +179,7 @@ def chunked_lists(
     *,
     n_features: int,
     normalizer: QueryNormalizer | None,
+    held: ExitStack,
 ) -> tuple[BlockLists, int, int]:
     """Make lists in the chunks of dask collections, and keep them there.
 
@@ -194,6 +196,8 @@ def chunked_lists(
         Number of features.
     normalizer : QueryNormalizer or None
         What puts the features of each list on one scale.
+    held : ExitStack
+        Lets go of the chunks when it is closed.
 
     Returns
     -------
@@ -204,7 +208,7 @@ def chunked_lists(
     """
     partitions = aligned(**columns)
     chunks = partitions.map(_read_chunk, labels, convert, n_features, normalizer, numbered=True)
-    blocks = ChunkedLists.of(partitions, chunks, n_features)
+    blocks = ChunkedLists.of(partitions, chunks, n_features, held)
     facts = blocks.reduced(_facts_of, _joined)
     if facts is None:
         raise ValueError("No row has positive sample_weight and query_weight: one must count.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,13 +52,19 @@ class BlockRanker(NormalizingRanker):
         columns: dict[str, Any],
         labels: LabelType,
         convert: Callable[[Lists, dict[str, Any]], Lists | None],
+        held: ExitStack,
     ) -> BlockLists:
-        """Lists in the chunks of dask collections."""
+        """Lists in the chunks of dask collections, until ``held`` is closed."""
         X = columns["X"]
         check_features(self, X, reset=True)
         normalizer = as_normalizer(self.normalize)
         lists, n_single, n_ids = chunked_lists(
-            columns, labels, convert, n_features=self.n_features_in_, normalizer=normalizer
+            columns,
+            labels,
+            convert,
+            n_features=self.n_features_in_,
+            normalizer=normalizer,
+            held=held,
         )
         refuse_single_rows(type(self).__name__, n_single, n_ids)
         self._store_normalizer(normalizer, X, lists.n_lists)

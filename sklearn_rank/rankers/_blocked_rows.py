@@ -12,14 +12,16 @@ from sklearn.utils import check_array
 from .._optional import import_optional
 from .._partitions import aligned, is_collection
 from .._row_batches import RowBatches
-from .._typing import FloatArray
+from .._typing import AnyArray, FloatArray
 from ._fitting import forget
 
 __all__ = [
     "check_features",
     "check_small_columns",
     "checked_chunk",
+    "extreme_labels",
     "is_blocked",
+    "lazy_scores",
     "scores_by_blocks",
 ]
 
@@ -156,6 +158,33 @@ def checked_chunk(X: Any, *, n_features: int, dtype: Any = ROW_TYPES) -> Any:
             " number or remove the row."
         )
     return sp.csr_array(X) if sp.issparse(X) else X
+
+
+def extreme_labels(y: Any) -> AnyArray:
+    """Find the smallest and the largest label.
+
+    Parameters
+    ----------
+    y : array-like or dask collection of shape (n_rows,)
+        Labels.
+
+    Returns
+    -------
+    ndarray of shape (2,)
+        The two.
+    """
+    if not is_collection(y):
+        return _extremes([np.asarray(y)])
+    return np.asarray(aligned(y=y).reduce(_extremes_of_chunk, _extremes))
+
+
+def _extremes_of_chunk(columns: dict[str, Any]) -> AnyArray:
+    return _extremes([np.asarray(columns["y"])])
+
+
+def _extremes(parts: list[AnyArray]) -> AnyArray:
+    joined = np.concatenate(parts)
+    return np.array([joined.min(), joined.max()])
 
 
 def scores_by_blocks(estimator: Any, X: Any, score: Callable[[Any], FloatArray]) -> Any:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -43,6 +46,8 @@ class ChunkedLists:
         without lists.
     n_features : int
         Number of features.
+    held : ExitStack
+        Lets go of what is kept when it is closed, also while an error that refers to it is alive.
     prepared : list of Delayed or None, default=None
         The chunks with their losses.
     """
@@ -50,10 +55,13 @@ class ChunkedLists:
     partitions: Partitions
     chunks: list[Any]
     n_features: int
+    held: ExitStack
     prepared: list[Any] | None = None
 
     @classmethod
-    def of(cls, partitions: Partitions, chunks: list[Any], n_features: int) -> ChunkedLists:
+    def of(
+        cls, partitions: Partitions, chunks: list[Any], n_features: int, held: ExitStack
+    ) -> ChunkedLists:
         """Have chunks computed, and keep them.
 
         Parameters
@@ -64,13 +72,15 @@ class ChunkedLists:
             The chunks.
         n_features : int
             Number of features.
+        held : ExitStack
+            Lets go of them.
 
         Returns
         -------
         ChunkedLists
             The blocks, without losses.
         """
-        return cls(partitions, _kept(chunks), n_features)
+        return cls(partitions, _kept(chunks, held), n_features, held)
 
     def reduced(self, function: Callable[[Any], Any], merge: Callable[[list[Any]], Any]) -> Any:
         """Merge what a function finds in each chunk.
@@ -108,7 +118,7 @@ class ChunkedLists:
         delayed = import_optional("dask", USED_BY).delayed
         prepare, shared = delayed(_prepare, pure=False), delayed(make, traverse=False)
         prepared = [prepare(number, chunk, shared) for number, chunk in enumerate(self.chunks)]
-        return replace(self, prepared=_kept(prepared))
+        return replace(self, prepared=_kept(prepared, self.held))
 
     def total(self, function: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
         """Sum a function over the cells of all chunks.
@@ -136,9 +146,23 @@ class ChunkedLists:
         return sums
 
 
-def _kept(values: list[Any]) -> list[Any]:
+def _kept(values: list[Any], held: ExitStack) -> list[Any]:
     """Have values computed where they will be asked for, and keep them."""
-    return list(import_optional("dask", USED_BY).persist(*values))
+    kept = _Kept(import_optional("dask", USED_BY).persist(*values))
+    held.callback(_let_go, ref(kept))
+    return kept
+
+
+class _Kept(list[Any]):
+    """Values that are kept as long as somebody refers to them."""
+
+
+def _let_go(reference: ref[_Kept]) -> None:
+    """Free what workers hold, which a traceback may refer to for long."""
+    kept, distributed = reference(), sys.modules.get("distributed")
+    if kept is not None and distributed is not None:
+        for future in distributed.futures_of(list(kept)):
+            future.release()
 
 
 def _if_any(function: Callable[[Any], Any], chunk: Any) -> Any:

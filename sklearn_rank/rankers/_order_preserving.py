@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -174,6 +175,17 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     order took 866. Of sparse float32 the values are copied, and where fewer than half of the rows
     count, these are. Features of very different scales make it slow: standardise them.
 
+    The loss is a sum over queries, so that rows need not be in memory: X may be
+    :class:`sklearn_rank.datasets.RowBatches`, or a dask array or dataframe with the other
+    arguments as collections that are cut alike. Each evaluation, of the objective with its
+    gradient or of a Hessian product, is then one pass over the rows, in which runs of queries of
+    some 4 MB go from scores to gradient while they are in the processor's cache. The minimum and
+    its certificate are those of rows in memory, but for rounding. Of batches some 40 bytes a row
+    stay in memory (labels, ids, utilities, and what the loss prepares; 16 more where ids do not
+    ascend), beside one batch and the run of queries that crosses its end. Of collections each
+    chunk is read once, and stays with its worker; vectors of ``n_features`` travel, and with
+    :meth:`fit` the ids of queries once. A chunk that is lost with its worker is read again.
+
     With ``propensity`` p the utilities are ``u(y) / max(p, propensity_clip)``. Where a row that is
     not examined has the label 0, their mean, if nothing is clipped, is the utility of the
     relevance itself, and so the expected loss, but for terms without scores, that of the
@@ -276,8 +288,12 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows. Sparse matrices are converted to CSR.
+        X : {array-like, sparse matrix, RowBatches, dask collection} of shape (n_samples, \
+n_features)
+            Rows. Sparse matrices are converted to CSR. Rows that are read batch by batch
+            (:class:`sklearn_rank.datasets.RowBatches`, with ``y=rows.y`` and ``qid=rows.qid``)
+            need the rows of each query together; dask arrays and dataframes each query whole
+            within a chunk. See Notes.
         y : array-like of shape (n_samples,)
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
@@ -317,14 +333,14 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         ConvergenceWarning
             If the gradient norm misses ``tol``.
         """
-        with restored_on_error(self):
+        with restored_on_error(self), ExitStack() as held:
             # A fit forgets what partial_fit has seen.
             forget(self, "curvature_", "slope_", "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             lists: Lists | BlockLists
             problem: LinearProblem | BlockProblem
             if is_blocked(X):
-                lists = self._utility_blocks(X, y, qid, weights, propensity)
+                lists = self._utility_blocks(X, y, qid, weights, propensity, held)
                 loss = self._loss_up_to(lists.largest, eta=self.eta)
                 choose_method(loss, self.solver)
                 problem = self._block_problem(lists, loss)
@@ -490,7 +506,13 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         )
 
     def _utility_blocks(
-        self, X: Any, y: Any, qid: Any, weights: dict[str, Any], propensity: Any
+        self,
+        X: Any,
+        y: Any,
+        qid: Any,
+        weights: dict[str, Any],
+        propensity: Any,
+        held: ExitStack,
     ) -> BlockLists:
         """The utilities of rows that are not in memory, as :meth:`_utility_lists` finds them."""
         columns = {"X": X, "y": y, "qid": qid, **weights}
@@ -502,7 +524,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         measure, _ = positional_form(self.measure)
         labels = measure.label_type(name="y")
         convert = partial(_utilities_of_chunk, measure, self.propensity_clip)
-        found = self._chunked({**columns, "propensity": propensity}, labels, convert)
+        found = self._chunked({**columns, "propensity": propensity}, labels, convert, held)
         check_gains(type(self).__name__, measure, found.labels)
         if propensity is not None:
             refuse_other_losses(self.loss)

@@ -11,6 +11,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._lists import LabelType, Lists, check_lists
+from .._partitions import any_collection
 from .._query_memory import TrainingQueries
 from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
@@ -18,7 +19,7 @@ from ..exceptions import ScorerSetupError
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
 from ..metrics._shared import check_fixed_scale, warn_of_trained_queries
 from ._base import Ranker
-from ._blocked_rows import check_features, is_blocked
+from ._blocked_rows import check_features, extreme_labels, is_blocked
 from ._query_checks import check_gains, check_given_ids, refuse_ids_of_rows
 
 __all__ = [
@@ -316,13 +317,18 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
                 " got no qid: pass qid=, one id per row, or qid=0 if all rows are one query."
             )
         measure = get_measure(self.measure)
-        y = np.asarray(ravelled(y, "y"))
+        weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+        in_memory = not any_collection(X, y, qid, *weights.values())
+        if in_memory:
+            y = labels = np.asarray(ravelled(y, "y"))
+        else:
+            labels = extreme_labels(y)
         try:
-            check_fixed_scale(measure, y)
-            check_gains(type(self).__name__, measure, y)
+            check_fixed_scale(measure, labels)
+            check_gains(type(self).__name__, measure, labels)
         except ValueError as error:
             raise ScorerSetupError(str(error)) from None
-        weights = {"sample_weight": sample_weight, "query_weight": query_weight}
         value = measure(y, self._predict_lists(X, qid), qid=qid, **weights)
-        warn_of_trained_queries(self, y, qid, weights)
+        if in_memory:
+            warn_of_trained_queries(self, y, qid, weights)
         return float(value if measure.greater_is_better else -value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -128,6 +129,11 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
     a point of the dual problem, from which the lower bound is. Rows of any order, and dense ones
     of float32, are not copied; products are those of float64.
 
+    Rows need not be in memory: X may be :class:`sklearn_rank.datasets.RowBatches`, or a dask array
+    or dataframe with the other arguments as collections that are cut alike. Each evaluation is
+    then one pass over the rows, as in :class:`OrderPreservingRanker`, to the same minimum and
+    lower bound. For the hinge a fit takes some hundred passes, for its square some twenty.
+
     References
     ----------
     .. [1] Joachims, T. (2002). Optimizing search engines using clickthrough data. KDD.
@@ -201,8 +207,12 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows. Sparse matrices are converted to CSR.
+        X : {array-like, sparse matrix, RowBatches, dask collection} of shape (n_samples, \
+n_features)
+            Rows. Sparse matrices are converted to CSR. Rows that are read batch by batch
+            (:class:`sklearn_rank.datasets.RowBatches`, with ``y=rows.y`` and ``qid=rows.qid``)
+            need the rows of each query together; dask arrays and dataframes each query whole
+            within a chunk. See Notes.
         y : array-like of shape (n_samples,)
             Relevance; only its order counts.
         qid : array-like of shape (n_samples,), default=None
@@ -235,7 +245,7 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
         ConvergenceWarning
             If the certificate misses ``tol``.
         """
-        with restored_on_error(self):
+        with restored_on_error(self), ExitStack() as held:
             # A wrong measure fails here rather than after the fit, in score.
             get_measure(self.measure)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
@@ -243,7 +253,7 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
             problem: Any
             lists: Lists | BlockLists
             if is_blocked(X):
-                lists = self._relevance_blocks(X, y, qid, weights)
+                lists = self._relevance_blocks(X, y, qid, weights, held)
                 problem = self._block_problem(lists)
             else:
                 rows, lists = self._lists(X, y, qid, weights, labels=RELEVANCE)
@@ -291,7 +301,9 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
             return HingeProblem(design, *hinges, alpha=1.0)
         return LinearProblem(design, on(ComparisonSquaredHinge, 1.0), alpha=1.0)
 
-    def _relevance_blocks(self, X: Any, y: Any, qid: Any, weights: dict[str, Any]) -> BlockLists:
+    def _relevance_blocks(
+        self, X: Any, y: Any, qid: Any, weights: dict[str, Any], held: ExitStack
+    ) -> BlockLists:
         """The lists of rows that are not in memory."""
         columns = {"X": X, "y": y, "qid": qid, **weights}
         self._check_columns(columns)
@@ -299,7 +311,7 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
             _, lists = self._lists(X, y, qid, weights, labels=RELEVANCE)
             found = self._batched(X, _as_utilities(lists))
         else:
-            found = self._chunked(columns, RELEVANCE, _as_utilities)
+            found = self._chunked(columns, RELEVANCE, _as_utilities, held)
         _check_pairs(found.differ)
         return found
 

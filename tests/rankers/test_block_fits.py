@@ -1,6 +1,10 @@
 """Fits to rows that are not in memory, beside fits to the same rows in memory."""
 
+import gc
+import os
 import re
+import signal
+import time
 
 import numpy as np
 import pytest
@@ -8,8 +12,9 @@ import scipy.sparse as sp
 
 from sklearn_rank import BoostedOrderPreservingRanker, OrderPreservingRanker, RankSVM, losses
 from sklearn_rank.datasets import RowBatches
-from sklearn_rank.exceptions import CalibrationWarning
+from sklearn_rank.exceptions import CalibrationWarning, ScorerSetupError
 from sklearn_rank.rankers import _list_cells
+from sklearn_rank.rankers._chunked_lists import ChunkedLists
 
 dask = pytest.importorskip("dask")
 
@@ -332,6 +337,24 @@ def test_what_a_careless_user_types():
         BoostedOrderPreservingRanker().fit(plain, plain.y, qid=plain.qid)
 
 
+def test_a_score_of_a_collection_is_that_of_rows_in_memory():
+    import dask.array as da
+
+    X, y, qid, weights = data(9)
+    weights = {"query_weight": weights["query_weight"]}
+    ranker = OrderPreservingRanker().fit(X, y, qid=qid)
+    cut = int(query_ends(qid)[9])
+    lazy = {
+        name: da.from_array(values, chunks=((0, cut, len(y) - cut), *values.shape[1:]))
+        for name, values in {"X": X, "y": y, "qid": qid, **weights}.items()
+    }
+    expected = ranker.score(X, y, qid=qid, **weights)
+    assert ranker.score(**lazy) == pytest.approx(expected, rel=1e-12)
+    assert ranker.score(lazy["X"], y, qid=qid, **weights) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ScorerSetupError, match="err has no max_grade"):
+        RankSVM(measure="err").fit(X, y, qid=qid).score(**lazy)
+
+
 def test_a_limit_below_the_largest_utility_is_refused():
     X, y, qid, _ = data()
     ranker = OrderPreservingRanker("pointwise_logistic", measure="dcg", eta=2.0)
@@ -345,3 +368,62 @@ def test_losses_that_are_not_order_preserving_warn():
     rows = batches(X, y, qid, [9])
     with pytest.warns(CalibrationWarning, match="is not order-preserving"):
         OrderPreservingRanker("ranknet").fit(rows, rows.y, qid=rows.qid)
+
+
+def held_by(client):
+    """Number of results that workers hold for this client."""
+    gc.collect()
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        held = sum(client.run(lambda dask_worker: len(dask_worker.data)).values())
+        if held == len(client.futures) == 0:
+            break
+        time.sleep(0.05)
+    return held
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_workers_that_die_errors_and_interrupts(client, monkeypatch):
+    X, y, qid, _ = data(10)
+    ends = query_ends(qid)[[7, 15]]
+    row = int(ends[1])
+    wrong = X.copy()
+    wrong[row, 2] = np.nan
+    lazy = chunked(X, ends), chunked(y, ends)
+    ids = chunked(qid, ends)
+    expected = OrderPreservingRanker("pairwise_squared").fit(X, y, qid=qid)
+    total, calls = ChunkedLists.total, []
+
+    def disturbed(do, at):
+        calls.clear()
+
+        def total_but(self, function, *arguments):
+            calls.append(function)
+            if len(calls) == at:
+                do()
+            return total(self, function, *arguments)
+
+        monkeypatch.setattr(ChunkedLists, "total", total_but)
+
+    with dask.config.set(scheduler="distributed"):
+        process = next(iter(client.run(os.getpid).values()))
+        disturbed(lambda: os.kill(process, signal.SIGKILL), 4)
+        found = OrderPreservingRanker("pairwise_squared").fit(*lazy, qid=ids)
+        assert_same(found, expected)
+        assert held_by(client) == 0
+        with pytest.raises(ValueError, match="chunk 2: X contains NaN") as raised:
+            found.fit(chunked(wrong, ends), lazy[1], qid=ids)
+        # The traceback is alive, and what it refers to is not.
+        assert held_by(client) == 0
+        assert raised.type is ValueError
+
+        def interrupt():
+            raise KeyboardInterrupt
+
+        disturbed(interrupt, 3)
+        before = dict(vars(found))
+        with pytest.raises(KeyboardInterrupt):
+            found.fit(*lazy, qid=ids)
+        assert vars(found) == before
+        assert held_by(client) == 0
