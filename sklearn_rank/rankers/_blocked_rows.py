@@ -21,6 +21,7 @@ __all__ = [
     "checked_chunk",
     "extreme_labels",
     "is_blocked",
+    "refuse_blocked",
     "lazy_scores",
     "scores_by_blocks",
 ]
@@ -43,6 +44,31 @@ def is_blocked(X: Any) -> bool:
         True for ``RowBatches`` and dask collections.
     """
     return isinstance(X, RowBatches) or is_collection(X)
+
+
+def refuse_blocked(estimator: Any, X: Any, instead: str = "") -> None:
+    """Refuse rows that are met block by block, where a fit needs all of them at once.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator.
+    X : object
+        What was passed as X.
+    instead : str, default=""
+        What else to do.
+
+    Raises
+    ------
+    TypeError
+        If X is ``RowBatches`` or a dask collection.
+    """
+    if is_blocked(X):
+        raise TypeError(
+            f"{type(estimator).__name__} takes rows in memory, and X is of type"
+            f" {type(X).__name__}: pass an array of a part that fits into memory, such as"
+            f" X.compute() of a dask collection{instead}."
+        )
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> None:

@@ -27,6 +27,7 @@ from .._typing import FloatArray
 from .._validation import ravelled
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, roc_auc_score
 from ._base import BipartiteRanker
+from ._blocked_rows import refuse_blocked
 from ._boosted_targets import TARGETS, WarmedUp, target_of
 from ._boosting import Monitor, TreeSettings, boost, importances_of
 from ._boosting_backends import BACKENDS
@@ -282,6 +283,7 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         return tags
 
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
+        refuse_blocked(self, X)
         return validate_data(
             self,
             X,

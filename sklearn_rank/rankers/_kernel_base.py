@@ -21,6 +21,7 @@ from .._solvers import Design, SolverResult, as_design
 from .._typing import FloatArray
 from .._validation import ravelled
 from ._base import BipartiteRanker
+from ._blocked_rows import refuse_blocked
 from ._fitting import Criterion, FitProgress, restored_on_error, warn_not_converged
 from ._kernel_map import KernelMap
 from ._score_function import fitted_scores, learned_scores, store_scores
@@ -60,6 +61,7 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
 
     def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
         """Check what is fitted: the rows, their labels, and those that count."""
+        refuse_blocked(self, X)
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse())
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(

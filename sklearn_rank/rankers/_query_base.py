@@ -19,7 +19,7 @@ from ..exceptions import ScorerSetupError
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
 from ..metrics._shared import check_fixed_scale, warn_of_trained_queries
 from ._base import Ranker
-from ._blocked_rows import check_features, extreme_labels, is_blocked
+from ._blocked_rows import check_features, extreme_labels, is_blocked, refuse_blocked
 from ._query_checks import check_gains, check_given_ids, refuse_ids_of_rows
 
 __all__ = [
@@ -154,11 +154,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     def _refuse_blocks(self, X: Any) -> None:
         """Refuse rows that are not in memory, unless the ranker takes them."""
         if not self._takes_blocks:
-            raise TypeError(
-                f"{type(self).__name__} takes rows in memory, and X is of type"
-                f" {type(X).__name__}: pass an array of a part that fits into memory, such as"
-                " X.compute() of a dask collection, or take OrderPreservingRanker or RankSVM."
-            )
+            refuse_blocked(self, X, ", or take OrderPreservingRanker or RankSVM")
 
     def _checked_rows(self, X: Any) -> Any:
         """Check rows that come without labels."""

@@ -39,6 +39,7 @@ from .._typing import FloatArray, IntArray
 from .._validation import ravelled
 from ..metrics import roc_auc_score
 from ._base import BipartiteRanker
+from ._blocked_rows import refuse_blocked
 from ._boosted_scores import StumpScores
 from ._fitting import forget, restored_on_error
 from ._score_function import LinearScores
@@ -258,6 +259,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         return tags
 
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
+        refuse_blocked(self, X)
         sparse = "csr" if get_tags(self).input_tags.sparse else False
         return validate_data(self, X, y, dtype=np.float64, accept_sparse=sparse, reset=reset)
 

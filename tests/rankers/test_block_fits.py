@@ -10,7 +10,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank import BoostedOrderPreservingRanker, OrderPreservingRanker, RankSVM, losses
+from sklearn_rank import (
+    AccuracyAtTopRanker,
+    AccuracyAtTopRankerCV,
+    BoostedOrderPreservingRanker,
+    BoostedTopRanker,
+    OrderPreservingRanker,
+    PNormPushRanker,
+    RankBoostRanker,
+    RankSVM,
+    TopPushRanker,
+    losses,
+)
 from sklearn_rank.datasets import RowBatches
 from sklearn_rank.exceptions import CalibrationWarning, ScorerSetupError
 from sklearn_rank.rankers import _list_cells
@@ -427,3 +438,28 @@ def test_workers_that_die_errors_and_interrupts(client, monkeypatch):
             found.fit(*lazy, qid=ids)
         assert vars(found) == before
         assert held_by(client) == 0
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        BoostedTopRanker(),
+        AccuracyAtTopRanker(),
+        AccuracyAtTopRankerCV(),
+        PNormPushRanker(),
+        RankBoostRanker(),
+        TopPushRanker(),
+    ],
+    ids=lambda ranker: type(ranker).__name__,
+)
+def test_rankers_of_two_classes_that_need_all_rows_at_once_say_so(ranker):
+    import dask.array as da
+
+    X, y = np.eye(6), np.arange(6) % 2
+    message = (
+        f"{type(ranker).__name__} takes rows in memory, and X is of type Array: pass an array"
+    )
+    for rows in (da.from_array(X, chunks=(2, 6)), batches(X, y, np.zeros(6), [3])):
+        with pytest.raises(TypeError, match=message.replace("Array", type(rows).__name__)):
+            ranker.fit(rows, y)
+        assert not hasattr(ranker, "n_features_in_")
