@@ -27,6 +27,7 @@ __all__ = [
     "counted_blocks",
     "pairs_in_order",
     "places_of",
+    "sorted_class_blocks",
     "tied_blocks",
     "top_class_blocks",
 ]
@@ -428,6 +429,14 @@ def _class_blocks_of_weights(
     # From the bottom, so that sums of what is below are not differences.
     inside, other = (np.ascontiguousarray(part[::-1]) for part in parts)
     first = (len(blocks.starts) - np.append(blocks.first[1:], len(blocks.starts)))[::-1]
+    list_of = None if len(first) == 1 else blocks.list_of()[::-1]
+    return _class_blocks_of_masses(inside, other, first, list_of)
+
+
+def _class_blocks_of_masses(
+    inside: FloatArray, other: FloatArray, first: IntArray, list_of: IntArray | None
+) -> ClassBlocks:
+    """Find the blocks that hold some of the class among all blocks, ascending in each list."""
     inside_upto, other_upto = running_totals(inside, first), running_totals(other, first)
     last = np.append(first[1:], len(inside)) - 1
     some = np.flatnonzero(inside)
@@ -437,10 +446,48 @@ def _class_blocks_of_weights(
         of_other=of_other,
         class_below=np.maximum(inside_upto[some] - of_class, 0.0),
         other_below=np.maximum(other_upto[some] - of_other, 0.0),
-        list_of=None if len(first) == 1 else blocks.list_of()[::-1][some],
+        list_of=None if list_of is None else list_of[some],
         n_class=inside_upto[last][::-1],
         n_other=other_upto[last][::-1],
     )
+
+
+def sorted_class_blocks(
+    y_score: AnyArray, in_class: BoolArray, weight: FloatArray | None, *, joined: bool = False
+) -> ClassBlocks:
+    """Find the blocks of one list that is sorted.
+
+    Parameters
+    ----------
+    y_score : ndarray of shape (n,)
+        Scores, ascending.
+    in_class : ndarray of bool of shape (n,)
+        Which items are of the class.
+    weight : ndarray of shape (n,) or None
+        Positive weights; None is 1 for each.
+    joined : bool, default=False
+        As :func:`class_blocks` has it.
+
+    Returns
+    -------
+    ClassBlocks
+        The blocks.
+    """
+    new = np.ones(len(y_score), dtype=bool)
+    np.not_equal(y_score[1:], y_score[:-1], out=new[1:])
+    if joined:
+        # Blocks of one class, whose neighbours above are of that class only too.
+        starts = np.flatnonzero(new)
+        n_class = np.add.reduceat(in_class, starts, dtype=np.int64)
+        alone = np.where(
+            n_class == 0, 1, np.where(n_class == np.diff(starts, append=len(new)), 2, 0)
+        )
+        new[starts[1:]] = (alone[1:] != alone[:-1]) | (alone[1:] == 0)
+    starts = np.flatnonzero(new)
+    counts = np.ones(len(y_score)) if weight is None else weight
+    inside = np.add.reduceat(np.where(in_class, counts, 0.0), starts)
+    other = np.add.reduceat(np.where(in_class, 0.0, counts), starts)
+    return _class_blocks_of_masses(inside, other, np.zeros(1, dtype=np.intp), None)
 
 
 def _class_blocks_of_counts(starts: IntArray, inside: IntArray, offsets: IntArray) -> ClassBlocks:

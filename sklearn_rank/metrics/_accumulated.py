@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -81,14 +82,23 @@ class Kept(ABC):
 class KeptTable(Kept):
     """One list whose equal rows are one.
 
-    Tables of updates wait until they have as many rows as the table into which they are merged,
-    so that n rows take time O(n log n) however many updates brought them.
+    Rows wait until they are as many as those of the table into which they are merged, or four
+    times as many where hardly any are equal, so that n rows take time O(n log n) however many
+    updates brought them.
+
+    Parameters
+    ----------
+    max_items : float, default=inf
+        Number of items of the table that there is room for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, max_items: float = inf) -> None:
+        self._max_items = max_items
         self._table: ScoreTable | None = None
+        self._rows: list[ScoredLists] = []
         self._waiting: list[ScoreTable] = []
         self._n_waiting = 0
+        self._times = 1
 
     def add(self, lists: ScoredLists, measure: Any) -> None:
         """Add the rows of one list.
@@ -101,7 +111,8 @@ class KeptTable(Kept):
             The measure.
         """
         measure._check_whole(lists)
-        self._add(ScoreTable.of_rows(lists.score, lists.labels, lists.weight))
+        self._rows.append(_copied(lists))
+        self._wait(len(lists.labels))
 
     def merge(self, other: KeptTable) -> None:
         """Add the rows of another one.
@@ -111,21 +122,43 @@ class KeptTable(Kept):
         other : KeptTable
             The other one.
         """
-        tables = other._waiting if other._table is None else [other._table, *other._waiting]
-        for table in list(tables):
-            self._add(table)
+        for table in other.tables():
+            self._waiting.append(table)
+            self._wait(len(table))
 
-    def _add(self, table: ScoreTable) -> None:
-        self._waiting.append(table)
-        self._n_waiting += len(table)
-        if self._n_waiting > max(FEW, 0 if self._table is None else len(self._table)):
+    def tables(self) -> list[ScoreTable]:
+        """Find the tables that all rows are in.
+
+        Returns
+        -------
+        list of ScoreTable
+            Tables that may share rows.
+        """
+        tables = [] if self._table is None else [self._table]
+        if self._rows:
+            score, labels, weight = joined_columns(self._rows)
+            tables.append(ScoreTable.of_rows(score, labels, weight))
+        return [*tables, *self._waiting]
+
+    def _wait(self, n: int) -> None:
+        self._n_waiting += n
+        known = 0 if self._table is None else len(self._table)
+        if self._n_waiting > min(max(FEW, self._times * known), self._max_items):
             self._merge()
 
     def _merge(self) -> ScoreTable:
-        tables = self._waiting if self._table is None else [self._table, *self._waiting]
-        self._table = ScoreTable.merged(tables)
-        self._waiting, self._n_waiting = [], 0
+        if self._n_waiting or self._table is None:
+            n = self._n_waiting + (0 if self._table is None else len(self._table))
+            tables = self.tables()
+            self._rows, self._waiting, self._n_waiting = [], [], 0
+            self._table = ScoreTable.merged(tables)
+            self._times = 4 if 2 * len(self._table) > n else 1
         return self._table
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the table has more items than there is room for."""
+        return self._table is not None and len(self._table) > self._max_items
 
     @property
     def table(self) -> ScoreTable:
@@ -436,14 +469,7 @@ class KeptRows(Kept):
         measure : Measure
             The measure.
         """
-        # The arrays may be the caller's, who may write into them.
-        copied = replace(
-            lists,
-            labels=lists.labels.copy(),
-            score=lists.score.copy(),
-            weight=None if lists.weight is None else lists.weight.copy(),
-        )
-        self._parts.append(copied)
+        self._parts.append(_copied(lists))
 
     def merge(self, other: KeptRows) -> None:
         """Add the rows of another one.
@@ -480,19 +506,17 @@ class KeptRows(Kept):
         """The lists of all rows."""
         parts = self._parts
         ids: AnyArray | None = None
-        weight = query_weight = None
+        query_weight = None
         for part in parts:
             if part.ids is not None:
                 by_row = np.repeat(part.ids, part.lengths)
                 ids = by_row if ids is None else np.concatenate(_alike(ids, by_row))
-        if any(part.weight is not None for part in parts):
-            weight = np.concatenate([part.counts for part in parts])
         if any(part.query_weight is not None for part in parts):
             query_weight = np.concatenate([part.to_items(_query_weight(part)) for part in parts])
-        labels = np.concatenate([part.labels for part in parts])
+        score, labels, weight = joined_columns(parts)
         rows = CheckedRows(
             labels=labels,
-            score=np.concatenate([part.score for part in parts]),
+            score=score,
             weight=weight,
             qid=None if ids is None else check_qid(ids, len(ids)),
             query_weight=query_weight,
@@ -522,6 +546,40 @@ class KeptRows(Kept):
 
 
 NO_QUERY_COUNTS = "query_weight is zero everywhere: at least one query must count."
+
+
+def _copied(lists: ScoredLists) -> ScoredLists:
+    """The same lists in arrays of their own: those given may be the caller's, who may write."""
+    return replace(
+        lists,
+        labels=lists.labels.copy(),
+        score=lists.score.copy(),
+        weight=None if lists.weight is None else lists.weight.copy(),
+    )
+
+
+def joined_columns(
+    parts: list[ScoredLists],
+) -> tuple[AnyArray, AnyArray, FloatArray | None]:
+    """Lay the rows of several lists end to end.
+
+    Parameters
+    ----------
+    parts : list of ScoredLists
+        At least one.
+
+    Returns
+    -------
+    score, labels : ndarray of shape (n,)
+        Those of all rows.
+    weight : ndarray of shape (n,) or None
+        Their weights; None is 1 for each.
+    """
+    weight = None
+    if any(part.weight is not None for part in parts):
+        weight = np.concatenate([part.counts for part in parts])
+    score = np.concatenate([part.score for part in parts])
+    return score, np.concatenate([part.labels for part in parts]), weight
 
 
 def _query_weight(lists: Lists) -> FloatArray:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
 
-from .._arguments import check_choice
+from .._arguments import check_choice, check_count
 from ._accumulated import Kept, KeptQueries, KeptRows, KeptTable, QueryValues
+from ._binned import KeptBins, is_additive
 from ._grammar import MeasureLike, get_measure
 from ._measure import Measure
 from ._parts import check_classes_known, read_part
@@ -31,12 +33,18 @@ class Accumulator:
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
         The measure, as :func:`get_measure` reads it.
+    max_items : int or None, default=None
+        Number of distinct rows of one list for which there is room; None is no limit. More of
+        them become bins, and the result needs the rows again; see Notes.
     queries : {"whole", "split"}, default="whole"
         Whether all rows of a query come in one update, so that its value is all that is kept, or
         rows of one query may come in several, so that all rows are kept until :meth:`result`.
     pos_label : int, float, bool or str, default=None
         The positive class, as the function of the measure takes it; None is 1 for labels among 0
         and 1 or among -1 and 1.
+    overflow : {"again", "bounds"}, default="again"
+        Whether rows that are more than ``max_items`` come again for the exact result, or once only
+        for an interval that holds it, :meth:`bounds`.
 
     Attributes
     ----------
@@ -47,6 +55,8 @@ class Accumulator:
     table : object or None
         Distinct rows of one list, ascending: arrays ``score``, ``label`` and ``weight``. None
         where that is not what is kept.
+    needs_again : bool
+        Whether the result needs all rows once more.
     query_values : object or None
         Values of queries: arrays ``ids``, ascending, ``values`` and ``query_weight``. None where
         these are not what is kept.
@@ -76,6 +86,18 @@ class Accumulator:
     A warning of the measure about single queries, such as one of a small top, comes with the
     update that brings them; that of undefined ones with the result.
 
+    **More rows than memory.** With ``max_items`` the memory is at most about 60 bytes for each of
+    these, and 15 MB. A table of more items becomes counts of the classes in bins of neighbouring
+    scores, which hold the value between two :meth:`bounds`. A second pass over the same batches,
+    :meth:`again` and :meth:`update`, keeps the rows of the bins whose order counts: for a measure
+    of the top those at its cut, for others those of all bins with both classes. It has room for
+    ``5 * max_items`` of them, half as many with weights; if they are more, there are further
+    passes while ``needs_again`` is True. :meth:`from_batches` makes all passes itself. Bins of one
+    class, or of one score, are never read again. This needs a measure of one list of two classes
+    in which ranges of scores add up: all that take weights but ``ks``, ``negative_height_loss``
+    with p other than 1 and infinity, ``accuracy_loss@top``, ``linear_rank`` with ties that are
+    not averaged, and ``ap`` with ``normalize="found"``. Others are refused.
+
     Examples
     --------
     >>> from sklearn_rank.metrics import Accumulator
@@ -99,11 +121,16 @@ class Accumulator:
         self,
         measure: MeasureLike,
         *,
+        max_items: int | None = None,
         queries: Literal["whole", "split"] = "whole",
         pos_label: Any = None,
+        overflow: Literal["again", "bounds"] = "again",
     ) -> None:
         self.measure: Measure = get_measure(measure)
         check_choice("queries", queries, ("whole", "split"))
+        check_choice("overflow", overflow, ("again", "bounds"))
+        self._max_items = inf if max_items is None else check_count("max_items", max_items)
+        self._overflow = overflow
         check_classes_known(self.measure)
         self._queries = queries
         self._pos_label = pos_label
@@ -131,7 +158,8 @@ class Accumulator:
         Parameters
         ----------
         batches : iterable or callable
-            Batches, or a function that returns an iterable of them. A batch is a tuple of labels
+            Batches, or a function that returns an iterable of them, which ``max_items`` may need
+            more than once. A batch is a tuple of labels
             and scores, or of these and ids; or a mapping, data frame or record batch of Arrow with
             the columns named below.
         measure : str, Measure, ScoreGeneratingFunction or callable
@@ -158,14 +186,33 @@ class Accumulator:
         ...         yield np.array([0, 1]), np.array([0.5, 0.5 + part])
         >>> Accumulator.from_batches(batches, "auc").result().__round__(4)
         0.8333
+        >>> Accumulator.from_batches(batches, "auc", max_items=2).result().__round__(4)
+        0.8333
         """
         accumulator = cls(measure, **options)
         columns = dict(
             zip(ARGUMENTS, (y_true, y_score, qid, sample_weight, query_weight), strict=True)
         )
-        for number, batch in enumerate(batches() if callable(batches) else batches):
-            accumulator.update(**_arguments_of(batch, columns, number))
-        return accumulator
+        comes_again = callable(batches) or iter(batches) is not batches
+        while True:
+            for number, batch in enumerate(batches() if callable(batches) else batches):
+                accumulator.update(**_arguments_of(batch, columns, number))
+                if accumulator._reads_again and not comes_again:
+                    raise ValueError(
+                        f"Batch {number} brought more items than max_items="
+                        f"{accumulator._max_items}, whose measure needs all batches once more, and"
+                        " these can be read once: pass a function that returns an iterator of"
+                        " them, a larger max_items, or overflow='bounds'."
+                    )
+            if accumulator._is_reading:
+                raise ValueError(
+                    f"The batches had fewer rows than the {accumulator.n_items} of the first time"
+                    " when they were read again: pass a function that returns all of them each"
+                    " time."
+                )
+            if not accumulator.needs_again:
+                return accumulator
+            accumulator.again()
 
     def update(
         self,
@@ -221,8 +268,9 @@ class Accumulator:
             classes = self._joined_classes(part.classes)
             kept = self._new_kept(part.form) if self._kept is None else self._kept
             kept.add(lists, self.measure)
-            self._kept, self._form, self._classes = kept, part.form, classes
-            self._n_items += len(lists.labels)
+            if not (isinstance(kept, KeptBins) and kept.is_read_again):
+                self._n_items += len(lists.labels)
+            self._kept, self._form, self._classes = self._bounded(kept), part.form, classes
         self._n_matrix_rows += part.n_matrix_rows
 
     def _check_form(self, form: str) -> None:
@@ -237,9 +285,20 @@ class Accumulator:
             return KeptQueries() if self._queries == "whole" else KeptRows()
         measure = self.measure
         as_rows = getattr(measure, "convention", None) not in (None, "paper")
-        if measure.weights == "none" or measure.by_class or as_rows:
-            return KeptRows()
-        return KeptTable()
+        all_rows = measure.weights == "none" or measure.by_class or as_rows
+        if self._max_items < inf and (all_rows or not is_additive(measure)):
+            raise ValueError(
+                f"max_items={self._max_items:g} is for measures of one list of two classes that"
+                f" are sums over its tied blocks or depend on one of them, and {measure.name} is"
+                f" {_why_not(measure, all_rows)}: leave max_items out."
+            )
+        return KeptRows() if all_rows else KeptTable(self._max_items)
+
+    def _bounded(self, kept: Kept, *, always: bool = False) -> Kept:
+        """Make bins of a table that is too large."""
+        if isinstance(kept, KeptTable) and (kept.is_full or always):
+            return KeptBins.of_table(kept, int(self._max_items))
+        return kept
 
     def _joined_classes(self, found: dict[bool, Any]) -> dict[bool, Any]:
         for value, label in found.items():
@@ -272,7 +331,7 @@ class Accumulator:
                 f"An Accumulator merges with another one, not with a {type(other).__name__}: pass"
                 " rows to update()."
             )
-        for name in ("measure", "_pos_label", "_queries"):
+        for name in ("measure", "_pos_label", "_queries", "_max_items", "_overflow"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise ValueError(
@@ -286,10 +345,12 @@ class Accumulator:
         classes = self._joined_classes(other._classes)
         kept = self._new_kept(other._form) if self._kept is None else self._kept
         theirs = other._kept
+        if isinstance(kept, KeptBins) or isinstance(theirs, KeptBins):
+            kept, theirs = (self._bounded(one, always=True) for one in (kept, theirs))
         if other._form == "rows" and self._n_matrix_rows:
             theirs = theirs.shifted(self._n_matrix_rows)
         kept.merge(theirs)
-        self._kept, self._form, self._classes = kept, other._form, classes
+        self._kept, self._form, self._classes = self._bounded(kept), other._form, classes
         self._n_items += other._n_items
         self._n_updates += other._n_updates
         self._n_matrix_rows += other._n_matrix_rows
@@ -302,8 +363,61 @@ class Accumulator:
         -------
         float
             The value that the measure has of all rows together, to rounding.
+
+        Raises
+        ------
+        ValueError
+            If there is no row, or the rows were more than ``max_items`` and their bins do not
+            tell the value: see :attr:`needs_again`.
         """
-        return self._some_kept().result(self.measure)
+        kept = self._some_kept()
+        if isinstance(kept, KeptBins) and kept.needs_again(self.measure):
+            known = f"{self.measure.name} of {self.n_items} rows is not known from max_items"
+            if self._overflow == "bounds":
+                raise ValueError(
+                    f"{known}: bounds() has an interval that holds it; for the value pass"
+                    " overflow='again' and the rows more than once."
+                )
+            raise ValueError(
+                f"{known}: call again() and pass the same batches to update() once more, while"
+                " needs_again is True; from_batches does that for batches that can be read again."
+            )
+        return kept.result(self.measure)
+
+    @property
+    def needs_again(self) -> bool:
+        """Whether the result needs all rows once more, after :meth:`again`."""
+        kept = self._kept
+        if not isinstance(kept, KeptBins) or self._overflow != "again":
+            return False
+        return kept.needs_again(self.measure)
+
+    def again(self) -> Accumulator:
+        """Be ready for all rows once more, which a result of more than ``max_items`` needs.
+
+        Returns
+        -------
+        Accumulator
+            Itself.
+        """
+        if not isinstance(self._kept, KeptBins) or not self.needs_again:
+            raise ValueError("No row is needed again: result() or bounds() has what is known.")
+        self._kept.again(self.measure)
+        return self
+
+    def bounds(self) -> tuple[float, float]:
+        """Find values between which the measure lies.
+
+        Returns
+        -------
+        low, high : float
+            The result twice, where it is known. Else the values with all positives of each bin of
+            neighbouring scores below the negatives of the bin, and above them.
+        """
+        kept = self._some_kept()
+        if isinstance(kept, KeptBins) and kept.needs_again(self.measure):
+            return kept.bounds(self.measure)
+        return (self.result(),) * 2
 
     def _some_kept(self) -> Kept:
         if self._kept is None:
@@ -327,6 +441,14 @@ class Accumulator:
         """Values of queries by ascending id; None where these are not what is kept."""
         return self._kept.values if isinstance(self._kept, KeptQueries) else None
 
+    @property
+    def _reads_again(self) -> bool:
+        return isinstance(self._kept, KeptBins) and self._overflow == "again"
+
+    @property
+    def _is_reading(self) -> bool:
+        return isinstance(self._kept, KeptBins) and self._kept.is_reading
+
     def __repr__(self) -> str:
         return f"Accumulator({self.measure.name!r}, n_items={self.n_items})"
 
@@ -336,6 +458,12 @@ _FORMS = {
     "ids": "of queries, with qid",
     "rows": "one list in each row of two dimensions",
 }
+
+
+def _why_not(measure: Measure, all_rows: bool) -> str:
+    if measure.kind != "binary" or measure.by_class:
+        return "of grades" if measure.kind == "graded" else "of more than two classes"
+    return "computed from single rows" if all_rows else "neither"
 
 
 def _listed(classes: dict[bool, Any]) -> str:

@@ -63,7 +63,6 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     function = "average_precision_score"
     stem = "ap"
     in_name = "k"
-    from_ranges = "sum"
     conventions = MappingProxyType(
         {
             "paper": Rules(normalize="positives", has_k=False, knows_judgments=True),
@@ -87,6 +86,11 @@ class AveragePrecisionMeasure(ConventionalMeasure):
         if self.k is not None:
             check_position("k", self.k, optional=True)
         super().__post_init__()
+
+    @property
+    def from_ranges(self) -> Literal["sum"] | None:  # type: ignore[override]
+        """A sum, unless what divides it depends on the order."""
+        return "sum" if self.k is None or self.normalize != "found" else None
 
     @property
     def range(self) -> tuple[float, float]:

@@ -141,6 +141,11 @@ class LinearRankMeasure(_RankStatistic):
         super().__post_init__()
 
     @property
+    def is_mean_over_ties(self) -> bool:  # type: ignore[override]
+        """Not where tied items count one rank."""
+        return self.ties == "average"
+
+    @property
     def lacking(self) -> str:  # type: ignore[override]
         """What a list without a value lacks."""
         return _NO_POSITIVE if self.normalize == "mean" else _NO_RANGE

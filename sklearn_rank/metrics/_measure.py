@@ -135,6 +135,9 @@ class Measure(ABC):
     # that with all ranges tied, as of sums over tied blocks, or it is the largest. None: it does
     # not.
     from_ranges: ClassVar[Literal["sum", "largest"] | None] = None
+    # Whether it is the mean over the orders of tied items, of which none is better than that with
+    # the positives first, and none worse than that with them last.
+    is_mean_over_ties: ClassVar[bool] = True
     # Whether it compares orders pair by pair, so that the share of items below each is learned.
     compares_pairs: ClassVar[bool] = False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -160,6 +161,11 @@ class NegativeHeightMeasure(Measure):
     def __post_init__(self) -> None:
         check_number("p", self.p, 1.0)
         super().__post_init__()
+
+    @property
+    def from_ranges(self) -> Literal["sum"] | None:  # type: ignore[override]
+        """A sum, or the highest negative alone; otherwise a power of a sum."""
+        return "sum" if self.p in (1.0, inf) else None
 
     @property
     def range(self) -> tuple[float, float]:

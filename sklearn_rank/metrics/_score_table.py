@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
+from .._blocks import ClassBlocks, sorted_class_blocks
 from .._lists import ScoredLists
 from .._typing import AnyArray, BoolArray, FloatArray
 
 __all__ = ["ScoreTable", "SingleWeights", "TableLists"]
+
+_Columns: TypeAlias = tuple[AnyArray, AnyArray, FloatArray | None]
+
+# Rows from which compiled loops pay.
+MANY = 2**15
+
+_EMPTY = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,65 @@ class TableLists(ScoredLists):
 
     single: SingleWeights
 
+    @classmethod
+    def of_blocks(cls, neg: FloatArray, pos: FloatArray, single: SingleWeights) -> TableLists:
+        """Make one list of blocks of tied items.
+
+        Parameters
+        ----------
+        neg, pos : ndarray of shape (n_blocks,)
+            Weight of the negatives and of the positives of each block, ascending; 0 is none.
+        single : SingleWeights
+            What is known of the weights of the rows.
+
+        Returns
+        -------
+        TableLists
+            The list; its scores are numbers of blocks.
+        """
+        weight = np.stack([neg, pos], axis=1).ravel()
+        some = np.flatnonzero(weight)
+        return cls(
+            labels=(some & 1).astype(bool),
+            offsets=np.array([0, len(some)]),
+            weight=weight[some],
+            score=some >> 1,
+            single=single,
+        )
+
+    def blocks(self, *, of_negatives: bool = False, joined: bool = True) -> ClassBlocks:
+        """Find the blocks of tied items that hold positives, or negatives, without a sort.
+
+        Parameters
+        ----------
+        of_negatives : bool, default=False
+            Whether negatives are the class that the blocks hold.
+        joined : bool, default=True
+            Whether neighbouring blocks of this class only may come as one.
+
+        Returns
+        -------
+        ClassBlocks
+            The blocks.
+        """
+        in_class = ~self.positive if of_negatives else self.positive
+        return sorted_class_blocks(self.score, in_class, self.weight, joined=joined)
+
+    def top_blocks(self, *, of_negatives: bool = False) -> ClassBlocks:
+        """Find the topmost block that holds positives, or negatives.
+
+        Parameters
+        ----------
+        of_negatives : bool, default=False
+            Whether negatives are the class that the blocks hold.
+
+        Returns
+        -------
+        ClassBlocks
+            All such blocks.
+        """
+        return self.blocks(of_negatives=of_negatives)
+
     @cached_property
     def whole(self) -> BoolArray:
         """Whether all weights of rows are whole numbers: repetitions."""
@@ -141,9 +209,11 @@ class ScoreTable:
             The table.
         """
         single = SingleWeights.of_rows(len(score), weight)
-        if score.dtype.kind == "f":
-            score = score + score.dtype.type(0.0)  # which makes one zero of both
-        return cls(*_collapsed(score, label, weight), single)
+        # Adding 0 makes one zero of both.
+        small = score.dtype.itemsize <= 2 or score.dtype == np.float32
+        score = score.astype("f4" if small and label.dtype.kind == "b" else "f8")
+        score += 0.0
+        return cls(*_collapsed((score, label, weight)), single)
 
     @classmethod
     def merged(cls, tables: Sequence[ScoreTable]) -> ScoreTable:
@@ -164,12 +234,14 @@ class ScoreTable:
         single = SingleWeights(0)
         for table in tables:
             single |= table.single
-        weight = None
-        if any(table.weight is not None for table in tables):
-            weight = np.concatenate([table.counts for table in tables])
-        score = np.concatenate([table.score for table in tables])
-        label = np.concatenate([table.label for table in tables])
-        return cls(*_collapsed(score, label, weight), single)
+        if sum(map(len, tables)) < MANY:
+            return cls(*_collapsed(_concatenated(tables)), single)
+        runs = [(table.score, table.label, table.weight) for table in tables]
+        while len(runs) > 1:
+            # The shortest first, so that no row is moved more often than needed.
+            runs.sort(key=lambda run: -len(run[0]))
+            runs.append(_joined(runs.pop(), runs.pop()))
+        return cls(*runs[0], single)
 
     def merge(self, other: ScoreTable) -> ScoreTable:
         """Make one table of this one and another.
@@ -222,10 +294,22 @@ class ScoreTable:
         )
 
 
-def _collapsed(
-    score: AnyArray, label: AnyArray, weight: FloatArray | None
-) -> tuple[AnyArray, AnyArray, FloatArray | None]:
+def _concatenated(tables: Sequence[ScoreTable]) -> _Columns:
+    weight = None
+    if any(table.weight is not None for table in tables):
+        weight = np.concatenate([table.counts for table in tables])
+    return (
+        np.concatenate([table.score for table in tables]),
+        np.concatenate([table.label for table in tables]),
+        weight,
+    )
+
+
+def _collapsed(columns: _Columns) -> _Columns:
     """Sort rows by score and label, and make one of equal ones."""
+    score, label, weight = columns
+    if len(score) >= MANY and label.dtype.kind == "b":
+        return _joined(_of_class(columns, label), _of_class(columns, ~label))
     # The stable sorts below take linear time for a few sorted runs.
     order = np.lexsort((label, score))
     score, label = score[order], label[order]
@@ -240,3 +324,52 @@ def _collapsed(
     else:
         weight = np.add.reduceat(weight, starts)
     return score[starts], label[starts], weight
+
+
+def _of_class(columns: _Columns, rows: BoolArray) -> _Columns:
+    """Rows of one class by ascending score: sorts of values alone are the fastest."""
+    score, label, weight = columns
+    score, label = score[rows], label[rows]
+    if weight is None:
+        score.sort()
+        return score, label, None
+    order = np.argsort(score)
+    return score[order], label, weight[rows][order]
+
+
+def _joined(first: _Columns, second: _Columns) -> _Columns:
+    """Merge two sorted runs of rows, in linear time."""
+    if not len(first[0]) or not len(second[0]):
+        score, label, weight = first if len(first[0]) else second
+        if np.any((score[1:] == score[:-1]) & (label[1:] == label[:-1])):
+            return _joined(_part((score, label, weight), 0, 1), _part((score, label, weight), 1))
+        return score, label, weight
+    dtype = np.promote_types(first[0].dtype, second[0].dtype)
+    of_classes = first[1].dtype.kind == "b"
+    given = []
+    for score, label, weight in (first, second):
+        label = label.view(np.uint8) if of_classes else label
+        given.append(
+            (score.astype(dtype, copy=False), label, _EMPTY if weight is None else weight)
+        )
+    from ._table_kernels import joins
+
+    join = joins[dtype.str[1:], "b1" if of_classes else "f8"]
+    most = len(first[0]) + len(second[0])
+    to_score, to_label = np.empty(most, dtype), np.empty(most, given[0][1].dtype)
+    weighs = first[2] is not None or second[2] is not None
+    to_weight = np.empty(most if weighs else 0)
+    n, repeated = join(*given, (to_score, to_label, to_weight))
+    if repeated and not weighs:
+        to_weight = np.empty(n)
+        join(*given, (to_score, to_label, to_weight))
+    if n < most:
+        to_score, to_label, to_weight = (x[:n].copy() for x in (to_score, to_label, to_weight))
+    to_label = to_label.view(bool) if of_classes else to_label
+    return to_score, to_label, to_weight if weighs or repeated else None
+
+
+def _part(columns: _Columns, start: int, stop: int | None = None) -> _Columns:
+    score, label, weight = columns
+    rows = slice(start, stop)
+    return score[rows], label[rows], None if weight is None else weight[rows]

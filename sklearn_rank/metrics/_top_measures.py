@@ -185,6 +185,7 @@ class AccuracyAtTopMeasure(Measure):
     function = "accuracy_at_top_loss"
     stem = "accuracy_loss@top"
     in_name = "tau"
+    is_mean_over_ties = False
     from_ranges = "sum"
 
     tau: float = 0.05
