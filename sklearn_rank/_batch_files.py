@@ -78,7 +78,10 @@ class ParquetBatches:
                 paths: Any = os.fspath(source)
             else:
                 paths = [os.fspath(path) for path in source]
-            dataset = arrow.dataset(paths, format="parquet")
+            # Else pages that are damaged may be read as other numbers.
+            verified = arrow.ParquetFragmentScanOptions(page_checksum_verification=True)
+            parquet = arrow.ParquetFileFormat(default_fragment_scan_options=verified)
+            dataset = arrow.dataset(paths, format=parquet)
         columns = {role: name for role, name in columns.items() if name is not None}
         schema = dataset.schema
         if features is None:

@@ -302,6 +302,37 @@ def test_a_reading_that_is_left_closes_its_files():
     assert open_files == []
 
 
+def test_what_has_a_method_close_is_closed():
+    class Loader:
+        def __init__(self):
+            self.left, self.closed = 3, 0
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            self.left -= 1
+            if self.left < 0:
+                raise StopIteration
+            return GOOD
+
+        def close(self):
+            self.closed += 1
+
+    loaders = []
+
+    def read():
+        loaders.append(Loader())
+        return loaders[-1]
+
+    rows = RowBatches(read)
+    blocks = rows.blocks()
+    next(blocks)
+    blocks.close()
+    assert [loader.closed for loader in loaders] == [1, 1]
+    assert loaders[-1].left == 2
+
+
 # --------------------------------------------------------------------------------------- files
 
 

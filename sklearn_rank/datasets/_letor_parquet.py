@@ -274,7 +274,7 @@ def _write(
 def _new_file(file: Path, schema: Any) -> Iterator[Any]:
     pa, parquet = import_optional("pyarrow", USED_BY), import_optional("pyarrow.parquet", USED_BY)
     with pa.OSFile(str(file), "wb") as sink:
-        writer = parquet.ParquetWriter(sink, schema)
+        writer = parquet.ParquetWriter(sink, schema, write_page_checksum=True)
         try:
             yield writer
             writer.close()
