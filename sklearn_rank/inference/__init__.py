@@ -1,5 +1,6 @@
 """How sure: intervals and tests for measures of rankings."""
 
+from ._accumulator_interval import accumulator_interval
 from ._auc import auc_interval
 from ._comparison import RankerComparison, compare_rankers
 from ._holm import holm_adjust
@@ -29,6 +30,7 @@ __all__ = [
     "RankerComparison",
     "RocBand",
     "SystemComparison",
+    "accumulator_interval",
     "auc_interval",
     "auc_sample_size",
     "compare_rankers",

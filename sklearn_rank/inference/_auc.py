@@ -8,15 +8,25 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._arguments import check_choice, check_level
-from .._lists import LabelType, check_scored_lists
+from .._lists import LabelType, ScoredLists, check_scored_lists
+from .._partitions import any_collection
 from .._validation import check_qid, ravelled
 from .._warn import warn
+from ..metrics import get_measure
+from ..metrics._shared import ListOfChunks
 from ._auc_limits import ESTIMATED, METHODS, WITH_GROUPS, auc_limits, design_effect
-from ._auc_moments import AUCMoments, clustered_moments, sample_moments
+from ._auc_moments import (
+    AUCMoments,
+    clustered_moments,
+    moments_of_ranges,
+    placement_sums,
+    sample_moments,
+)
+from ._collections import list_of_chunks
 from ._results import Interval
-from ._two_classes import dimensions
+from ._two_classes import dimensions, refuse_grouped_collections
 
-__all__ = ["auc_interval"]
+__all__ = ["auc_interval", "auc_interval_of"]
 
 AUCMethod: TypeAlias = Literal[
     "wilson",
@@ -54,9 +64,9 @@ def auc_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
+    y_true : array-like or dask collection of shape (n_samples,)
         Labels of two classes.
-    y_score : array-like of shape (n_samples,)
+    y_score : array-like or dask collection of shape (n_samples,)
         Scores of a function that was not fitted or chosen on these items; higher is nearer to the
         top. Infinities are in order, NaN is refused.
     level : float, default=0.95
@@ -74,7 +84,7 @@ def auc_interval(
           variance ``A (1 - A) / min(n_pos, n_neg)`` at the AUC A in question.
         - "mcdiarmid", "hoeffding", "kl": hold for every distribution and number of items, and so
           does "chebyshev-worst"; "kl" is the shortest of these unless the level is low.
-    sample_weight : array-like of shape (n_samples,), default=None
+    sample_weight : array-like or dask collection of shape (n_samples,), default=None
         How many times each item was seen, whole numbers; with ``groups`` any non-negative weights,
         whose scale does not matter.
     groups : array-like of shape (n_samples,), default=None
@@ -122,6 +132,9 @@ def auc_interval(
     variance of grouped items is Obuchowski's; an id of its own for each row makes real weights
     those of a survey. O(n log n) time and O(n) memory; without groups one sort of values.
 
+    Of dask collections, without groups, each distinct pair of a score and a class is counted,
+    chunk by chunk, and the counts come to this process: O(m) memory for m pairs.
+
     References
     ----------
     .. [1] DeLong, DeLong & Clarke-Pearson (1988), *Comparing the areas under two or more
@@ -156,6 +169,12 @@ def auc_interval(
             f"method={method!r} needs independent items and takes no groups: choose one of"
             f" {', '.join(map(repr, WITH_GROUPS))}."
         )
+    if any_collection(y_true, y_score, sample_weight, groups):
+        refuse_grouped_collections(
+            groups, y_true=y_true, y_score=y_score, sample_weight=sample_weight
+        )
+        rows = list_of_chunks(get_measure("auc"), y_true, y_score, pos_label, sample_weight)
+        return _auc_interval_of_chunks(rows, level, method)
     y_true = ravelled(y_true, "y_true")
     if dimensions(y_true) != 1:
         raise ValueError(
@@ -171,24 +190,68 @@ def auc_interval(
     )
     if groups is None and data.weight is not None and not data.whole.all():
         _refuse_fractions(sample_weight)
-    if data.positive.all() or not data.positive.any():
+    if groups is not None and data.n_lists == 1 and not _is_one_class(data):
+        raise ValueError(
+            "groups has one group only, which shows no spread: pass the ids of at least two."
+        )
+    return auc_interval_of(data, level, method, grouped=groups is not None)
+
+
+def auc_interval_of(
+    data: ScoredLists, level: float = 0.95, method: str = "wilson", *, grouped: bool = False
+) -> Interval:
+    """Interval for the expected AUC from checked items.
+
+    Parameters
+    ----------
+    data : ScoredLists
+        One list, whose weights are whole, or with groups one list for each.
+    level : float, default=0.95
+        Nominal probability, in (0, 1).
+    method : str, default="wilson"
+        As :func:`auc_interval` takes it.
+    grouped : bool, default=False
+        Whether the lists are groups of items that depend on each other.
+
+    Returns
+    -------
+    Interval
+        The interval.
+    """
+    if _is_one_class(data):
         warn(
             "The AUC is undefined for items of one class only: it was set to nan and its interval"
             " to [0, 1].",
             UndefinedMetricWarning,
         )
         return Interval(float("nan"), 0.0, 1.0, level, method, TARGET)
-    if groups is None:
-        moments = sample_moments(data.score, data.positive, data.weight)
-    else:
-        if data.n_lists == 1:
-            raise ValueError(
-                "groups has one group only, which shows no spread: pass the ids of at least two."
-            )
+    if grouped:
         moments = clustered_moments(data)
+    else:
+        moments = sample_moments(data.score, data.positive, data.weight)
+    return _interval_of_moments(moments, level, method)
+
+
+def _auc_interval_of_chunks(rows: ListOfChunks, level: float, method: str) -> Interval:
+    """Interval from counts of rows, range by range of scores where these are many."""
+    plan = rows.plan()
+    if plan is None:
+        data = rows.in_one_memory(get_measure("auc")).to_lists()
+        return auc_interval_of(data, level, method)
+    tied, found = rows.by_ranges(plan, placement_sums)
+    if _is_one_class(tied):
+        return auc_interval_of(tied, level, method)
+    return _interval_of_moments(moments_of_ranges(tied, found), level, method)
+
+
+def _interval_of_moments(moments: AUCMoments, level: float, method: str) -> Interval:
     error = _standard_error(method, moments)
     low, high = auc_limits(method, moments, level)
     return Interval(float(moments.auc), float(low), float(high), level, method, TARGET, error)
+
+
+def _is_one_class(data: ScoredLists) -> bool:
+    return bool(data.positive.all() or not data.positive.any())
 
 
 def _refuse_fractions(sample_weight: Any) -> None:

@@ -6,6 +6,7 @@ of the positives above it, ties counting 1/2. Both have the AUC as their mean.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,8 @@ __all__ = [
     "clustered_moments",
     "hanley_mcneil_pairs",
     "lehmann_variance",
+    "moments_of_ranges",
+    "placement_sums",
     "sample_moments",
 ]
 
@@ -128,26 +131,94 @@ def sample_moments(
     AUCMoments
         Of one sample.
     """
+    auc, squares_pos, squares_neg, tied, n_pos, n_neg = _sums(score, positive, weight, None)
+    return _moments((auc, squares_pos, squares_neg, tied), n_pos, n_neg)
+
+
+def _moments(sums: Iterable[float], n_pos: float, n_neg: float) -> AUCMoments:
+    auc, squares_pos, squares_neg, tied = sums
+    var_pos, var_neg = squares_pos / max(n_pos - 1.0, 1.0), squares_neg / max(n_neg - 1.0, 1.0)
+    return AUCMoments.of_independent(auc, var_pos, var_neg, tied, n_pos, n_neg)
+
+
+def placement_sums(lists: ScoredLists, tied: ScoredLists) -> FloatArray:
+    """Sum the placements of a list, and their squares about the AUC of another.
+
+    Parameters
+    ----------
+    lists : ScoredLists
+        One list.
+    tied : ScoredLists
+        The same items with more of them tied.
+
+    Returns
+    -------
+    ndarray of shape (4,)
+        Mean of the placements, sums of their squares about the AUC of ``tied``, of positives and
+        of negatives, and share of tied pairs: sums over the tied blocks of ``lists`` of what is in
+        a block and above and below it. 0 where there is one class only.
+    """
+    if tied.positive.all() or not tied.positive.any():
+        return np.zeros(4)
+    center = _sums(tied.score, tied.positive, tied.weight, None)[0]
+    return np.array(_sums(lists.score, lists.positive, lists.weight, center)[:4])
+
+
+def moments_of_ranges(tied: ScoredLists, found: Sequence[FloatArray]) -> AUCMoments:
+    """Find the moments of items that are in ranges of scores, apart.
+
+    Parameters
+    ----------
+    tied : ScoredLists
+        The list in which the items of each range are tied; it has both classes.
+    found : sequence of ndarray of shape (4,)
+        For each range :func:`placement_sums` of the list in which all ranges but this are tied.
+
+    Returns
+    -------
+    AUCMoments
+        Of all items.
+
+    Notes
+    -----
+    A tied block is the same in the full list and where the other ranges are tied, so that a sum
+    over blocks has in the full list its value with all ranges tied and what each range adds.
+    """
+    center, *_, n_pos, n_neg = _sums(tied.score, tied.positive, tied.weight, None)
+    base = placement_sums(tied, tied)
+    auc, squares_pos, squares_neg, pairs = base + np.sum([one - base for one in found], axis=0)
+    auc = min(max(float(auc), 0.0), 1.0)
+    apart = (auc - center) ** 2
+    squares_pos = max(float(squares_pos) - n_pos * apart, 0.0)
+    squares_neg = max(float(squares_neg) - n_neg * apart, 0.0)
+    return _moments((auc, squares_pos, squares_neg, float(pairs)), n_pos, n_neg)
+
+
+def _sums(
+    score: FloatArray, positive: BoolArray, weight: FloatArray | None, center: float | None
+) -> tuple[float, float, float, float, float, float]:
+    """Placement sums, and the numbers of positives and negatives."""
     # One look-up of the smaller class among all items tells the placements of both classes.
     swapped = bool(2 * np.count_nonzero(positive) > len(positive))
     blocks = class_blocks(score, ~positive if swapped else positive, weight, joined=True)
-    auc, squares_class, squares_other, tied = _placement_sums(blocks, swapped)
+    auc, squares_class, squares_other, tied = _placement_sums(blocks, swapped, center)
     n_class, n_other = float(blocks.n_class[0]), float(blocks.n_other[0])
-    var_class = squares_class / max(n_class - 1.0, 1.0)
-    var_other = squares_other / max(n_other - 1.0, 1.0)
     if swapped:
-        return AUCMoments.of_independent(auc, var_other, var_class, tied, n_other, n_class)
-    return AUCMoments.of_independent(auc, var_class, var_other, tied, n_class, n_other)
+        return auc, squares_other, squares_class, tied, n_other, n_class
+    return auc, squares_class, squares_other, tied, n_class, n_other
 
 
-def _placement_sums(blocks: ClassBlocks, swapped: bool) -> tuple[float, float, float, float]:
-    """Mean of the placements, sums of squares about it of either class, share of tied pairs."""
+def _placement_sums(
+    blocks: ClassBlocks, swapped: bool, center: float | None
+) -> tuple[float, float, float, float]:
+    """Mean of the placements, sums of squares about it, or a point, and share of tied pairs."""
     n_class, n_other = float(blocks.n_class[0]), float(blocks.n_other[0])
     beaten = blocks.other_above if swapped else blocks.other_below
     placement = (beaten + blocks.of_other / 2.0) / n_other
     auc = float(np.dot(blocks.of_class, placement) / n_class)
     auc = min(auc, 1.0)
-    squares_class = float(np.dot(blocks.of_class, (placement - auc) ** 2))
+    center = auc if center is None else center
+    squares_class = float(np.dot(blocks.of_class, (placement - center) ** 2))
     # Those of the other class stand in a block, or in a gap next to one: below the first block,
     # between two, above the last.
     upto = blocks.other_below + blocks.of_other
@@ -160,7 +231,7 @@ def _placement_sums(blocks: ClassBlocks, swapped: bool) -> tuple[float, float, f
     halfway = blocks.class_below if swapped else blocks.class_above
     level = (halfway + blocks.of_class / 2.0) / n_class
     squares_other = float(
-        np.dot(gaps, (reached - auc) ** 2) + np.dot(blocks.of_other, (level - auc) ** 2)
+        np.dot(gaps, (reached - center) ** 2) + np.dot(blocks.of_other, (level - center) ** 2)
     )
     tied = float(np.dot(blocks.of_class, blocks.of_other)) / (n_class * n_other)
     return auc, squares_class, squares_other, tied

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import check_flag, check_generator, check_level
+from .._partitions import any_collection
 from .._typing import BoolArray, FloatArray
 from .._validation import ravelled
 from ..metrics import get_measure
@@ -195,7 +196,8 @@ def compare_rankers(
 
     A contrast without any variation is treated as by :func:`paired_rank_test`, with half a query
     at either end of the range of the measure for means over queries. O(n K log n) time for K
-    scorers and O(n K) memory, beyond the draws.
+    scorers and O(n K) memory, beyond the draws. With ``qid`` and without groups rows may be dask
+    collections: the values of the queries come to this process.
 
     References
     ----------
@@ -220,7 +222,8 @@ def compare_rankers(
     names = tuple(scores)
     rows = read_contrasts(names, contrasts)
     rng = check_generator(random_state)
-    y_true = ravelled(y_true, "y_true")
+    if not any_collection(y_true):
+        y_true = ravelled(y_true, "y_true")
     if qid is None and dimensions(y_true) != 2:
         found = measure_influence(
             measure,

@@ -15,9 +15,13 @@ from ..metrics._shared import (
     as_score_generating,
     linear_rank_influence_of,
 )
+from ._collections import refuse_collections
 from ._two_classes import check_two_classes
 
-__all__ = ["check_limit", "linear_rank_influence"]
+__all__ = ["ONE_EACH", "check_limit", "linear_rank_influence"]
+
+# Why collections are refused where each row has a value.
+ONE_EACH = "the influence is an array with one value for each row"
 
 
 def check_limit(phi: Phi, instead: str) -> ScoreGeneratingFunction:
@@ -122,6 +126,7 @@ def linear_rank_influence(
     """
     check_choice("normalize", normalize, ("mean", "minmax"))
     conditional = check_flag("conditional", conditional)
+    refuse_collections(ONE_EACH, y_true=y_true, y_score=y_score)
     data = check_two_classes(y_true, y_score, pos_label)
     function = check_limit(phi, "resample instead, linear_rank_interval(method='bootstrap')")
     found = linear_rank_influence_of(data.positive, data.score, function, normalize=normalize)

@@ -23,15 +23,16 @@ from ..metrics._shared import (
     rank_bias,
     rank_range,
 )
-from ._groups import Groups, check_groups
+from ._collections import refuse_collections
+from ._groups import Groups
 from ._influence import check_limit
 from ._influence_limits import influence_limits
 from ._rank_bootstrap import RankBootstrap
 from ._rank_dkw import dkw_interval
 from ._rank_results import RankInterval, limit_range, rank_target
-from ._two_classes import check_two_classes
+from ._two_classes import check_sample
 
-__all__ = ["linear_rank_interval"]
+__all__ = ["linear_rank_interval", "rank_interval_of"]
 
 
 def linear_rank_interval(
@@ -55,9 +56,9 @@ def linear_rank_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
+    y_true : array-like or dask collection of shape (n_samples,)
         Labels of two classes, both present.
-    y_score : array-like of shape (n_samples,)
+    y_score : array-like or dask collection of shape (n_samples,)
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     phi : ScoreGeneratingFunction, str or callable, default="wilcoxon"
         Nondecreasing function on (0, 1), as :func:`sklearn_rank.metrics.linear_rank_score` takes.
@@ -130,6 +131,9 @@ def linear_rank_interval(
 
     O(n log n) time, times the resamples for "bootstrap" once sorted; O(n) memory.
 
+    Of dask collections, without groups or "bootstrap", each distinct pair of a score and a class
+    is counted, chunk by chunk, and the counts come to this process: O(m) memory for m pairs.
+
     References
     ----------
     .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
@@ -161,8 +165,9 @@ def linear_rank_interval(
     level, conditional = check_level(level), check_flag("conditional", conditional)
     check_choice("method", method, ("influence", "dkw", "bootstrap"))
     check_choice("normalize", normalize, ("mean", "minmax"))
-    data = check_two_classes(y_true, y_score, pos_label)
-    dependent = check_groups(groups, len(data.score))
+    if method == "bootstrap":
+        refuse_collections("resamples are drawn from its rows", y_true=y_true, y_score=y_score)
+    data, dependent = check_sample(y_true, y_score, pos_label, groups)
     if method == "bootstrap":
         if dependent is not None:
             raise ValueError(
@@ -175,22 +180,43 @@ def linear_rank_interval(
         )
         return made.interval(level, n_resamples, check_generator(random_state))
     function = check_limit(phi, "resample, method='bootstrap'")
-    make = dkw_interval if method == "dkw" else _influence_interval
+    make = dkw_interval if method == "dkw" else rank_interval_of
     return make(
         data, function, level, conditional=conditional, normalize=normalize, groups=dependent
     )
 
 
-def _influence_interval(
+def rank_interval_of(
     data: ScoredLists,
     phi: ScoreGeneratingFunction,
-    level: float,
+    level: float = 0.95,
     *,
-    conditional: bool,
-    normalize: Normalize,
-    groups: Groups | None,
+    conditional: bool = True,
+    normalize: Normalize = "minmax",
+    groups: Groups | None = None,
 ) -> RankInterval:
-    """Interval by the variance of the influence values, the estimated bias taken off."""
+    """Interval by the variance of the influence values, the estimated bias taken off.
+
+    Parameters
+    ----------
+    data : ScoredLists
+        One list of both classes, whose weights are whole.
+    phi : ScoreGeneratingFunction
+        The function, not depending on the length of the list.
+    level : float, default=0.95
+        Nominal probability, in (0, 1).
+    conditional : bool, default=True
+        Whether the labels count as fixed.
+    normalize : {"mean", "minmax"}, default="minmax"
+        The mean over the positives, or its value between worst and best.
+    groups : Groups or None, default=None
+        Groups of items that depend on each other.
+
+    Returns
+    -------
+    RankInterval
+        The interval.
+    """
     n, k = int(data.sizes[0]), int(data.positives[0])
     worst, best = rank_range(phi, n, k)
     found = linear_rank_influence_of(

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
 from ..metrics import Measure
-from ._groups import check_groups
+from ..metrics._shared import ClassInfluence
+from ._groups import Groups
 from ._influence_limits import influence_limits
 from ._joint import joint_influence, nonzero_variance
-from ._measure_influence import measure_influence
 from ._normal_test import two_sided_quantile
 from ._results import Interval
 
@@ -19,7 +18,7 @@ __all__ = ["list_interval"]
 
 
 def list_interval(
-    measure: Measure, rows: tuple[Any, Any], level: float, groups: Any, pos_label: Any
+    measure: Measure, found: ClassInfluence, level: float, groups: Groups | None = None
 ) -> Interval:
     """Interval for a measure of one list of two classes, labels fixed.
 
@@ -27,14 +26,12 @@ def list_interval(
     ----------
     measure : Measure
         The measure.
-    rows : tuple of (array-like of shape (n_samples,), array-like of shape (n_samples,))
-        Labels and scores.
+    found : ClassInfluence
+        Influence of the items of the list.
     level : float
         Nominal probability, in (0, 1).
-    groups : array-like of shape (n_samples,) or None
-        Id of the group of each item; None is independent items.
-    pos_label : int, float, bool or str
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    groups : Groups or None, default=None
+        Groups of items that depend on each other; None is independent items.
 
     Returns
     -------
@@ -42,22 +39,16 @@ def list_interval(
         The interval: Wilson's, or exact limits where they are farther out, within a finite range,
         else a normal one, or Student's with groups.
     """
-    y_true, y_score = rows
-    (found,) = measure_influence(
-        measure, y_true, (y_score,), conditional=True, pos_label=pos_label
-    )
-    n, k = found.n, found.n_pos
-    dependent = check_groups(groups, n)
     if isfinite(found.length):
         origin, length = found.range[0], found.length
         share = found.scaled(origin, length)
         limits, variance = influence_limits(
-            share, share.estimate, level, conditional=True, groups=dependent
+            share, share.estimate, level, conditional=True, groups=groups
         )
         low, high = (origin + length * limit for limit in limits)
         error = length * float(np.sqrt(variance))
     else:
-        joint = joint_influence([found], conditional=True, groups=dependent)
+        joint = joint_influence([found], conditional=True, groups=groups)
         variance, _ = nonzero_variance(
             float(joint.covariance[0, 0]),
             float(joint.regularized[0, 0]),
@@ -72,7 +63,7 @@ def list_interval(
                 " is known of how it varies: pass range= to make_measure."
             )
         degrees = joint.spread.of(np.ones(1))
-        half = error * (two_sided_quantile(level, degrees if dependent else np.inf))
+        half = error * (two_sided_quantile(level, degrees if groups else np.inf))
         low, high = (
             float(np.clip(found.estimate + side * half, *found.range)) for side in (-1.0, 1.0)
         )
@@ -82,6 +73,6 @@ def list_interval(
         high=high,
         level=level,
         method="influence",
-        target=f"{measure.name} at {k} positives of {n}",
+        target=f"{measure.name} at {found.n_pos} positives of {found.n}",
         standard_error=error,
     )

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+from .._lists import ScoredLists
+from .._partitions import any_collection
 from .._validation import ravelled
 from ..metrics import Measure
 from ..metrics._shared import ClassInfluence
-from ._two_classes import check_two_classes
+from ._collections import refuse_collections
+from ._two_classes import check_sample, check_two_classes
 
-__all__ = ["measure_influence"]
+__all__ = ["influence_of", "measure_influence", "refuse_unknown", "sample_influence"]
 
 
 def measure_influence(
@@ -45,27 +48,102 @@ def measure_influence(
     list of ClassInfluence
         One for each scorer.
     """
+    # Differences are of the same row, which counts of scores do not know.
+    refuse_collections("scorers are compared row by row", **{name: y_true}, y_score=tuple(scores))
     y_true = ravelled(y_true, name)
     lists = [
         check_two_classes(y_true, y_score, pos_label, name=name, rel=measure.rel)
         for y_score in scores
     ]
-    found = []
-    for data in lists:
-        influence = measure.influence(data) if measure.kind == "binary" else None
-        if influence is None:
-            raise ValueError(
-                f"How single items move measure={measure.name!r} is not known, and with it not how"
-                " sure the measure of one list is: say it by make_measure(..., influence=); for a"
-                " mean over queries pass qid to compare_rankers, metric_interval or"
-                " paired_query_test; the precision at the top has precision_at_top_interval; and a"
-                " phi that depends on the length of the list is for"
-                " linear_rank_interval(method='bootstrap')."
-            )
-        if not conditional and not isfinite(influence.label_slope):
-            raise ValueError(
-                f"How measure={measure.name!r} moves with the share of positives is not known,"
-                " which conditional=False needs: pass conditional=True."
-            )
-        found.append(influence)
-    return found
+    return [influence_of(measure, data, conditional=conditional) for data in lists]
+
+
+def sample_influence(
+    measure: Measure,
+    y_true: Any,
+    y_score: Any,
+    *,
+    conditional: bool,
+    pos_label: Any,
+    name: str = "y_true",
+) -> ClassInfluence:
+    """Find the influence of the items of one sample, or of the rows of a table of their counts.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    y_true : array-like or dask collection of shape (n_samples,)
+        Labels of two classes, both present.
+    y_score : array-like or dask collection of shape (n_samples,)
+        Scores.
+    conditional : bool
+        Whether the labels count as fixed.
+    pos_label : int, float, bool or str
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    name : str, default="y_true"
+        What the labels are called in messages.
+
+    Returns
+    -------
+    ClassInfluence
+        The influence.
+    """
+    if not any_collection(y_true, y_score):
+        (found,) = measure_influence(
+            measure, y_true, (y_score,), conditional=conditional, pos_label=pos_label, name=name
+        )
+        return found
+    refuse_unknown(measure)
+    data, _ = check_sample(y_true, y_score, pos_label, measure=measure)
+    return influence_of(measure, data, conditional=conditional)
+
+
+def refuse_unknown(measure: Measure) -> None:
+    """Refuse a measure of which the influence of single items is not known.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    """
+    if measure.kind != "binary" or not measure.has_influence:
+        raise ValueError(_UNKNOWN.format(measure.name))
+
+
+_UNKNOWN = (
+    "How single items move measure={!r} is not known, and with it not how sure the measure of one"
+    " list is: say it by make_measure(..., influence=); for a mean over queries pass qid to"
+    " compare_rankers, metric_interval or paired_query_test; the precision at the top has"
+    " precision_at_top_interval; and a phi that depends on the length of the list is for"
+    " linear_rank_interval(method='bootstrap')."
+)
+
+
+def influence_of(measure: Measure, data: ScoredLists, *, conditional: bool) -> ClassInfluence:
+    """Find the influence of the items of one list.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    data : ScoredLists
+        One list of both classes, or a table of the counts of its rows.
+    conditional : bool
+        Whether the labels count as fixed.
+
+    Returns
+    -------
+    ClassInfluence
+        The influence.
+    """
+    refuse_unknown(measure)
+    influence = measure.influence(data)
+    if influence is None:
+        raise ValueError(_UNKNOWN.format(measure.name))
+    if not conditional and not isfinite(influence.label_slope):
+        raise ValueError(
+            f"How measure={measure.name!r} moves with the share of positives is not known,"
+            " which conditional=False needs: pass conditional=True."
+        )
+    return influence

@@ -13,9 +13,10 @@ from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._groups import check_groups, check_groups_of_two
 from ._joint import JointEstimate, joint_influence, joint_samples, nonzero_variance
-from ._measure_influence import measure_influence
+from ._measure_influence import measure_influence, sample_influence
 from ._normal_test import ALTERNATIVES, Alternative, pvalue_of, two_sided_quantile
 from ._results import Interval, RankTestResult
+from ._two_classes import refuse_grouped_collections
 
 __all__ = ["paired_rank_test", "unpaired_rank_test"]
 
@@ -158,13 +159,13 @@ def unpaired_rank_test(
 
     Parameters
     ----------
-    y_true_a : array-like of shape (n_samples_a,)
+    y_true_a : array-like or dask collection of shape (n_samples_a,)
         Labels of the first sample, of two classes, both present.
-    y_score_a : array-like of shape (n_samples_a,)
+    y_score_a : array-like or dask collection of shape (n_samples_a,)
         Its scores; higher is nearer to the top.
-    y_true_b : array-like of shape (n_samples_b,)
+    y_true_b : array-like or dask collection of shape (n_samples_b,)
         Labels of the second sample.
-    y_score_b : array-like of shape (n_samples_b,)
+    y_score_b : array-like or dask collection of shape (n_samples_b,)
         Its scores, comparable with those of the first or not.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
         A measure of which the influence of single items is known, as
@@ -207,6 +208,9 @@ def unpaired_rank_test(
     a difference may be of the shares and not of the scorers. A certain-looking difference and
     groups are treated as by :func:`paired_rank_test`. O(n log n) time, O(n) memory.
 
+    Of dask collections, without groups, each distinct pair of a score and a class is counted,
+    chunk by chunk, and the counts come to this process: O(m) memory for m pairs.
+
     References
     ----------
     .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
@@ -223,15 +227,13 @@ def unpaired_rank_test(
     check_choice("alternative", alternative, ALTERNATIVES)
     level, conditional = check_level(level), check_flag("conditional", conditional)
     measure = get_measure(measure)
+    refuse_grouped_collections(
+        groups, y_true_a=y_true_a, y_score_a=y_score_a, y_true_b=y_true_b, y_score_b=y_score_b
+    )
     first, second = (
-        measure_influence(
-            measure,
-            y_true,
-            (y_score,),
-            conditional=conditional,
-            pos_label=pos_label,
-            name=name,
-        )[0]
+        sample_influence(
+            measure, y_true, y_score, conditional=conditional, pos_label=pos_label, name=name
+        )
         for name, y_true, y_score in (
             ("y_true_a", y_true_a, y_score_a),
             ("y_true_b", y_true_b, y_score_b),

@@ -10,10 +10,11 @@ from .._arguments import check_choice, check_level, check_number
 from .._typing import FloatArray
 from ..metrics import get_measure, partial_auc_score
 from ..metrics._shared import partial_auc_influence_of
-from ._groups import check_groups
+from ._collections import refuse_collections
+from ._influence import ONE_EACH
 from ._influence_limits import influence_limits
 from ._results import Interval
-from ._two_classes import check_two_classes
+from ._two_classes import check_sample, check_two_classes
 
 __all__ = ["partial_auc_influence", "partial_auc_interval"]
 
@@ -80,6 +81,7 @@ def partial_auc_influence(
     >>> partial_auc_influence([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], max_fpr=0.5)
     array([ 0.5,  0. , -0.5,  0. ])
     """
+    refuse_collections(ONE_EACH, y_true=y_true, y_score=y_score)
     data = check_two_classes(y_true, y_score, pos_label)
     limits = _check_limits(max_fpr, min_tpr)
     return partial_auc_influence_of(data.positive, data.score, *limits).centred()
@@ -103,9 +105,9 @@ def partial_auc_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
+    y_true : array-like or dask collection of shape (n_samples,)
         Labels of two classes, both present.
-    y_score : array-like of shape (n_samples,)
+    y_score : array-like or dask collection of shape (n_samples,)
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     max_fpr : float, default=1
         Largest false positive rate that counts, in (0, 1].
@@ -150,6 +152,9 @@ def partial_auc_interval(
     added at either end, and the quantile is Student's, as in :func:`paired_rank_test`. O(n log n)
     time, O(n) memory.
 
+    Of dask collections, without groups, each distinct pair of a score and a class is counted,
+    chunk by chunk, and the counts come to this process: O(m) memory for m pairs.
+
     References
     ----------
     .. [1] Dodd & Pepe (2003), *Partial AUC estimation and regression*, Biometrics 59.
@@ -166,7 +171,7 @@ def partial_auc_interval(
     level = check_level(level)
     check_choice("scale", scale, ("raw", "mcclish", "normalized"))
     max_fpr, min_tpr = _check_limits(max_fpr, min_tpr)
-    data = check_two_classes(y_true, y_score, pos_label)
+    data, dependent = check_sample(y_true, y_score, pos_label, groups)
     measure = get_measure(partial_auc_score, max_fpr=max_fpr, min_tpr=min_tpr)
     area = float(measure.values(data)[0])
     found = partial_auc_influence_of(data.positive, data.score, max_fpr, min_tpr, data.weight)
@@ -176,7 +181,7 @@ def partial_auc_interval(
         area / top,
         level,
         conditional=True,
-        groups=check_groups(groups, len(data.score)),
+        groups=dependent,
     )
     origin, unit = 0.0, top
     if scale == "normalized":

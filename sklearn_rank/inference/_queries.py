@@ -10,13 +10,15 @@ from typing import Any, Literal
 from .._arguments import check_generator
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
+from ._groups import check_groups
 from ._holm import holm_adjust
 from ._list_interval import list_interval
+from ._measure_influence import sample_influence
 from ._query_samples import ComparisonOptions, IntervalOptions, sample_interval, sample_test
 from ._query_values import query_differences, query_values_of
 from ._results import Interval, RankTestResult
 from ._systems import named_scores
-from ._two_classes import dimensions
+from ._two_classes import dimensions, refuse_grouped_collections
 
 __all__ = ["SystemComparison", "metric_interval", "paired_query_test", "paired_query_tests"]
 
@@ -47,16 +49,16 @@ def metric_interval(
     measure : str, Measure, ScoreGeneratingFunction or callable
         A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
         your own by :func:`sklearn_rank.metrics.make_measure`.
-    y_true : array-like of shape (n_samples,)
+    y_true : array-like or dask collection of shape (n_samples,)
         Labels or grades, as the measure takes them; in two dimensions one query per row, where NaN
         is no item.
-    y_score : array-like of shape (n_samples,)
+    y_score : array-like or dask collection of shape (n_samples,)
         Scores; higher is nearer to the top.
-    qid : array-like of shape (n_samples,), default=None
+    qid : array-like or dask collection of shape (n_samples,), default=None
         Id of the query of each row, the rows in any order. None is two dimensions, or one list of
         two classes, for a measure of which the influence of single items is known:
         ``"bedroc@20"``, ``"local_auc@0.8"``, ``make_measure(..., influence=)``.
-    sample_weight : array-like of shape (n_samples,), default=None
+    sample_weight : array-like or dask collection of shape (n_samples,), default=None
         How many times each item counts, for measures that take it; not for one list.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (user, session) of the query of each row, in two dimensions of shape
@@ -136,6 +138,9 @@ def metric_interval(
     bias is taken off. Beyond the measure the cost is O(n) for ``"t"``, else O(n_resamples n) in
     time and O(n_resamples + n) in memory.
 
+    Of dask collections, without groups, the values of the queries come to this process; a query
+    stands in one chunk. One list is counted, as by :func:`auc_interval`.
+
     References
     ----------
     .. [1] Efron (1987), *Better bootstrap confidence intervals*, Journal of the American
@@ -174,9 +179,10 @@ def metric_interval(
                 f"{given} is for means over queries, but without qid there is one list: pass the"
                 " id of the query of each row, or leave it out."
             )
-        return list_interval(
-            get_measure(measure), (y_true, y_score), options.level, groups, pos_label
-        )
+        measure = get_measure(measure)
+        refuse_grouped_collections(groups, y_true=y_true, y_score=y_score)
+        found = sample_influence(measure, y_true, y_score, conditional=True, pos_label=pos_label)
+        return list_interval(measure, found, options.level, check_groups(groups, found.n))
     samples = query_values_of(
         measure,
         y_true,
@@ -215,16 +221,16 @@ def paired_query_test(
     measure : str, Measure, ScoreGeneratingFunction or callable
         A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
         your own by :func:`sklearn_rank.metrics.make_measure`.
-    y_true : array-like of shape (n_samples,)
+    y_true : array-like or dask collection of shape (n_samples,)
         Labels or grades, as the measure takes them; in two dimensions one query per row, where NaN
         is no item.
-    y_score_a : array-like of shape (n_samples,)
+    y_score_a : array-like or dask collection of shape (n_samples,)
         Scores of system a; higher is nearer to the top.
-    y_score_b : array-like of shape (n_samples,)
+    y_score_b : array-like or dask collection of shape (n_samples,)
         Scores of system b.
-    qid : array-like of shape (n_samples,), default=None
+    qid : array-like or dask collection of shape (n_samples,), default=None
         Id of the query of each row, the rows in any order; None for two dimensions.
-    sample_weight : array-like of shape (n_samples,), default=None
+    sample_weight : array-like or dask collection of shape (n_samples,), default=None
         How many times each item counts, for measures that take it.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (user, session) of the query of each row, in two dimensions of shape
@@ -298,6 +304,9 @@ def paired_query_test(
     Without any difference the p-value is 1. O(n n_resamples / 8) time and O(n_resamples + n)
     memory for randomization beyond the measure; the hypothesis and the interval are conditional
     on nothing but the queries, or the groups, being drawn independently of each other.
+
+    Of dask collections, without groups, the values of the queries come to this process; a query
+    stands in one chunk.
 
     References
     ----------
@@ -435,15 +444,15 @@ def paired_query_tests(
     measure : str, Measure, ScoreGeneratingFunction or callable
         A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
         your own by :func:`sklearn_rank.metrics.make_measure`.
-    y_true : array-like of shape (n_samples,)
+    y_true : array-like or dask collection of shape (n_samples,)
         Labels or grades, as the measure takes them; in two dimensions one query per row, where NaN
         is no item.
     scores : mapping of str to array-like of shape (n_samples,), or data frame
         Scores of two or more systems by name; columns of a data frame of pandas or polars are
         systems.
-    qid : array-like of shape (n_samples,), default=None
+    qid : array-like or dask collection of shape (n_samples,), default=None
         Id of the query of each row, the rows in any order; None for two dimensions.
-    sample_weight : array-like of shape (n_samples,), default=None
+    sample_weight : array-like or dask collection of shape (n_samples,), default=None
         How many times each item counts, for measures that take it.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (user, session) of the query of each row, in two dimensions of shape
@@ -495,6 +504,9 @@ def paired_query_tests(
     Notes
     -----
     Time and memory of the tests one after the other; each system is evaluated once.
+
+    Of dask collections, without groups, the values of the queries come to this process; a query
+    stands in one chunk.
 
     Examples
     --------

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,14 +12,22 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._lists import ScoredLists
+from .._partitions import any_collection
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import ravelled
-from ..metrics import get_measure
-from ..metrics._shared import MeasureLike
+from ..metrics import Measure, get_measure
+from ..metrics._shared import KeptValues, MeasureLike
+from ._collections import refuse_collections
 from ._groups import GroupPart, Groups, Spread, check_groups, robust_sums
 from ._two_classes import dimensions
 
-__all__ = ["ROUNDING", "QueryValues", "query_differences", "query_values_of"]
+__all__ = [
+    "ROUNDING",
+    "QueryValues",
+    "accumulated_values",
+    "query_differences",
+    "query_values_of",
+]
 
 # Values that differ by less, relative to the largest, differ by rounding.
 ROUNDING = 1e-12
@@ -121,7 +129,9 @@ def query_values_of(
     dict of str to QueryValues
         Values of each system, on the queries where the measure is defined.
     """
-    y_true = ravelled(y_true, "y_true")
+    in_chunks = any_collection(y_true, *scores.values(), qid, sample_weight, groups)
+    if not in_chunks:
+        y_true = ravelled(y_true, "y_true")
     if qid is None and dimensions(y_true) != 2:
         raise ValueError(
             "qid is missing: the queries are the sample, and one list has no spread; pass the id"
@@ -129,29 +139,80 @@ def query_values_of(
             " compare_rankers without qid, and paired_rank_test."
         )
     measure = get_measure(measure)
-    found: dict[str, QueryValues] = {}
-    lists = defined = of_queries = None
-    for name, y_score in scores.items():
-        if lists is None:
-            lists = measure.lists(
-                y_true, y_score, qid=qid, sample_weight=sample_weight, pos_label=pos_label
+    if in_chunks:
+        if groups is not None:
+            refuse_collections(
+                "groups are compared row by row", y_true=y_true, qid=qid, groups=groups, **scores
             )
-        else:
-            lists = lists.scored_by(y_score, np.shape(y_true))
+
+        def evaluate_chunks(name: str) -> tuple[FloatArray, AnyArray]:
+            given = {"sample_weight": sample_weight, "pos_label": pos_label}
+            return measure(y_true, scores[name], qid=qid, average=None, return_qid=True, **given)
+
+        return _on_same_queries(measure, scores, evaluate_chunks)[0]
+    first = next(iter(scores))
+    lists = measure.lists(
+        y_true, scores[first], qid=qid, sample_weight=sample_weight, pos_label=pos_label
+    )
+    shape = np.shape(y_true)
+
+    def evaluate(name: str) -> tuple[FloatArray, AnyArray]:
+        scored = lists if name == first else lists.scored_by(scores[name], shape)
+        return measure.of_lists(scored, average=None, return_qid=True)
+
+    found, defined = _on_same_queries(measure, scores, evaluate)
+    of_queries = _groups_of_queries(groups, lists, shape, defined)
+    return {name: replace(sample, groups=of_queries) for name, sample in found.items()}
+
+
+def accumulated_values(measure: Measure, kept: KeptValues) -> QueryValues:
+    """Take the values of queries that an accumulator keeps.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    kept : KeptValues
+        Values of all queries, those of undefined ones NaN.
+
+    Returns
+    -------
+    QueryValues
+        Values on the queries where the measure is defined.
+    """
+    if kept.query_weight is not None:
+        raise ValueError(
+            "query_weight makes some queries count more, and the interval is for the mean over"
+            " queries that are drawn alike: leave query_weight out."
+        )
+
+    def evaluate(name: str) -> tuple[FloatArray, AnyArray]:
+        return measure._combined(kept.values, kept.to_lists(), None, True)
+
+    return _on_same_queries(measure, [""], evaluate)[0][""]
+
+
+def _on_same_queries(
+    measure: Measure,
+    names: Iterable[str],
+    evaluate: Callable[[str], tuple[FloatArray, AnyArray]],
+) -> tuple[dict[str, QueryValues], BoolArray]:
+    """Values and ids of the queries for each system, and which of them have a value."""
+    found: dict[str, QueryValues] = {}
+    defined = np.empty(0, dtype=bool)
+    for name in names:
         with warnings.catch_warnings():
             if found:
                 # Undefined by the labels, which are the same for all: said once.
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
-            values, ids = measure.of_lists(lists, average=None, return_qid=True)
-        if defined is None:
+            values, ids = evaluate(name)
+        if not found:
             defined = ~np.isnan(values)
         _check_values(measure.name, values, ids, defined)
-        if not found:
-            of_queries = _groups_of_queries(groups, lists, np.shape(y_true), defined)
         found[name] = QueryValues(
-            values[defined], ids[defined], measure.name, measure.counted_range, of_queries
+            values[defined], ids[defined], measure.name, measure.counted_range
         )
-    return found
+    return found, defined
 
 
 def _groups_of_queries(

@@ -13,8 +13,7 @@ from .._arguments import check_level
 from .._blocks import counted_blocks
 from .._typing import FloatArray
 from ._group_bands import independent_rows, kolmogorov_margin
-from ._groups import check_groups
-from ._two_classes import check_two_classes
+from ._two_classes import check_sample
 
 __all__ = ["RocBand", "roc_band"]
 
@@ -90,9 +89,9 @@ def roc_band(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
+    y_true : array-like or dask collection of shape (n_samples,)
         Labels of two classes.
-    y_score : array-like of shape (n_samples,)
+    y_score : array-like or dask collection of shape (n_samples,)
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     level : float, default=0.95
         Coverage, in (0, 1).
@@ -135,6 +134,9 @@ def roc_band(
     Kolmogorov-Smirnov statistic of M beyond its quantile at ``(1 + level) / 2``, d_neg likewise,
     and the two classes, which may share groups, fail with ``(1 - level) / 2`` each.
 
+    Of dask collections, without groups, each distinct pair of a score and a class is counted,
+    chunk by chunk, and the counts come to this process: O(m) memory for m pairs.
+
     References
     ----------
     .. [1] Campbell (1994), *Advances in statistical methodology for the evaluation of diagnostic
@@ -152,12 +154,11 @@ def roc_band(
     ROC of 100 positives and 300 negatives, FPR ±0.085, TPR ±0.146 (95 %, simultaneous)
     """
     level = check_level(level)
-    data = check_two_classes(y_true, y_score, pos_label)
+    data, dependent = check_sample(y_true, y_score, pos_label, groups)
     blocks = counted_blocks(data.score, data.positive, data.weight)
     n_pos, n_neg = blocks.k, blocks.n - blocks.k
     fpr = np.append(0.0, np.cumsum(blocks.size - blocks.n_pos) / n_neg)
     tpr = np.append(0.0, np.cumsum(blocks.n_pos) / n_pos)
-    dependent = check_groups(groups, len(data.positive))
     if dependent is None:
         across, up = (float(kstwo.ppf(sqrt(level), n)) for n in (n_neg, n_pos))
     else:

@@ -11,6 +11,7 @@ from .._arguments import check_choice, check_generator, check_resamples
 from .._typing import BoolArray, FloatArray, IntArray
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
+from ._collections import refuse_collections
 from ._groups import check_groups
 from ._measure_influence import measure_influence
 from ._normal_test import ALTERNATIVES, Alternative
@@ -112,6 +113,13 @@ def paired_swap_test(
     check_choice("alternative", alternative, ALTERNATIVES)
     n_resamples, rng = check_resamples(n_resamples), check_generator(random_state)
     measure = get_measure(measure)
+    refuse_collections(
+        "scores are exchanged row by row",
+        y_true=y_true,
+        y_score_a=y_score_a,
+        y_score_b=y_score_b,
+        groups=groups,
+    )
     lists = [check_two_classes(y_true, score, pos_label) for score in (y_score_a, y_score_b)]
     positive, n = lists[0].positive, len(lists[0].positive)
     dependent = check_groups(groups, n)

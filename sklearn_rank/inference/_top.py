@@ -10,18 +10,19 @@ from scipy.stats import binom
 
 from .._arguments import check_choice, check_level
 from .._blocks import counted_blocks
+from .._lists import ScoredLists
 from .._top import top_mass
 from .._typing import IntArray
 from ..metrics import get_measure, precision_at_top_score
 from ..metrics._shared import share_at
-from ._groups import check_groups
+from ._groups import Groups
 from ._results import Interval
 from ._top_groups import grouped_top
 from ._top_limits import top_limits
-from ._two_classes import check_two_classes
+from ._two_classes import check_sample
 from ._wilson import wilson_limits
 
-__all__ = ["precision_at_top_interval"]
+__all__ = ["precision_at_top_interval", "top_interval_of"]
 
 # Part of the error that "exact" spends on where the top of the population ends in the sample.
 THRESHOLD_SHARE = 0.2
@@ -45,9 +46,9 @@ def precision_at_top_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
+    y_true : array-like or dask collection of shape (n_samples,)
         Labels of two classes, both present.
-    y_score : array-like of shape (n_samples,)
+    y_score : array-like or dask collection of shape (n_samples,)
         Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
     tau : float, default=0.05
         Share of the items that make the top, in (0, 1).
@@ -105,6 +106,9 @@ def precision_at_top_interval(
     the rest on Clopper and Pearson's interval, the widest over that range and over the orders of
     tied items. O(n log n) time, O(n) memory.
 
+    Of dask collections, without groups, each distinct pair of a score and a class is counted,
+    chunk by chunk, and the counts come to this process: O(m) memory for m pairs.
+
     References
     ----------
     .. [1] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, Section 5.2.
@@ -119,30 +123,59 @@ def precision_at_top_interval(
     """
     level = check_level(level)
     check_choice("method", method, ("influence", "exact"))
-    data = check_two_classes(y_true, y_score, pos_label)
-    dependent = check_groups(groups, len(data.score))
+    data, dependent = check_sample(y_true, y_score, pos_label, groups)
     if dependent is not None and method == "exact":
         raise ValueError(
             "method='exact' counts independent items, which those of a group are not: pass"
             " method='influence' with groups."
         )
+    return top_interval_of(data, float(tau), level, method, dependent)
+
+
+def top_interval_of(
+    data: ScoredLists,
+    tau: float,
+    level: float = 0.95,
+    method: str = "influence",
+    groups: Groups | None = None,
+) -> Interval:
+    """Interval for the precision at the top from a checked list.
+
+    Parameters
+    ----------
+    data : ScoredLists
+        One list of both classes, whose weights are whole.
+    tau : float
+        Share of the items that make the top, in (0, 1).
+    level : float, default=0.95
+        Nominal probability, in (0, 1).
+    method : {"influence", "exact"}, default="influence"
+        As :func:`precision_at_top_interval` takes it.
+    groups : Groups or None, default=None
+        Groups of the rows.
+
+    Returns
+    -------
+    Interval
+        The interval.
+    """
     estimate = float(get_measure(precision_at_top_score, tau=tau).values(data)[0])
     blocks = counted_blocks(data.score, data.positive, data.weight)
     error = None
     if method == "exact":
         n_pos, size = blocks.n_pos.astype(np.intp), blocks.size.astype(np.intp)
-        low, high = _exact(n_pos, size, float(tau), level)
+        low, high = _exact(n_pos, size, tau, level)
     else:
         n = blocks.n
-        top = int(top_mass(np.array([float(n)]), float(tau))[0])
+        top = int(top_mass(np.array([float(n)]), tau)[0])
         eta = blocks.k / n
         if top < n:
             eta = share_at(n - top, blocks.below, blocks.size, blocks.n_pos)
-        if dependent is None:
-            (low, high), variance = top_limits(estimate, eta, top, float(tau), level)
+        if groups is None:
+            (low, high), variance = top_limits(estimate, eta, top, tau, level)
         else:
             n_effective, variance, degrees = grouped_top(
-                data.positive, blocks.rows, dependent, top, eta
+                data.positive, blocks.rows, groups, top, eta
             )
             low, high = wilson_limits(estimate, n_effective, level, degrees)
         error = float(np.sqrt(variance))

@@ -1,4 +1,4 @@
-"""One list that holds both classes, checked."""
+"""One list that holds both classes, checked: its rows, or a table of equal rows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,20 @@ from typing import Any
 import numpy as np
 
 from .._lists import LabelType, ScoredLists, check_scored_lists
+from .._partitions import any_collection
 from .._validation import ravelled
+from ..metrics import Accumulator, Measure, get_measure
+from ._collections import list_of_chunks, refuse_collections
+from ._groups import Groups, check_groups
 
-__all__ = ["check_two_classes", "dimensions"]
+__all__ = [
+    "check_sample",
+    "check_two_classes",
+    "counted_list",
+    "dimensions",
+    "refuse_one_class",
+    "refuse_grouped_collections",
+]
 
 
 def dimensions(y_true: Any, *, name: str = "y_true") -> int:
@@ -71,11 +82,119 @@ def check_two_classes(
             " pass one-dimensional labels and scores."
         )
     found = check_scored_lists(y_true, y_score, LabelType("binary", pos_label, name=name, rel=rel))
-    n_pos = int(np.count_nonzero(found.positive))
-    if n_pos == 0 or n_pos == len(found.positive):
+    refuse_one_class(found, name)
+    return found
+
+
+def refuse_one_class(data: ScoredLists, name: str = "y_true") -> None:
+    """Refuse a list that holds one class only.
+
+    Parameters
+    ----------
+    data : ScoredLists
+        The list.
+    name : str, default="y_true"
+        What the labels are called in messages.
+    """
+    n, n_pos = data.sizes[0], data.positives[0]
+    if n_pos == 0 or n_pos == n:
         lacking = "positive" if n_pos == 0 else "negative"
         raise ValueError(
-            f"{name} holds items of one class only, with no {lacking} among"
-            f" {len(found.positive)}: there is nothing to rank apart; pass items of both classes."
+            f"{name} holds items of one class only, with no {lacking} among {n:.0f}: there is"
+            " nothing to rank apart; pass items of both classes."
         )
-    return found
+
+
+def check_sample(
+    y_true: Any,
+    y_score: Any,
+    pos_label: Any,
+    groups: Any = None,
+    *,
+    measure: Measure | None = None,
+) -> tuple[ScoredLists, Groups | None]:
+    """Check a list that holds both classes, and the groups of its rows.
+
+    Parameters
+    ----------
+    y_true : array-like or dask collection of shape (n_samples,)
+        Labels of two classes.
+    y_score : array-like or dask collection of shape (n_samples,)
+        Scores.
+    pos_label : int, float, bool or str
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    groups : array-like of shape (n_samples,) or None, default=None
+        Id of the group of each row; refused with collections.
+    measure : Measure or None, default=None
+        What reads the labels; None is the AUC, which reads two classes.
+
+    Returns
+    -------
+    data : ScoredLists
+        The list; that of collections has each pair of a score and a class once, with its count.
+    groups : Groups or None
+        Groups of the rows.
+    """
+    measure = measure or get_measure("auc")
+    if not any_collection(y_true, y_score, groups):
+        data = check_two_classes(y_true, y_score, pos_label, rel=measure.rel)
+        return data, check_groups(groups, len(data.score))
+    refuse_grouped_collections(groups, y_true=y_true, y_score=y_score)
+    if measure.weights == "none":
+        raise ValueError(
+            f"How single items move {measure.name} is found from all rows, not from counts of"
+            " their scores: pass y_true.compute() and y_score.compute()."
+        )
+    table = list_of_chunks(measure, y_true, y_score, pos_label).in_one_memory(measure)
+    data = table.to_lists()
+    refuse_one_class(data)
+    return data, None
+
+
+def refuse_grouped_collections(groups: Any, **columns: Any) -> None:
+    """Refuse groups of rows that are in collections, or are one.
+
+    Parameters
+    ----------
+    groups : array-like, dask collection or None
+        Id of the group of each row.
+    **columns : array-like or dask collection
+        Columns of the rows by name.
+    """
+    if groups is not None:
+        refuse_collections(
+            "with groups the rows are needed at once, which their counts do not replace",
+            **columns,
+            groups=groups,
+        )
+
+
+def counted_list(accumulator: Accumulator) -> ScoredLists:
+    """Take the list of an accumulator, whose weights must be repetitions.
+
+    Parameters
+    ----------
+    accumulator : Accumulator
+        The accumulator, of a measure of two classes without ids.
+
+    Returns
+    -------
+    ScoredLists
+        Each pair of a score and a class once, with its count.
+    """
+    if accumulator.n_items == 0:
+        raise ValueError("There is no row that counts: pass rows of positive weight.")
+    table = accumulator.table
+    if table is None:
+        raise ValueError(
+            f"An accumulator of {accumulator.measure.name} keeps all rows, neither counts of"
+            " scores nor values of queries, of which intervals are made: pass the rows as arrays"
+            " to metric_interval, or accumulate with qid and queries='whole'."
+        )
+    data = table.to_lists()
+    if not data.whole.all():
+        raise ValueError(
+            "sample_weight has a value that is not whole, which is no number of times that an"
+            " item was seen: pass whole numbers."
+        )
+    return data

@@ -12,6 +12,7 @@ from .._blocks import tied_blocks
 from .._typing import FloatArray, IntArray
 from .._validation import check_scores
 from ..metrics._shared import Phi, as_score_generating
+from ._collections import refuse_collections
 from ._groups import (
     GroupPart,
     Groups,
@@ -23,6 +24,9 @@ from ._normal_test import ALTERNATIVES, Alternative, pvalue_of
 from ._results import RankTestResult
 
 __all__ = ["two_sample_rank_test"]
+
+# Why collections are refused.
+TOGETHER = "all scores are ranked together"
 
 # Additions and sums that "exact" will do, and those that "auto" will.
 MOST_ADDITIONS, FEW_ADDITIONS = 4 * 10**9, 10**8
@@ -128,6 +132,7 @@ def two_sample_rank_test(
     check_choice("method", method, ("auto", "exact", "permutation", "normal"))
     check_choice("alternative", alternative, ALTERNATIVES)
     function = as_score_generating(phi)
+    refuse_collections(TOGETHER, scores_pos=scores_pos, scores_neg=scores_neg, groups=groups)
     first, second = (
         check_scores(scores, name=name)
         for name, scores in (("scores_pos", scores_pos), ("scores_neg", scores_neg))

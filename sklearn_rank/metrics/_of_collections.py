@@ -7,11 +7,12 @@ that are evaluated apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import fsum, isnan
 from operator import getitem
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,10 +23,19 @@ from .._validation import check_qid
 from .._warn import Told, collected, warn
 from ._accumulated import KeptQueries, refuse_large_weights
 from ._parts import check_classes_known, read_part
-from ._score_table import ScoreTable
-from ._table_ranges import RangePlan, coarse_of, pieces_of, summary_of, with_range
+from ._score_table import ScoreTable, TableLists
+from ._table_ranges import (
+    RangePlan,
+    TableSummary,
+    coarse_of,
+    pieces_of,
+    summary_of,
+    with_range,
+)
 
-__all__ = ["queries_value", "value_of_collections", "value_of_one_list"]
+__all__ = ["ListOfChunks", "queries_value", "value_of_collections", "value_of_one_list"]
+
+T = TypeVar("T")
 
 # Rows of tables that are merged into one, and rows of a range beyond them.
 FEW_ROWS = 2**21
@@ -265,33 +275,144 @@ def value_of_one_list(
             f"{measure.name} of one list {why}, and needs all rows in one memory: pass"
             " y_true.compute() and y_score.compute(), or qid= of queries that lie within chunks."
         )
-    delayed = import_optional("dask", USED_BY).delayed
-    tasks = partitions.map(_table_of_chunk, measure, pos_label, numbered=True)
-    # The tables stay where they were made, and only what is known of them comes here.
-    found = partitions.persist(*tasks)
-    heads = partitions.compute(*map(delayed(_head_of, pure=False), found))
-    kept = _joined_chunks(heads)
-    tables = [delayed(_table_in, pure=False)(found[one.number]) for one in kept]
-    summaries = [one.what for one in kept]
-    n_rows = sum(one.n_rows for one in summaries)
-    plan = None
-    if n_rows > FEW_ROWS and measure.from_ranges is not None:
-        plan = RangePlan.of(summaries, min(MOST_RANGES, -(-n_rows // ROWS_OF_RANGE)))
+    rows = ListOfChunks.of(measure, partitions, pos_label)
+    plan = None if measure.from_ranges is None else rows.plan()
     if plan is not None:
-        return _value_of_ranges(measure, partitions, tables, plan, average)
-    if n_rows > MOST_ROWS:
-        raise ValueError(
-            f"{measure.name} of one list needs all {n_rows} different rows in one memory: round"
-            " the scores, which then tie, or pass y_true.compute() and y_score.compute()."
-        )
-    evaluate = delayed(_value_of_table, pure=False)
-    merged = tree_reduce(tables, ScoreTable.merged)
-    value, told = partitions.compute(evaluate(merged, delayed(measure, traverse=False), average))[
-        0
-    ]
+        return _value_of_ranges(measure, rows, plan, average)
+    value, told = rows.in_one_memory(measure, _value_of_table, measure, average)
     for message, category in told:
         warn(message, category)
     return value
+
+
+@dataclass(frozen=True, eq=False)
+class ListOfChunks:
+    """The rows of one list, a table of those of each chunk, which stay where the chunks are.
+
+    Parameters
+    ----------
+    partitions : Partitions
+        The chunks.
+    tables : list of Delayed
+        The tables.
+    summaries : list of TableSummary
+        What is known of them.
+    """
+
+    partitions: Partitions
+    tables: list[Any]
+    summaries: list[TableSummary]
+
+    @classmethod
+    def of(cls, measure: Any, partitions: Partitions, pos_label: Any = None) -> ListOfChunks:
+        """Make the tables.
+
+        Parameters
+        ----------
+        measure : Measure
+            What reads the labels.
+        partitions : Partitions
+            Columns under the names of the measure's arguments.
+        pos_label : object, default=None
+            The positive class.
+
+        Returns
+        -------
+        ListOfChunks
+            The tables, of which only what is known of them came here.
+        """
+        delayed = import_optional("dask", USED_BY).delayed
+        tasks = partitions.map(_table_of_chunk, measure, pos_label, numbered=True)
+        found = partitions.persist(*tasks)
+        heads = partitions.compute(*map(delayed(_head_of, pure=False), found))
+        kept = _joined_chunks(heads)
+        tables = [delayed(_table_in, pure=False)(found[one.number]) for one in kept]
+        return cls(partitions, tables, [one.what for one in kept])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of all tables."""
+        return sum(one.n_rows for one in self.summaries)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all weights are whole numbers."""
+        return all(one.single.whole for one in self.summaries)
+
+    def plan(self) -> RangePlan | None:
+        """Plan ranges of scores.
+
+        Returns
+        -------
+        RangePlan or None
+            The plan; None where the rows are few, or ranges would save nothing.
+        """
+        if self.n_rows <= FEW_ROWS:
+            return None
+        return RangePlan.of(self.summaries, min(MOST_RANGES, -(-self.n_rows // ROWS_OF_RANGE)))
+
+    def in_one_memory(
+        self, measure: Any, function: Callable[..., Any] | None = None, *arguments: Any
+    ) -> Any:
+        """Merge the tables in a tree, and evaluate a function where all of them are.
+
+        Parameters
+        ----------
+        measure : Measure
+            The measure, for messages.
+        function : callable or None, default=None
+            ``function(table, *arguments)``; None brings the table here.
+        *arguments : object
+            What it needs.
+
+        Returns
+        -------
+        object
+            What it returns, or the ScoreTable.
+        """
+        if self.n_rows > MOST_ROWS:
+            raise ValueError(
+                f"{measure.name} of one list needs all {self.n_rows} different rows in one memory:"
+                " round the scores, which then tie, or pass y_true.compute() and"
+                " y_score.compute()."
+            )
+        delayed = import_optional("dask", USED_BY).delayed
+        merged = tree_reduce(self.tables, ScoreTable.merged)
+        if function is not None:
+            given = (delayed(one, traverse=False) for one in arguments)
+            merged = delayed(function, pure=False)(merged, *given)
+        return self.partitions.compute(merged)[0]
+
+    def by_ranges(self, plan: RangePlan, function: Callable[..., T]) -> tuple[TableLists, list[T]]:
+        """Evaluate the lists in which all ranges but one are tied, where the ranges are.
+
+        Parameters
+        ----------
+        plan : RangePlan
+            The ranges.
+        function : callable
+            ``function(lists, tied)`` of such a list, and of the one with all ranges tied.
+
+        Returns
+        -------
+        tied : TableLists
+            The list with all ranges tied.
+        values : list
+            Values of the function; none of empty ranges.
+        """
+        delayed = import_optional("dask", USED_BY).delayed
+        of_plan, run = delayed(plan, traverse=False), delayed(function, traverse=False)
+        cut, take = delayed(pieces_of, pure=False), delayed(getitem, pure=False)
+        tie, evaluate = delayed(coarse_of, pure=False), delayed(_of_range, pure=False)
+        coarse = tree_reduce([tie(table, of_plan) for table in self.tables], ScoreTable.merged)
+        pieces = [cut(table, of_plan) for table in self.tables]
+        values = [
+            evaluate(run, of_plan, coarse, number, *(take(piece, number) for piece in pieces))
+            for number in range(plan.n_ranges)
+        ]
+        tied, *values = self.partitions.compute(coarse, *values)
+        known = [value for value in values if value is not None]
+        return with_range(tied, None, None, plan), known
 
 
 def _table_of_chunk(number: int, columns: dict[str, Any], measure: Any, pos_label: Any) -> _Found:
@@ -329,26 +450,12 @@ def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any,
     return value, told
 
 
-def _value_of_ranges(
-    measure: Any, partitions: Partitions, tables: list[Any], plan: RangePlan, average: Any
-) -> Any:
+def _value_of_ranges(measure: Any, rows: ListOfChunks, plan: RangePlan, average: Any) -> Any:
     """Evaluate tables that are too large for one memory, range by range."""
-    delayed = import_optional("dask", USED_BY).delayed
-    of_measure, of_plan = (delayed(one, traverse=False) for one in (measure, plan))
-    cut, take = delayed(pieces_of, pure=False), delayed(getitem, pure=False)
-    tie, evaluate = delayed(coarse_of, pure=False), delayed(_value_of_range, pure=False)
-    coarse = tree_reduce([tie(table, of_plan) for table in tables], ScoreTable.merged)
-    pieces = [cut(table, of_plan) for table in tables]
-    values = [
-        evaluate(of_measure, of_plan, coarse, number, *(take(piece, number) for piece in pieces))
-        for number in range(plan.n_ranges)
-    ]
-    tied, *values = partitions.compute(coarse, *values)
-    lists = with_range(tied, None, None, plan)
+    lists, known = rows.by_ranges(plan, partial(_value_of_range, measure))
     refuse_large_weights(lists)
     measure._check_weights(lists)
     value = float(measure._values(lists)[0])
-    known = [one for one in values if one is not None]
     if measure.from_ranges == "largest":
         value = max(value, *known)
     elif not isnan(value):
@@ -358,13 +465,21 @@ def _value_of_ranges(
     return measure._combined(np.array([value]), lists, average)
 
 
-def _value_of_range(
-    measure: Any, plan: RangePlan, coarse: ScoreTable, number: int, *pieces: ScoreTable | None
-) -> float | None:
+def _value_of_range(measure: Any, lists: TableLists, tied: TableLists) -> float:
+    return float(measure._values(lists)[0])
+
+
+def _of_range(
+    function: Callable[..., T],
+    plan: RangePlan,
+    coarse: ScoreTable,
+    number: int,
+    *pieces: ScoreTable | None,
+) -> T | None:
     """Value of the list in which all ranges but one are tied; None where that one is empty."""
     kept = [piece for piece in pieces if piece is not None]
     if not kept:
         return None
     with collected():  # the same are given of the list with all ranges tied
         lists = with_range(coarse, number, ScoreTable.merged(kept), plan)
-        return float(measure._values(lists)[0])
+        return function(lists, with_range(coarse, None, None, plan))

@@ -1,5 +1,6 @@
 """What other rooms may import of this one, beside what is public."""
 
+from ._accumulated import QueryValues as KeptValues
 from ._fixed_scale import check_fixed_scale
 from ._grammar import MeasureLike
 from ._influence import (
@@ -12,7 +13,8 @@ from ._influence import (
     share_at,
 )
 from ._label_scores import check_two_grades, scored_labels
-from ._linear_rank_measures import LinearRankMeasure, phi_of
+from ._linear_rank_measures import AUCMeasure, LinearRankMeasure, phi_of
+from ._of_collections import ListOfChunks
 from ._positional_form import PositionalForm
 from ._positional_measures import has_exponential_gain
 from ._positive_class import own_pos_label, positive_class, ranking_scores, response_method
@@ -25,16 +27,21 @@ from ._score_generating import (
 )
 from ._scored_rows import call_with_metadata, metadata_for, scores_with_ids
 from ._scorer import RankingScorer, refuse_level
+from ._top_measures import PrecisionAtTopMeasure
 from ._trained_queries import warn_of_trained_queries
 
 __all__ = [
     "PSEUDO_WEIGHT",
+    "AUCMeasure",
     "ClassInfluence",
+    "KeptValues",
     "LinearRankMeasure",
+    "ListOfChunks",
     "MeasureLike",
     "Normalize",
     "Phi",
     "PositionalForm",
+    "PrecisionAtTopMeasure",
     "RankingScorer",
     "ScoreGeneratingFunction",
     "as_score_generating",

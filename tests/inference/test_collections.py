@@ -1,0 +1,424 @@
+"""Intervals and tests from dask collections and accumulators are those of all rows in memory."""
+
+import inspect
+import pickle
+from dataclasses import asdict, is_dataclass
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_rank import inference
+from sklearn_rank.inference import (
+    accumulator_interval,
+    auc_interval,
+    compare_rankers,
+    linear_rank_interval,
+    metric_interval,
+    paired_query_test,
+    paired_query_tests,
+    partial_auc_interval,
+    precision_at_top_interval,
+    roc_band,
+    unpaired_rank_test,
+)
+from sklearn_rank.metrics import (
+    Accumulator,
+    Exponential,
+    LocalAUC,
+    VanDerWaerden,
+    _of_collections,
+    get_measure,
+    get_measure_names,
+    make_measure,
+)
+from sklearn_rank.metrics._shared import ListOfChunks
+
+N = 360
+
+
+@pytest.fixture(autouse=True)
+def _in_this_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def rows(seed=0, n=N):
+    """Labels, scores of two systems with ties, ids and grades of queries."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.3).astype(int)
+    y[:2] = [0, 1]
+    first = np.round(rng.normal(size=n) + y, 1)
+    return {
+        "y": y,
+        "a": first,
+        "b": np.round(first + rng.normal(size=n), 1),
+        "g": rng.integers(0, 3, n),
+        "q": np.repeat(np.arange(n // 9), 9),
+        "w": rng.integers(0, 4, n),
+    }
+
+
+def lazy(columns, seed=0, whole=1):
+    """The rows in chunks of any length, empty ones among them, cut at multiples of ``whole``."""
+    rng = np.random.default_rng(seed)
+    n = len(columns["y"]) // whole
+    cuts = np.sort(rng.integers(0, n + 1, 5)) * whole
+    lengths = tuple(np.diff(np.concatenate([[0], cuts, cuts[-1:], [n * whole]])).tolist())
+    return {name: da.from_array(values, chunks=(lengths,)) for name, values in columns.items()}
+
+
+def numbers(value):
+    """All that a result says, as comparable values."""
+    if is_dataclass(value):
+        return numbers(asdict(value))
+    if isinstance(value, dict):
+        return {key: numbers(one) for key, one in value.items()}
+    if isinstance(value, tuple | list):
+        return [numbers(one) for one in value]
+    if isinstance(value, float | np.ndarray):
+        return pytest.approx(np.asarray(value), rel=1e-9, abs=1e-12, nan_ok=True)
+    return value
+
+
+def same(found, expected):
+    assert type(found) is type(expected)
+    for name, value in numbers(expected).items():
+        assert _plain(getattr(found, name)) == value, name
+
+
+def _plain(value):
+    if is_dataclass(value):
+        return asdict(value)
+    if isinstance(value, tuple | list):
+        return [_plain(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return value
+
+
+# What takes collections, on one list and on queries.
+LISTS = {
+    "auc_interval": lambda d: auc_interval(d["y"], d["a"]),
+    "auc_interval, weights": lambda d: auc_interval(d["y"], d["a"], sample_weight=d["w"]),
+    "auc_interval, delong": lambda d: auc_interval(d["y"], d["a"], method="delong", level=0.9),
+    "auc_interval, normal": lambda d: auc_interval(d["y"], d["a"], method="normal"),
+    "linear_rank_interval": lambda d: linear_rank_interval(d["y"], d["a"]),
+    "linear_rank_interval, exponential": lambda d: linear_rank_interval(
+        d["y"], d["a"], phi=Exponential(5.0), conditional=False, normalize="mean"
+    ),
+    "linear_rank_interval, jump": lambda d: linear_rank_interval(
+        d["y"], d["a"], phi=LocalAUC(0.7), conditional=False
+    ),
+    "linear_rank_interval, unbounded": lambda d: linear_rank_interval(
+        d["y"], d["a"], phi=VanDerWaerden()
+    ),
+    "linear_rank_interval, own": lambda d: linear_rank_interval(d["y"], d["a"], phi=np.square),
+    "linear_rank_interval, dkw": lambda d: linear_rank_interval(d["y"], d["a"], method="dkw"),
+    "metric_interval, list": lambda d: metric_interval("bedroc@20", d["y"], d["a"]),
+    "metric_interval, rie": lambda d: metric_interval("enrichment@0.1", d["y"], d["a"]),
+    "partial_auc_interval": lambda d: partial_auc_interval(
+        d["y"], d["a"], max_fpr=0.3, scale="mcclish"
+    ),
+    "precision_at_top_interval": lambda d: precision_at_top_interval(d["y"], d["a"], tau=0.1),
+    "precision_at_top_interval, exact": lambda d: precision_at_top_interval(
+        d["y"], d["a"], tau=0.1, method="exact"
+    ),
+    "roc_band": lambda d: roc_band(d["y"], d["a"]),
+    "unpaired_rank_test": lambda d: unpaired_rank_test(d["y"], d["a"], d["y"], d["b"]),
+    "unpaired_rank_test, random labels": lambda d: unpaired_rank_test(
+        d["y"], d["a"], d["y"], d["b"], measure=Exponential(5.0), conditional=False
+    ),
+}
+QUERIES = {
+    "compare_rankers": lambda d: compare_rankers(
+        d["g"], {"a": d["a"], "b": d["b"]}, measure="ndcg@5", qid=d["q"], random_state=0
+    ),
+    "metric_interval": lambda d: metric_interval("ndcg@5", d["g"], d["a"], qid=d["q"]),
+    "metric_interval, shares": lambda d: metric_interval("success@1", d["y"], d["a"], qid=d["q"]),
+    "metric_interval, bootstrap": lambda d: metric_interval(
+        "ndcg@5", d["g"], d["a"], qid=d["q"], method="bca", random_state=0
+    ),
+    "metric_interval, weights": lambda d: metric_interval(
+        "auc", d["y"], d["a"], qid=d["q"], sample_weight=1 + d["w"]
+    ),
+    "metric_interval, undefined": lambda d: metric_interval(
+        get_measure("ap@5", undefined=0.0), d["y"], d["a"], qid=d["q"]
+    ),
+    "paired_query_test": lambda d: paired_query_test(
+        "ndcg@5", d["g"], d["a"], d["b"], qid=d["q"], random_state=0
+    ),
+    "paired_query_test, wilcoxon": lambda d: paired_query_test(
+        "success@1", d["y"], d["a"], d["b"], qid=d["q"], method="wilcoxon"
+    ),
+    "paired_query_tests": lambda d: paired_query_tests(
+        "ndcg@5", d["g"], {"a": d["a"], "b": d["b"]}, qid=d["q"], method="t"
+    ),
+}
+# What needs the rows.
+ROWS = {
+    "compare_rankers, list": lambda d: compare_rankers(d["y"], {"a": d["a"], "b": d["b"]}),
+    "holm_adjust": lambda d: inference.holm_adjust(d["w"] / 4),
+    "linear_rank_influence": lambda d: inference.linear_rank_influence(d["y"], d["a"]),
+    "linear_rank_interval, bootstrap": lambda d: linear_rank_interval(
+        d["y"], d["a"], method="bootstrap"
+    ),
+    "paired_rank_test": lambda d: inference.paired_rank_test(d["y"], d["a"], d["b"]),
+    "paired_rank_test, one": lambda d: inference.paired_rank_test(
+        np.asarray(d["y"]), np.asarray(d["a"]), d["b"]
+    ),
+    "paired_swap_test": lambda d: inference.paired_swap_test(d["y"], d["a"], d["b"]),
+    "partial_auc_influence": lambda d: inference.partial_auc_influence(d["y"], d["a"]),
+    "two_sample_rank_test": lambda d: inference.two_sample_rank_test(d["a"], d["b"]),
+    # Groups of rows.
+    "auc_interval, groups": lambda d: auc_interval(d["y"], d["a"], groups=d["q"]),
+    "linear_rank_interval, groups": lambda d: linear_rank_interval(d["y"], d["a"], groups=d["q"]),
+    "metric_interval, groups": lambda d: metric_interval("auc", d["y"], d["a"], groups=d["q"]),
+    "metric_interval, groups of queries": lambda d: metric_interval(
+        "ndcg", d["y"], d["a"], qid=d["q"], groups=d["q"]
+    ),
+    "partial_auc_interval, groups": lambda d: partial_auc_interval(d["y"], d["a"], groups=d["q"]),
+    "precision_at_top_interval, groups": lambda d: precision_at_top_interval(
+        d["y"], d["a"], groups=d["q"]
+    ),
+    "roc_band, groups": lambda d: roc_band(d["y"], d["a"], groups=d["q"]),
+    "unpaired_rank_test, groups": lambda d: unpaired_rank_test(
+        d["y"], d["a"], d["y"], d["b"], groups=(d["q"], d["q"])
+    ),
+    "groups alone": lambda d: auc_interval(np.asarray(d["y"]), np.asarray(d["a"]), groups=d["q"]),
+}
+
+
+def test_every_function_takes_collections_or_refuses_them():
+    functions = {
+        name for name in inference.__all__ if inspect.isfunction(getattr(inference, name))
+    }
+    tried = {call.split(",")[0] for call in (*LISTS, *QUERIES, *ROWS)}
+    # Of numbers, and of an accumulator.
+    assert functions - tried == {"auc_sample_size", "accumulator_interval"}
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_of_one_list(name, seed):
+    data = rows(seed)
+    same(LISTS[name](lazy(data, seed)), LISTS[name](data))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("name", QUERIES)
+def test_of_queries(name):
+    data = rows()
+    same(QUERIES[name](lazy(data, whole=9)), QUERIES[name](data))
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_are_refused(name):
+    with pytest.raises(TypeError, match=r"is a dask collection, and .*: pass .*\.compute\(\)"):
+        ROWS[name](lazy(rows()))
+
+
+def test_chunks_of_one_class_and_labels_that_are_words():
+    data = rows()
+    order = np.argsort(data["y"], kind="stable")
+    y, score = np.array(["no", "yes"])[data["y"][order]], data["a"][order].astype(np.float32)
+    found = auc_interval(
+        da.from_array(y, chunks=40), da.from_array(score, chunks=40), pos_label="yes"
+    )
+    same(found, auc_interval(y, score, pos_label="yes"))
+    found = linear_rank_interval(
+        da.from_array(y, chunks=40), da.from_array(score, chunks=33), pos_label="no"
+    )
+    same(found, linear_rank_interval(y, score, pos_label="no"))
+
+
+def test_columns_of_a_dataframe_and_ids_that_are_words():
+    data = rows()
+    frame = pd.DataFrame(data)
+    frame["q"] = "query " + frame["q"].astype(str)
+    chunks = dd.from_pandas(frame, npartitions=1).repartition(divisions=[0, 90, 180, 279, 359])
+    same(auc_interval(chunks.y, chunks.a), auc_interval(frame.y, frame.a))
+    same(
+        metric_interval("ndcg@5", chunks.g, chunks.a, qid=chunks.q),
+        metric_interval("ndcg@5", frame.g, frame.a, qid=frame.q),
+    )
+    same(
+        paired_query_tests("ndcg@5", chunks.g, chunks[["a", "b"]], qid=chunks.q, method="t"),
+        paired_query_tests("ndcg@5", frame.g, frame[["a", "b"]], qid=frame.q, method="t"),
+    )
+
+
+def test_an_array_in_memory_beside_a_collection():
+    data = rows()
+    found = auc_interval(data["y"], lazy(data)["a"])
+    same(found, auc_interval(data["y"], data["a"]))
+
+
+def test_lists_in_rows():
+    rng = np.random.default_rng(0)
+    y, score = rng.integers(0, 2, (40, 7)), rng.normal(size=(40, 7))
+    found = metric_interval(
+        "ndcg@5", da.from_array(y, chunks=(13, 4)), da.from_array(score, chunks=(9, 7))
+    )
+    same(found, metric_interval("ndcg@5", y, score))
+
+
+def test_one_class_only_has_a_warning_as_in_memory():
+    y, score = da.ones(10, chunks=3), da.arange(10, chunks=3)
+    with pytest.warns(UserWarning, match="one class only"):
+        assert np.isnan(auc_interval(y, score).estimate)
+    with pytest.raises(ValueError, match="one class only, with no negative among 10"):
+        linear_rank_interval(y, score)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda d: auc_interval(d["g"], d["a"]), r"chunk \d: .*pass"),
+        (
+            lambda d: auc_interval(d["y"], da.where(d["a"] < 2, d["a"], np.nan)),
+            r"chunk \d: .*y_score is NaN at row \d",
+        ),
+        (lambda d: auc_interval(d["y"], d["a"], sample_weight=d["w"] / 2), "not whole"),
+        (lambda d: auc_interval(d["y"], d["a"], sample_weight=0 * d["w"]), "No row has positive"),
+        (lambda d: metric_interval("ndcg", d["g"], d["a"]), "qid"),
+        (lambda d: linear_rank_interval(d["y"][:, None] + [0, 1], d["a"]), "2 dimensions"),
+        (
+            lambda d: metric_interval(
+                make_measure(lambda y, s: 0.5, name="own", range=(0, 1), influence=lambda y, s: s),
+                d["y"],
+                d["a"],
+            ),
+            "from all rows.*compute",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(lazy(rows()))
+
+
+# ------------------------------------------------------------------------- ranges of scores
+
+
+@pytest.fixture
+def _in_ranges(monkeypatch):
+    monkeypatch.setattr(_of_collections, "FEW_ROWS", 10)
+    monkeypatch.setattr(_of_collections, "ROWS_OF_RANGE", 12)
+
+
+@pytest.mark.usefixtures("_in_ranges")
+@pytest.mark.parametrize("seed", range(4))
+def test_auc_of_ranges(seed, monkeypatch):
+    data = rows(seed)
+    if seed % 2:
+        data["y"] = 1 - data["y"]
+        data["a"] = data["a"].round(0)
+    monkeypatch.setattr(ListOfChunks, "in_one_memory", None)
+    for method in ("wilson", "normal", "delong"):
+        found = auc_interval(*(lazy(data, seed)[name] for name in "ya"), method=method)
+        same(found, auc_interval(data["y"], data["a"], method=method))
+    found = auc_interval(*(lazy(data, seed)[name] for name in "ya"), sample_weight=data["w"])
+    same(found, auc_interval(data["y"], data["a"], sample_weight=data["w"]))
+
+
+@pytest.mark.usefixtures("_in_ranges")
+def test_ranges_in_perfect_order_or_of_one_class():
+    data = rows()
+    columns = lazy({"y": data["y"], "s": data["y"] + np.arange(N) / N})
+    found = auc_interval(columns["y"], columns["s"])
+    same(found, auc_interval(data["y"], data["y"] + np.arange(N) / N))
+    assert found.estimate == 1.0
+    with pytest.warns(UserWarning, match="one class only"):
+        assert np.isnan(auc_interval(0 * columns["y"], columns["s"]).estimate)
+
+
+@pytest.mark.usefixtures("_in_ranges")
+def test_other_intervals_take_one_memory(monkeypatch):
+    data = rows()
+    same(
+        linear_rank_interval(*(lazy(data)[name] for name in "ya")),
+        linear_rank_interval(data["y"], data["a"]),
+    )
+    monkeypatch.setattr(_of_collections, "MOST_ROWS", 100)
+    with pytest.raises(ValueError, match="different rows in one memory: round the scores"):
+        linear_rank_interval(*(lazy(data)[name] for name in "ya"))
+
+
+# --------------------------------------------------------------------------------- accumulators
+
+
+IN_MEMORY = {
+    "auc": auc_interval,
+    "local_auc@0.8": lambda y, s: linear_rank_interval(y, s, phi=LocalAUC(0.8)),
+    "precision@top0.05": lambda y, s: precision_at_top_interval(y, s, tau=0.05),
+    "pnorm@4": lambda y, s: linear_rank_interval(y, s, phi=get_measure("pnorm@4")._phi),
+}
+OF_LISTS = sorted(
+    {name for name in get_measure_names() if get_measure(name).has_influence} | set(IN_MEMORY)
+)
+
+
+@pytest.mark.parametrize("name", OF_LISTS)
+def test_accumulated_list(name):
+    data, rng = rows(3), np.random.default_rng(0)
+    several = [Accumulator(name) for _ in range(4)]
+    for part in np.array_split(rng.permutation(N), 9):
+        several[rng.integers(4)].update(data["y"][part], data["a"][part])
+    merged = pickle.loads(pickle.dumps(several[2])).merge(several[0]).merge(several[3])
+    found = accumulator_interval(merged.merge(several[1]))
+    expected = IN_MEMORY.get(name, lambda y, s: metric_interval(name, y, s))
+    same(found, expected(data["y"], data["a"]))
+
+
+def test_accumulated_weights_are_repetitions():
+    data = rows()
+    twice = np.repeat(np.arange(N), data["w"])
+    for phi in (Exponential(5.0), LocalAUC(0.8)):
+        accumulator = Accumulator(phi).update(data["y"], data["a"], sample_weight=data["w"])
+        expected = linear_rank_interval(data["y"][twice], data["a"][twice], phi=phi)
+        same(accumulator_interval(accumulator), expected)
+    half = Accumulator("auc").update(data["y"], data["a"], sample_weight=data["w"] / 2)
+    with pytest.raises(ValueError, match="not whole"):
+        accumulator_interval(half)
+
+
+def test_accumulated_queries():
+    data = rows()
+    accumulator = Accumulator("ndcg@5")
+    for part in np.array_split(np.arange(N), 8):
+        accumulator.update(data["g"][part], data["a"][part], qid=data["q"][part])
+    expected = metric_interval("ndcg@5", data["g"], data["a"], qid=data["q"], level=0.8)
+    same(accumulator_interval(accumulator, level=0.8), expected)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda y, s, q: Accumulator("auc"), "no row"),
+        (lambda y, s, q: Accumulator("ap").update(y, s), "not known"),
+        (lambda y, s, q: Accumulator("gini").update(y[y == 1], s[y == 1]), "one class only"),
+        (
+            lambda y, s, q: Accumulator("ndcg").update(y, s, qid=q, query_weight=q),
+            "query_weight",
+        ),
+    ],
+)
+def test_accumulators_without_an_interval(make, message):
+    data = rows()
+    with pytest.raises(ValueError, match=message):
+        accumulator_interval(make(data["y"], data["a"], data["q"]))
+
+
+def test_what_is_no_accumulator():
+    with pytest.raises(TypeError, match="must be an Accumulator"):
+        accumulator_interval("auc")
+
+
+@pytest.mark.slow
+def test_on_processes(client):
+    data = rows()
+    same(auc_interval(lazy(data)["y"], lazy(data)["a"]), auc_interval(data["y"], data["a"]))
