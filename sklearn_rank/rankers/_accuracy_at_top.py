@@ -203,7 +203,7 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
 
     Blocks of 32 problems are shared among the workers. Threads share the rows and start at once.
     The backends "loky" and "multiprocessing" of :obj:`joblib.parallel_config` start a process for
-    each worker, which takes about a second, and map arrays of a megabyte or more into all of
+    each worker, which takes a second or two, and map arrays of a megabyte or more into all of
     them; they pay where threads of the same process wait for each other. "dask" sends the rows
     once to each machine, and pays from some minutes of work on. With ``checkpoint``, the
     solutions of dense data take as much room in the folder as the data.

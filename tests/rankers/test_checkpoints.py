@@ -95,6 +95,15 @@ def test_a_fit_goes_on_to_the_same_bits(form, shape, options, tmp_path, killed_a
     assert list((tmp_path / "kept").iterdir()) == []
 
 
+def test_the_forecast_is_of_what_is_left(tmp_path, killed_after, capsys):
+    X, y = rows()
+    ranker = AccuracyAtTopRanker(tau=0.1, C=0.01, checkpoint=tmp_path, verbose=1)
+    killed_after(3, ranker, X, y)
+    capsys.readouterr()
+    ranker.fit(X, y)
+    assert "block 2 of 2: some 0 seconds left" in capsys.readouterr().err
+
+
 def test_a_fit_without_an_end_is_not_cleared(tmp_path, killed_after, solved, monkeypatch):
     X, y = rows()
     ranker = AccuracyAtTopRanker(tau=0.1, C=0.01, checkpoint=str(tmp_path))
