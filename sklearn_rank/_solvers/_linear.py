@@ -11,7 +11,7 @@ import scipy.optimize
 
 from .._typing import FloatArray
 from ._contracts import LossProperties, choose_method
-from ._newton_cg import SmoothProblem, newton_cg
+from ._newton_cg import Report, SmoothProblem, newton_cg
 from ._result import Certificate, SolverResult
 
 __all__ = ["LinearSolution", "RidgeProblem", "solve_linear"]
@@ -73,6 +73,7 @@ def solve_linear(
     max_iter: int = 200,
     start: FloatArray | None = None,
     on_iteration: Callable[[int, float, float], None] | None = None,
+    keep: Callable[[int, FloatArray], None] | None = None,
 ) -> LinearSolution:
     """Minimise a smooth convex loss of linear scores with a ridge penalty.
 
@@ -92,6 +93,9 @@ def solve_linear(
     on_iteration : callable or None, default=None
         Called after each iteration with its number from 1, the objective, and the norm of the
         gradient relative to that at 0.
+    keep : callable or None, default=None
+        Called after each iteration with its number and the parameters, which can be ``start`` of
+        another call: before ``on_iteration`` is.
 
     Returns
     -------
@@ -122,7 +126,7 @@ def solve_linear(
     parameters = zero if start is None else np.array(start, dtype=np.float64)
     n_iter = 0
     if scale > 0:
-        report = _relative(on_iteration, scale)
+        report = _relative(on_iteration, keep, scale)
         solve = _lbfgs if chosen == "lbfgs" else _newton_then_lbfgs
         parameters, n_iter = solve(problem, parameters, tol * scale, max_iter, report)
         value, gradient = problem.value_and_gradient(parameters)
@@ -140,17 +144,22 @@ def solve_linear(
     )
 
 
-_Report = Callable[[int, float, float], None]
+def _relative(
+    on_iteration: Callable[[int, float, float], None] | None,
+    keep: Callable[[int, FloatArray], None] | None,
+    scale: float,
+) -> Report:
+    def report(n_iter: int, value: float, norm: float, parameters: FloatArray) -> None:
+        if keep is not None:
+            keep(n_iter, parameters)
+        if on_iteration is not None:
+            on_iteration(n_iter, value, norm / scale)
 
-
-def _relative(on_iteration: _Report | None, scale: float) -> _Report:
-    if on_iteration is None:
-        return lambda n_iter, value, norm: None
-    return lambda n_iter, value, norm: on_iteration(n_iter, value, norm / scale)
+    return report
 
 
 def _newton_then_lbfgs(
-    problem: RidgeProblem, start: FloatArray, largest: float, max_iter: int, report: _Report
+    problem: RidgeProblem, start: FloatArray, largest: float, max_iter: int, report: Report
 ) -> tuple[FloatArray, int]:
     newton = newton_cg(problem, start, largest, max_iter, report)
     if not newton.stalled or newton.n_iter == max_iter:
@@ -161,13 +170,13 @@ def _newton_then_lbfgs(
         newton.parameters,
         largest,
         max_iter - steps,
-        lambda n_iter, value, norm: report(steps + n_iter, value, norm),
+        lambda n_iter, *found: report(steps + n_iter, *found),
     )
     return parameters, steps + n_more
 
 
 def _lbfgs(
-    problem: RidgeProblem, start: FloatArray, largest: float, max_iter: int, report: _Report
+    problem: RidgeProblem, start: FloatArray, largest: float, max_iter: int, report: Report
 ) -> tuple[FloatArray, int]:
     n_iter = 0
     norm = float("nan")
@@ -182,7 +191,7 @@ def _lbfgs(
         nonlocal n_iter
         n_iter += 1
         # An iteration ends with the evaluation where it leads.
-        report(n_iter, float(intermediate_result.fun), norm)
+        report(n_iter, float(intermediate_result.fun), norm, intermediate_result.x)
 
     result = scipy.optimize.minimize(
         evaluate,

@@ -22,6 +22,7 @@ PATIENCE = 40
 ROUNDING = 1e-13
 
 Solve = Callable[[FloatArray], FloatArray]
+Report = Callable[[int, float, float, FloatArray], None]
 
 
 class SmoothProblem(Protocol):
@@ -75,7 +76,7 @@ def newton_cg(
     start: FloatArray,
     largest: float,
     max_iter: int,
-    report: Callable[[int, float, float], None],
+    report: Report,
 ) -> NewtonResult:
     """Go on until the norm of the gradient is small enough.
 
@@ -90,7 +91,8 @@ def newton_cg(
     max_iter : int
         Largest number of steps.
     report : callable
-        Called after each step with its number from 1, the objective and the gradient's norm.
+        Called after each step with its number from 1, the objective, the gradient's norm and the
+        parameters.
 
     Returns
     -------
@@ -112,7 +114,7 @@ def newton_cg(
         if there is None:
             return NewtonResult(point.parameters, n_iter, not rounded)
         point = there
-        report(n_iter + 1, point.value, float(np.linalg.norm(point.gradient)))
+        report(n_iter + 1, point.value, float(np.linalg.norm(point.gradient)), point.parameters)
     return NewtonResult(point.parameters, max_iter, False)
 
 

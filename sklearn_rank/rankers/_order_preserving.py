@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from functools import partial
 from numbers import Integral, Real
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._checkpoint import Checkpoints, cleared_on_success
 from .._lists import Lists
 from .._row_batches import RowBatches
 from .._sklearn_compat import (
@@ -105,6 +107,10 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     n_jobs : int or None, default=None
         Number of threads that evaluate the loss; None is 1, -1 is all. The result does not depend
         on it.
+    checkpoint : str, path-like or None, default=None
+        Folder that keeps the parameters after each iteration of :meth:`fit`, so that a fit that
+        was killed goes on from there, to the same minimum and certificate. Fits to other data may
+        share it: each has a folder of its own in it, which is deleted when the fit has succeeded.
     verbose : int, default=0
         Whether to write a line for each iteration to the standard error.
 
@@ -234,6 +240,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         "propensity_clip": [Interval(Real, 0, 1, closed="both")],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
+        "checkpoint": [str, os.PathLike, None],
         "verbose": ["verbose"],
     }
 
@@ -255,6 +262,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         warm_start=False,
         single_list=False,
         n_jobs=None,
+        checkpoint=None,
         verbose=0,
     ):
         self.loss = loss
@@ -270,6 +278,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         self.warm_start = warm_start
         self.single_list = single_list
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     @with_callbacks
@@ -333,7 +342,11 @@ n_features)
         ConvergenceWarning
             If the gradient norm misses ``tol``.
         """
-        with restored_on_error(self), ExitStack() as held:
+        with (
+            restored_on_error(self),
+            ExitStack() as held,
+            cleared_on_success(self.checkpoint, type(self).__name__) as checkpoints,
+        ):
             # A fit forgets what partial_fit has seen.
             forget(self, "curvature_", "slope_", "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
@@ -354,7 +367,7 @@ n_features)
             start = None
             if self._warm_start(problem.n_features) is not None:
                 start = self._parameters(loss)
-            self._minimise(problem, start, (X, y))
+            self._minimise(problem, start, (X, y), checkpoints)
             self.loss_ = loss
             self._store_queries(lists)
         return self
@@ -560,9 +573,10 @@ n_features)
         problem: LinearProblem | BlockProblem,
         start: FloatArray | None,
         data: tuple[Any, Any],
+        checkpoints: Checkpoints | None = None,
     ) -> FloatArray:
         """Solve the problem, store its solution, and return the parameters."""
-        solution = ridge_solution(self, problem, start, data)
+        solution = ridge_solution(self, problem, start, data, checkpoints)
         self.coef_ = solution.coef
         return solution.parameters
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from .._checkpoint import Checkpoints
 from .._solvers import (
     BlockProblem,
     LabelProblem,
@@ -16,12 +20,18 @@ from ._fitting import FitProgress, warn_not_converged
 
 __all__ = ["ridge_solution"]
 
+# Name of the parameters in a checkpoint.
+ITERATE = "iterate"
+# Digits that evaluations of one problem share, in whatever order sums are taken.
+SHARED_DIGITS = 8
+
 
 def ridge_solution(
     estimator: Any,
     problem: LinearProblem | BlockProblem | LabelProblem,
     start: FloatArray | None,
     data: tuple[Any, Any],
+    checkpoints: Checkpoints | None = None,
 ) -> LinearSolution:
     """Solve the problem of an estimator, and store its intercepts and certificate there.
 
@@ -35,6 +45,9 @@ def ridge_solution(
         Parameters to start from; None is 0.
     data : tuple of (X, y)
         Training data, handed to the callbacks.
+    checkpoints : Checkpoints or None, default=None
+        Where parameters are kept after each iteration, and from where they are taken if the same
+        problem was left before its end.
 
     Returns
     -------
@@ -42,15 +55,26 @@ def ridge_solution(
         The solution, whose coefficients are for the caller to store.
     """
     progress = FitProgress(estimator, estimator.max_iter, *data, criterion="gradient_norm")
+    done, keep = 0, None
+    if checkpoints is not None:
+        checkpoint = checkpoints.of(*_marks(problem))
+        saved = checkpoint.load(ITERATE)
+        if saved is not None:
+            start, done = saved["parameters"], int(saved["n_iter"])
+
+        def keep(n_iter: int, parameters: FloatArray) -> None:
+            checkpoint.save(ITERATE, parameters=parameters, n_iter=done + n_iter)
+
     solution = solve_linear(
         problem,
         method=estimator.solver,
         tol=estimator.tol,
-        max_iter=estimator.max_iter,
+        max_iter=max(1, estimator.max_iter - done),
         start=start,
-        on_iteration=progress.iteration,
+        on_iteration=lambda n_iter, *found: progress.iteration(done + n_iter, *found),
+        keep=keep,
     )
-    certificate = solution.certificate
+    certificate = replace(solution.certificate, n_iter=done + solution.certificate.n_iter)
     if not certificate.converged:
         warn_not_converged(
             "gradient_norm",
@@ -67,3 +91,15 @@ def ridge_solution(
     estimator.n_iter_ = certificate.n_iter
     progress.done()
     return solution
+
+
+def _marks(problem: LinearProblem | BlockProblem | LabelProblem) -> tuple[Any, ...]:
+    """Numbers by which a problem is known again: its value and gradient at 0, and its penalty.
+
+    They need no copy of the data, which may be anywhere. Parameters of another problem would cost
+    iterations, but lead to the same minimum.
+    """
+    value, gradient = problem.value_and_gradient(np.zeros(problem.n_parameters))
+    size = float(np.linalg.norm(gradient)) or 1.0
+    numbers = [f"{one:.{SHARED_DIGITS}e}" for one in (value, size, problem.alpha)]
+    return *numbers, np.round(gradient / size, SHARED_DIGITS) + 0.0

@@ -26,6 +26,7 @@ from sklearn_rank.datasets import RowBatches
 from sklearn_rank.exceptions import CalibrationWarning, ScorerSetupError
 from sklearn_rank.rankers import _list_cells
 from sklearn_rank.rankers._chunked_lists import ChunkedLists
+from sklearn_rank.rankers._fitting import FitProgress
 
 dask = pytest.importorskip("dask")
 
@@ -372,6 +373,50 @@ def test_a_limit_below_the_largest_utility_is_refused():
     rows = batches(X, y, qid, [9])
     with pytest.raises(ValueError, match="largest utility is 3, but must be at most 2"):
         ranker.fit(rows, rows.y, qid=rows.qid)
+
+
+@pytest.mark.parametrize("form", ["memory", "batches", "chunks"])
+@pytest.mark.parametrize("solver", ["newton-cg", "lbfgs"])
+def test_a_fit_that_was_interrupted_goes_on_from_its_checkpoint(
+    form, solver, tmp_path, monkeypatch
+):
+    X, y, qid, _ = data(11)
+    ends = query_ends(qid)[[11]]
+    given = (X, y, qid)
+    if form == "batches":
+        rows = batches(X, y, qid, CUTS["anywhere"])
+        given = (rows, rows.y, rows.qid)
+    if form == "chunks":
+        given = tuple(chunked(one, ends) for one in given)
+    made = {"loss": "pointwise_logistic", "alpha": 1e-4, "solver": solver, "tol": 1e-7}
+    expected = OrderPreservingRanker(**made).fit(given[0], given[1], qid=given[2])
+    ranker = OrderPreservingRanker(**made, checkpoint=tmp_path)
+    told = []
+
+    def interrupted(self, n_iter, objective, certificate):
+        told.append(n_iter)
+        if len(told) == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FitProgress, "iteration", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ranker.fit(given[0], given[1], qid=given[2])
+        assert not hasattr(ranker, "coef_")
+        (folder,) = tmp_path.iterdir()
+        # Other data have a folder of their own, and begin at the beginning.
+        told[:] = ["other"] * 5
+        ranker.fit(X[::-1], y, qid=qid)
+        assert told[5] == 1
+        assert list(tmp_path.iterdir()) == [folder]
+        told[:] = ["same"] * 5
+        ranker.fit(given[0], given[1], qid=given[2])
+        assert told[5] == 4
+    assert ranker.gradient_norm_ <= ranker.tol
+    np.testing.assert_allclose(ranker.coef_, expected.coef_, rtol=1e-4, atol=1e-6)
+    assert ranker.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+    assert ranker.n_iter_ == told[-1]
+    assert not list(tmp_path.iterdir())
 
 
 def test_losses_that_are_not_order_preserving_warn():
