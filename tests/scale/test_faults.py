@@ -245,7 +245,7 @@ def kept_by_workers(client, seed=0):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of the size of files are of POSIX")
-@pytest.mark.parametrize("largest_file", [350_000, None], ids=["full disk", "disk"])
+@pytest.mark.parametrize("largest_file", [None, 350_000], ids=["disk", "full disk"])
 def test_a_full_spill_folder_leaves_the_number_right(client, spilling, largest_file):
     spilling(500_000, largest_file)
     chunks, rows = kept_by_workers(client)
