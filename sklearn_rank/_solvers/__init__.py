@@ -7,6 +7,7 @@ from ._accuracy_at_top import (
     solve_accuracy_at_top,
 )
 from ._block_problem import BlockProblem, Blocks
+from ._blocked_design import BlockedDesign
 from ._candidates import (
     CandidateSolutions,
     CandidateValues,
@@ -14,17 +15,19 @@ from ._candidates import (
     Top,
     solve_candidates,
 )
+from ._chunked_design import ChunkedDesign, ChunkOfRows
 from ._collapse import collapses, largest_collapsing_mass
 from ._columns import by_columns
 from ._contracts import LossOfScores, choose_method
 from ._cutting_planes import CuttingPlaneResult, Planes, solve_cutting_planes
-from ._design import Design, as_design, as_kernel_design
+from ._design import Design, InMemoryDesign, as_design, as_kernel_design
 from ._difference_losses import DifferenceLoss, Hinge, Linear, LogisticLoss, SquaredHinge
 from ._hinge import BlockHingeProblem, HingeProblem, solve_linear_hinge
 from ._kernel import KernelFactor, check_definite, factorise_kernel, factorise_kernel_matrix
 from ._label_problem import LabelProblem
 from ._linear import LinearSolution, solve_linear
 from ._linear_problem import LinearProblem, Quadratic, quadratic_expansion
+from ._logistic_regression import solve_logistic_regression
 from ._newton import solve_pivots_newton
 from ._p_norm_push import PNormPushProblem, solve_p_norm_push
 from ._pivot_problem import PivotProblem, most_blocks
@@ -56,11 +59,14 @@ __all__ = [
     "AccuracyAtTopSolution",
     "BlockHingeProblem",
     "BlockProblem",
+    "BlockedDesign",
     "Blocks",
     "Boosting",
     "CandidateSolutions",
     "CandidateValues",
     "Certificate",
+    "ChunkOfRows",
+    "ChunkedDesign",
     "CumulatedPhi",
     "CuttingPlaneResult",
     "Design",
@@ -71,6 +77,7 @@ __all__ = [
     "Found",
     "Hinge",
     "HingeProblem",
+    "InMemoryDesign",
     "KernelFactor",
     "LabelProblem",
     "Linear",
@@ -127,6 +134,7 @@ __all__ = [
     "solve_cutting_planes",
     "solve_linear",
     "solve_linear_hinge",
+    "solve_logistic_regression",
     "solve_p_norm_push",
     "solve_pivots_newton",
     "solve_top_push",

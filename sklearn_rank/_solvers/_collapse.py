@@ -41,7 +41,9 @@ def collapses(problem: TopPushProblem) -> bool:
         Whether the two are one to 1e-6 of the spread of the rows.
     """
     share = problem.cost / problem.cost.sum()
-    centre = problem.design.rows(problem.positive).pull_back(share)
+    by_row = np.zeros(problem.design.shape[0])
+    by_row[problem.positive] = share
+    centre = problem.design.pull_back(by_row)
     squares = problem.design.squared_norms() - 2.0 * problem.design.scores(centre)
     squares = squares[problem.reference] + centre @ centre
     near = 0.5 * NEAR**2 * float(np.mean(np.maximum(squares, 0.0)))

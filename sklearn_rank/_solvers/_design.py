@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +25,7 @@ __all__ = [
 
 
 # Rows of which a copy is made at a time where one is needed.
-COPIED_ROWS = 8192
+COPIED_ROWS = 2048
 
 
 class CompiledArrays(NamedTuple):
@@ -110,7 +110,8 @@ class Design(ABC):
     def gram(self, weight: FloatArray | None = None) -> FloatArray:
         """Weighted sum of the outer products of the rows, ``X.T @ diag(weight) @ X``.
 
-        O(n_rows n_features^2) time for dense rows, O(n_features^2) memory beside a weighted copy.
+        O(n_rows n_features^2) time for dense rows, O(n_features^2) memory beside weighted copies
+        of some thousands of rows.
 
         Parameters
         ----------
@@ -164,6 +165,44 @@ class Design(ABC):
         ndarray of shape (n_rows,)
             The squares.
         """
+
+    # What solvers ask for together, which rows that are read for each product answer at once.
+
+    def scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Score the rows, and sum the absolute terms of each score.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (n_features,)
+            Weights.
+
+        Returns
+        -------
+        scores, terms : ndarray of shape (n_rows,)
+            :meth:`scores` and :meth:`absolute_scores`.
+        """
+        return self.scores(coef), self.absolute_scores(coef)
+
+    def gram_and_sums(
+        self, weight: FloatArray, by_row: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Weighted sum of the outer products of the rows, and sums of the rows with factors.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n_rows,)
+            Factor of each row in the outer products.
+        by_row : ndarray of shape (n_rows, k)
+            Factors of the rows, several vectors as columns.
+
+        Returns
+        -------
+        gram : ndarray of shape (n_features, n_features)
+            :meth:`gram`.
+        sums : ndarray of shape (n_features, k)
+            :meth:`pull_back`.
+        """
+        return self.gram(weight), self.pull_back(by_row)
 
 
 class InMemoryDesign(Design):
@@ -245,13 +284,15 @@ class InMemoryDesign(Design):
         return self.moved(np.asarray(self._matrix.mean(axis=0)))
 
     @abstractmethod
-    def moved(self, origin: FloatArray) -> InMemoryDesign:
+    def moved(self, origin: FloatArray, *, copy: bool = True) -> InMemoryDesign:
         """Move the origin of dense rows; sparse ones stay as they are.
 
         Parameters
         ----------
         origin : ndarray of shape (n_features,)
             What is subtracted from each row.
+        copy : bool, default=True
+            Whether the rows are copied, and not written to.
 
         Returns
         -------
@@ -288,18 +329,27 @@ class DenseDesign(InMemoryDesign):
 
     def gram(self, weight: FloatArray | None = None) -> FloatArray:
         X = self._matrix
-        return np.asarray((X if weight is None else X * weight[:, np.newaxis]).T @ X)
+        if weight is None:
+            return np.asarray(X.T @ X)
+        total = np.zeros((X.shape[1], X.shape[1]))
+        # In parts, so that no copy of all rows is made.
+        for start in range(0, len(X), COPIED_ROWS):
+            part = slice(start, start + COPIED_ROWS)
+            rows, factor = _weighted(X[part], weight[part])
+            total += (rows * factor[:, np.newaxis]).T @ rows
+        return total
 
     def row_gram(self, index: IntArray) -> FloatArray:
         rows = self._matrix[index]
         return np.asarray(rows @ rows.T)
 
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
-        sums = np.empty(len(self._matrix))
-        # In parts, so that no copy of all rows is made.
-        for start in range(0, len(sums), COPIED_ROWS):
-            part = slice(start, start + COPIED_ROWS)
-            sums[part] = np.abs(self._matrix[part]) @ np.abs(coef)
+        X, sums, coef = self._matrix, np.empty(len(self._matrix)), np.abs(coef)
+        order: Literal["C", "F"] = "C" if X.flags.c_contiguous else "F"
+        copied = np.empty((min(COPIED_ROWS, len(X)), X.shape[1]), order=order)
+        for start in range(0, len(X), COPIED_ROWS):
+            rows = X[start : start + COPIED_ROWS]
+            sums[start : start + len(rows)] = np.abs(rows, out=copied[: len(rows)]) @ coef
         return sums
 
     def squared_norms(self) -> FloatArray:
@@ -314,8 +364,8 @@ class DenseDesign(InMemoryDesign):
     def row_keys(self) -> list[Any]:
         return [row.tobytes() for row in self._matrix]
 
-    def moved(self, origin: FloatArray) -> DenseDesign:
-        return DenseDesign(self._matrix - origin)
+    def moved(self, origin: FloatArray, *, copy: bool = True) -> DenseDesign:
+        return DenseDesign(np.subtract(self._matrix, origin, out=None if copy else self._matrix))
 
     @cached_property
     def _columns(self) -> FloatArray:
@@ -335,20 +385,26 @@ class KernelDesign(DenseDesign):
     ----------
     matrix : ndarray of shape (n_rows, rank)
         The coordinates.
-    values : ndarray of shape (n_rows, n_rows)
+    values : ndarray of shape (n_points, n_points)
         Values of the kernel.
+    points : ndarray of shape (n_rows,) or None, default=None
+        Which of the points the rows are; None is all.
     """
 
-    def __init__(self, matrix: FloatArray, values: FloatArray) -> None:
+    def __init__(
+        self, matrix: FloatArray, values: FloatArray, points: IntArray | None = None
+    ) -> None:
         super().__init__(matrix)
         self._values = values
+        self._points = np.arange(len(values)) if points is None else points
 
-    def rows(self, index: Any) -> DenseDesign:
-        """Take some rows, their inner products not known."""
-        return DenseDesign(self._matrix[index])
+    def rows(self, index: Any) -> KernelDesign:
+        """Take some rows; see :meth:`Design.rows`."""
+        return KernelDesign(self._matrix[index], self._values, self._points[index])
 
     def row_gram(self, index: IntArray) -> FloatArray:
-        return self._values[np.ix_(index, index)]
+        points = self._points[index]
+        return self._values[np.ix_(points, points)]
 
 
 class SparseDesign(InMemoryDesign):
@@ -363,8 +419,10 @@ class SparseDesign(InMemoryDesign):
     is_dense = False
 
     def gram(self, weight: FloatArray | None = None) -> FloatArray:
-        X = self._matrix
-        weighted = X if weight is None else X.multiply(weight[:, np.newaxis]).tocsr()
+        X = weighted = self._matrix
+        if weight is not None:
+            X, factor = _weighted(X, weight)
+            weighted = X.multiply(factor[:, np.newaxis]).tocsr()
         return np.asarray((weighted.T @ X).toarray())
 
     def row_gram(self, index: IntArray) -> FloatArray:
@@ -395,13 +453,19 @@ class SparseDesign(InMemoryDesign):
             for start, stop in pairwise(X.indptr)
         ]
 
-    def moved(self, origin: FloatArray) -> SparseDesign:
+    def moved(self, origin: FloatArray, *, copy: bool = True) -> SparseDesign:
         return self
 
     def compiled_arrays(self, *, by_columns: bool = False) -> CompiledArrays:
         X, none = self._matrix, np.empty((0, 0))
         indices = X.indices.astype(np.int32, copy=False)
         return CompiledArrays(none, none, X.data, indices, X.indptr.astype(np.int32, copy=False))
+
+
+def _weighted(X: Any, weight: FloatArray) -> tuple[Any, FloatArray]:
+    """Rows whose weight is not 0 where these are few, else all, and their weights."""
+    used = np.flatnonzero(weight)
+    return (X[used], weight[used]) if 2 * len(used) < len(weight) else (X, weight)
 
 
 def as_design(X: Any) -> Design:

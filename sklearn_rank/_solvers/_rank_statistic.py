@@ -102,29 +102,29 @@ class RankStatisticProblem:
     phi : CumulatedPhi
         The function of the ranks.
     exact : callable
-        The statistic itself, of weights of the features.
+        The statistic itself, of the scores of the rows and the sums of their absolute terms.
     """
 
     design: Design
     positive: BoolArray
     weight: FloatArray
     phi: CumulatedPhi
-    exact: Callable[[FloatArray], float]
+    exact: Callable[[FloatArray, FloatArray], float]
 
-    def spread(self, coef: FloatArray) -> float:
-        """Standard deviation of the scores of weights of the features; 0 if it is rounding.
+    def spread(self, scores: FloatArray) -> float:
+        """Standard deviation of scores; 0 if it is rounding.
 
         Parameters
         ----------
-        coef : ndarray of shape (n_features,)
-            The weights.
+        scores : ndarray of shape (n,)
+            The scores.
 
         Returns
         -------
         float
             The standard deviation.
         """
-        scores, share = self.design.scores(coef), self.weight / self.weight.sum()
+        share = self.weight / self.weight.sum()
         spread = float(np.sqrt(share @ (scores - share @ scores) ** 2))
         return spread if spread > LEAST_SPREAD * float(np.abs(scores).max()) else 0.0
 
@@ -240,11 +240,13 @@ def maximise_rank_statistic(
     RankStatisticSolution
         Weights of no smaller statistic than the start's.
     """
-    spread = problem.spread(start)
+    seen = _Seen(problem.design)
+    spread = problem.spread(seen.scores(start))
     if not spread > 0.0:
-        value = problem.exact(start)
+        value = problem.exact(*seen.scores_with_terms(start))
         return RankStatisticSolution(start, Certificate(value), start_value=value)
-    climb = _Climb(problem, start / spread, search, on_iteration)
+    seen.scale(1.0 / spread)
+    climb = _Climb(problem, seen, start * (1.0 / spread), search, on_iteration)
     for run in range(search.n_init):
         climb.run(run)
     best = climb.best
@@ -254,21 +256,45 @@ def maximise_rank_statistic(
         n_iter=climb.n_iter,
         converged=climb.at_rest,
     )
-    coef = best.coef / problem.spread(best.coef)
+    coef = best.coef / best.spread
     return RankStatisticSolution(coef, certificate, start_value=climb.start_value)
+
+
+class _Seen:
+    """Scores of the weights that were looked at last, which are asked for again."""
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+        self._coef, self._found = np.empty(0), (np.empty(0), np.empty(0))
+
+    def scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        if not np.array_equal(coef, self._coef):
+            self._coef, self._found = coef.copy(), self._design.scores_with_terms(coef)
+        return self._found
+
+    def scores(self, coef: FloatArray) -> FloatArray:
+        return self.scores_with_terms(coef)[0]
+
+    def scale(self, factor: float) -> None:
+        """Go from the last weights to a multiple of them."""
+        self._coef = self._coef * factor
+        self._found = self._found[0] * factor, self._found[1] * factor
 
 
 class _Best:
     """The best of what was looked at by the exact statistic."""
 
-    def __init__(self, exact: Callable[[FloatArray], float], start: FloatArray) -> None:
-        self._exact = exact
-        self.coef, self.value, self.run = start, exact(start), -1
+    def __init__(self, problem: RankStatisticProblem, seen: _Seen, start: FloatArray) -> None:
+        self._problem, self._seen = problem, seen
+        self.value = -np.inf
+        self.look_at(start, -1)
 
     def look_at(self, coef: FloatArray, run: int) -> None:
-        value = self._exact(coef)
+        scores, terms = self._seen.scores_with_terms(coef)
+        value = self._problem.exact(scores, terms)
         if value > self.value + ROUNDING:
             self.coef, self.value, self.run = coef, value, run
+            self.spread = self._problem.spread(scores)
 
 
 class _Climb:
@@ -277,18 +303,20 @@ class _Climb:
     def __init__(
         self,
         problem: RankStatisticProblem,
+        seen: _Seen,
         start: FloatArray,
         search: Search,
         on_iteration: Callable[[int, float, float], None] | None,
     ) -> None:
-        self._problem, self._search, self._told = problem, search, on_iteration
+        self._problem, self._seen = problem, seen
+        self._search, self._told = search, on_iteration
         self._basis = _whitening(problem.design, problem.weight)
         self._origin = start
         if self._basis is not None:
             self._origin = scipy.linalg.lstsq(self._basis, start)[0]
-        scores = problem.design.scores(start)
+        scores = seen.scores(start)
         self._anchor = scores - problem.weight @ scores / problem.weight.sum()
-        self.best = _Best(problem.exact, start)
+        self.best = _Best(problem, seen, start)
         self.start_value = self.best.value
         self.n_iter, self.at_rest = 0, True
         self.steepness: list[float] = []
@@ -345,7 +373,7 @@ class _Climb:
     def _value_and_gradient(self, place: FloatArray, bandwidth: float) -> tuple[float, FloatArray]:
         """Smoothed statistic and what the anchor adds, and their gradient."""
         problem, design = self._problem, self._problem.design
-        scores = design.scores(self._coef(place))
+        scores = self._seen.scores(self._coef(place))
         value, slopes = problem.smoothed(scores, bandwidth)
         share = problem.weight / problem.weight.sum()
         centred = scores - share @ scores
@@ -366,7 +394,7 @@ def _whitening(design: Design, weight: FloatArray) -> FloatArray | None:
     if design.shape[1] > LARGEST_WHITENED:
         return None
     share = weight / weight.sum()
-    mean = design.pull_back(share)
-    variance, basis = scipy.linalg.eigh(design.gram(share) - np.outer(mean, mean))
+    gram, mean = design.gram_and_sums(share, share[:, np.newaxis])
+    variance, basis = scipy.linalg.eigh(gram - mean @ mean.T)
     kept = variance > LEAST_VARIANCE * variance[-1]
     return np.asarray(basis[:, kept] / np.sqrt(variance[kept]))

@@ -9,16 +9,13 @@ import numpy as np
 import scipy.linalg
 
 from .._typing import FloatArray
-from ._design import Design
+from ._design import Design, InMemoryDesign
 from ._result import Certificate, SolverResult, relative_gap
 
 __all__ = ["Curvature", "ScoreFunction", "minimise_with_ridge"]
 
 # Features up to which the second derivatives are summed up in a matrix and factorised.
 LARGEST_FACTOR = 1000
-
-# Entries of the rows that are weighted at a time for that matrix.
-BLOCK = 2**18
 
 # A direction by conjugate gradients leaves at most this share of the gradient.
 FORCING = 0.1
@@ -79,6 +76,7 @@ def minimise_with_ridge(
     tol: float,
     max_iter: int,
     on_iteration: Callable[[int, float, float], None] | None = None,
+    start: FloatArray | None = None,
 ) -> SolverResult:
     """Minimise ``1 / 2 ||w||**2 + f(X w)``.
 
@@ -98,18 +96,29 @@ def minimise_with_ridge(
         Largest number of steps.
     on_iteration : callable or None, default=None
         Called after each step with its number from 1, the objective and the relative gap.
+    start : ndarray of shape (n_features,) or None, default=None
+        Where to start; None is 0.
 
     Returns
     -------
     SolverResult
         The solution, and its certificate. A gap that rounding of the objective hides is 0.
     """
-    coef = np.zeros(design.shape[1])
-    point = _at(function, coef, np.zeros(design.shape[0]))
+    if start is None:
+        point = _at(function, np.zeros(design.shape[1]), np.zeros(design.shape[0]))
+    else:
+        point = _at(function, start, design.scores(start))
     hidden = np.finfo(np.float64).eps * function.scale
     n_iter = 0
     while True:
-        gradient = point.coef + design.pull_back(point.slopes)
+        curvature = sums = None
+        if design.shape[1] <= LARGEST_FACTOR and not isinstance(design, InMemoryDesign):
+            # Where each product reads the rows again, one reading serves all.
+            curvature = function.curvature(point.scores)
+            sums = _sums(design, curvature, point.slopes)
+            gradient = point.coef + sums[1][:, -1]
+        else:
+            gradient = point.coef + design.pull_back(point.slopes)
         gap = 0.5 * float(gradient @ gradient)
         bound = point.value if gap <= hidden else point.value - gap
         share = float(relative_gap(point.value, bound))
@@ -118,7 +127,8 @@ def minimise_with_ridge(
         # Weights of 0 may be within the tolerance, but have no order.
         if (share <= tol and (n_iter or not gradient.any())) or n_iter == max_iter:
             break
-        step = _direction(design, function.curvature(point.scores), gradient)
+        curvature = curvature or function.curvature(point.scores)
+        step = _direction(design, curvature, gradient, sums)
         there = _along(function, point, step, design.scores(step))
         if there is None:
             break
@@ -146,6 +156,9 @@ def _along(
         return float(there.coef @ step) + float(there.slopes @ of_step)
 
     first = slope_at(point)
+    if not first < 0.0:
+        # The gradient is rounding.
+        return None
     length, low, high = 1.0, 0.0, np.inf
     low_slope, high_slope = first, np.inf
     allowed = ROUNDING * (abs(point.value) + function.scale)
@@ -169,11 +182,25 @@ def _along(
     return None
 
 
-def _direction(design: Design, curvature: Curvature, gradient: FloatArray) -> FloatArray:
+def _sums(
+    design: Design, curvature: Curvature, *by_row: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Weighted Gram matrix of the rows, and their sums with what is subtracted and with others."""
+    columns = np.column_stack([*curvature.subtracted, *by_row])
+    return design.gram_and_sums(curvature.diagonal, columns)
+
+
+def _direction(
+    design: Design,
+    curvature: Curvature,
+    gradient: FloatArray,
+    sums: tuple[FloatArray, FloatArray] | None,
+) -> FloatArray:
     """Solve Newton's system, exactly or to a share of the gradient."""
     solve = None
     if len(gradient) <= LARGEST_FACTOR:
-        solve = _factorised(design, curvature)
+        matrix, pulled = _sums(design, curvature) if sums is None else sums
+        solve = _factorised(matrix, pulled[:, : len(curvature.subtracted)])
         if curvature.is_exact:
             return -solve(gradient)
 
@@ -184,17 +211,10 @@ def _direction(design: Design, curvature: Curvature, gradient: FloatArray) -> Fl
     return _conjugate_gradients(product, gradient, solve)
 
 
-def _factorised(design: Design, curvature: Curvature) -> Callable[[FloatArray], FloatArray]:
+def _factorised(matrix: FloatArray, pulled: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """Solver of the system of the approximate second derivatives."""
-    n_rows, n_features = design.shape
-    matrix = np.eye(n_features)
-    rows = max(1, BLOCK // max(1, n_features))
-    for start in range(0, n_rows, rows):
-        some = slice(start, start + rows)
-        matrix += design.rows(some).gram(curvature.diagonal[some])
-    for vector in curvature.subtracted:
-        pulled = design.pull_back(vector)
-        matrix -= np.outer(pulled, pulled)
+    matrix = matrix - pulled @ pulled.T
+    matrix[np.diag_indices_from(matrix)] += 1.0
     # What is subtracted is at most what was added, but for rounding.
     ridge = np.finfo(np.float64).eps * float(np.trace(matrix))
     while True:

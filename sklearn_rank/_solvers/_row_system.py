@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, cg
 
-from .._typing import FloatArray, IntArray
+from .._typing import FloatArray
 from ._design import Design
 
 __all__ = ["RowSystem"]
@@ -25,14 +25,17 @@ class RowSystem:
 
     Parameters
     ----------
-    design : Design
-        Rows, of which X is some.
-    index : ndarray of shape (n_rows,)
-        Which ones.
-    copies : list of (Design, slice)
-        X in parts that are at hand, and which rows each part is.
+    rows : Design
+        The rows X.
     weight : ndarray of shape (n_rows,)
         Non-negative weights.
+    by_row : ndarray of shape (n_rows, k)
+        Factors of the rows in sums that are wanted, too.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (n_features, k)
+        ``X' by_row``.
 
     Notes
     -----
@@ -41,31 +44,23 @@ class RowSystem:
     each step of conjugate gradients.
     """
 
-    def __init__(
-        self,
-        design: Design,
-        index: IntArray,
-        copies: list[tuple[Design, slice]],
-        weight: FloatArray,
-    ) -> None:
-        self._copies, self._weight = copies, weight
-        n_features = design.shape[1]
+    def __init__(self, rows: Design, weight: FloatArray, by_row: FloatArray) -> None:
+        self._all_rows, self._weight = rows, weight
         self._by_features: FloatArray | None = None
         self._by_rows: FloatArray | None = None
-        if n_features <= MOST_FEATURES:
-            matrix = np.zeros((n_features, n_features))
-            for rows, part in copies:
-                matrix += _gram(rows, weight[part])
+        if rows.shape[1] <= MOST_FEATURES:
+            matrix, self.sums = rows.gram_and_sums(weight, by_row)
             matrix[np.diag_indices_from(matrix)] += 1.0
             self._by_features = scipy.linalg.cholesky(
                 matrix, lower=True, overwrite_a=True, check_finite=False
             )
             return
+        self.sums = rows.pull_back(by_row)
         kept = np.flatnonzero(weight > NEGLIGIBLE * weight.max(initial=0.0))
         if len(kept) <= MOST_ROWS:
             self._root = np.sqrt(weight[kept])
-            self._rows = design.rows(index[kept])
-            matrix = design.row_gram(index[kept])
+            self._rows = rows.rows(kept)
+            matrix = rows.row_gram(kept)
             matrix = matrix * self._root[:, np.newaxis] * self._root
             matrix[np.diag_indices_from(matrix)] += 1.0
             self._by_rows = scipy.linalg.cholesky(
@@ -90,25 +85,15 @@ class RowSystem:
         if self._by_rows is not None:
             root = self._root[:, np.newaxis]
             inner = _solved(self._by_rows, root * self._rows.scores(right))
-            pulled = [self._rows.pull_back(column) for column in (root * inner).T]
-            return right - np.column_stack(pulled)
+            return right - self._rows.pull_back(root * inner)
         n = len(right)
         operator = LinearOperator((n, n), matvec=self._product, dtype=np.float64)
         columns = [cg(operator, column, rtol=1e-10, maxiter=10 * n + 100)[0] for column in right.T]
         return np.column_stack(columns)
 
     def _product(self, vector: FloatArray) -> FloatArray:
-        result = vector.copy()
-        for rows, part in self._copies:
-            result += rows.pull_back(self._weight[part] * rows.scores(vector))
-        return result
-
-
-def _gram(rows: Design, weight: FloatArray) -> FloatArray:
-    used = np.flatnonzero(weight)
-    if 2 * len(used) < len(weight):
-        return rows.rows(used).gram(weight[used])
-    return rows.gram(weight)
+        rows = self._all_rows
+        return vector + rows.pull_back(self._weight * rows.scores(vector))
 
 
 def _solved(factor: FloatArray, right: FloatArray) -> FloatArray:

@@ -184,15 +184,11 @@ class _Bordered:
         self.divisor = state.excess * gamma + state.beta * state.xi
         self.m = state.kappa * state.beta * state.xi / self.divisor
         part = state.part
-        self.system = part.system(self.h, self.g)
         none_pos, none_ref = np.zeros_like(self.h), np.zeros_like(self.g)
-        self.pulled = np.column_stack(
-            (
-                part.difference(self.h, none_ref),
-                -part.difference(none_pos, self.g),
-                -part.difference(none_pos, self.m),
-            )
+        self.system = part.system(
+            self.h, self.g, (self.h, none_ref), (none_pos, -self.g), (none_pos, -self.m)
         )
+        self.pulled = self.system.sums
         self.solved = self.system.solve(self.pulled)
         # A row and a column each for dT, deta, dA.
         h, g, m = self.h.sum(), self.g.sum(), self.m.sum()

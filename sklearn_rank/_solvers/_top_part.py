@@ -85,7 +85,10 @@ def not_worse(objective: float, best: float) -> bool:
 
 
 class TopPart:
-    """The problem with T of some of its rows alone, in copies of the rows that it needs.
+    """The problem with T of some of its rows alone.
+
+    The rows that it needs, the positives and those that T is of, are copied where the design
+    copies so many; else each product meets all rows of the design.
 
     Parameters
     ----------
@@ -96,48 +99,58 @@ class TopPart:
     """
 
     def __init__(self, problem: TopPushProblem, kept: BoolArray) -> None:
-        self.problem, self.kept = problem, kept
-        self.functional = problem.top.part(kept)
-        self.reference = problem.reference[kept]
-        # Only differences of scores count: the origin may be where it costs no digits.
+        self.problem = problem
         self._origin: FloatArray | None = None
-        if problem.design.shape[1] <= MOST_FEATURES:
-            share = problem.cost / problem.cost.sum()
-            self._origin = problem.design.rows(problem.positive).pull_back(share)
-        self.positives = self._rows(problem.positive)
-        self.references = self._rows(self.reference)
-
-    def _rows(self, index: IntArray) -> Design:
-        rows = self.problem.design.rows(index)
-        if self._origin is not None and isinstance(rows, InMemoryDesign):
-            return rows.moved(self._origin)
-        return rows
+        self._take(kept)
 
     def keep(self, kept: BoolArray) -> None:
         """Let T be of other rows."""
-        self.kept, self.functional = kept, self.problem.top.part(kept)
-        self.reference = self.problem.reference[kept]
-        self.references = self._rows(self.reference)
+        # Never two copies at a time.
+        del self._rows
+        self._take(kept)
+
+    def _take(self, kept: BoolArray) -> None:
+        problem = self.problem
+        self.kept, self.functional = kept, problem.top.part(kept)
+        reference = problem.reference[kept]
+        needed = np.union1d(problem.positive, reference)
+        self._positive = np.searchsorted(needed, problem.positive)
+        self._reference = np.searchsorted(needed, reference)
+        self._n_rows = len(needed)
+        rows = problem.design.rows(needed)
+        if rows.shape[1] <= MOST_FEATURES and isinstance(rows, InMemoryDesign):
+            if self._origin is None:
+                share = self._joined(problem.cost / problem.cost.sum(), np.zeros(len(reference)))
+                self._origin = rows.pull_back(share)
+            # Only differences of scores count: the origin may be where it costs no digits.
+            rows = rows.moved(self._origin, copy=False)
+        self._rows = rows
 
     def scores(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Score the positives and the rows that T is of."""
-        return self.positives.scores(coef), self.references.scores(coef)
+        scores = self._rows.scores(coef)
+        return scores[self._positive], scores[self._reference]
 
     def difference(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
         """Sum the positives with factors, less the rows that T is of with theirs."""
-        used = np.flatnonzero(reference)
-        if 2 * len(used) < len(reference):
-            pulled = self.references.rows(used).pull_back(reference[used])
-        else:
-            pulled = self.references.pull_back(reference)
-        return self.positives.pull_back(positive) - pulled
+        return self._rows.pull_back(self._joined(positive, -reference))
 
-    def system(self, positive: FloatArray, reference: FloatArray) -> RowSystem:
-        """Matrix of Newton's method, given the weights of the rows."""
-        n_pos = len(positive)
-        index = np.append(self.problem.positive, self.reference)
-        copies = [(self.positives, slice(0, n_pos)), (self.references, slice(n_pos, len(index)))]
-        return RowSystem(self.problem.design, index, copies, np.append(positive, reference))
+    def system(
+        self,
+        positive: FloatArray,
+        reference: FloatArray,
+        *differences: tuple[FloatArray, FloatArray],
+    ) -> RowSystem:
+        """Matrix of Newton's method, given the weights of the rows, and differences of rows."""
+        by_row = [self._joined(of_positives, -others) for of_positives, others in differences]
+        return RowSystem(self._rows, self._joined(positive, reference), np.column_stack(by_row))
+
+    def _joined(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
+        """Factors of the rows here, some of which may be positive and what T is of."""
+        by_row = np.zeros(self._n_rows)
+        by_row[self._positive] = positive
+        by_row[self._reference] += reference
+        return by_row
 
     def objective(self, coef: FloatArray, positive: FloatArray, reference: FloatArray) -> float:
         """Evaluate the objective, given the scores."""

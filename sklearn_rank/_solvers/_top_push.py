@@ -81,7 +81,8 @@ def solve_top_push(
     Notes
     -----
     A step costs O(r d^2 + d^3) for d features and r rows that are positive or score high, a set of
-    rows one product with all rows. Memory: copies of these r rows.
+    rows one product with all rows. Memory: copies of these r rows, where the design copies so
+    many; else a step takes some products with all rows.
     """
     n_rows, n_features = problem.design.shape
     # No solution is worse than 0, which is the best one more often than one would think.
@@ -148,11 +149,14 @@ def sampled(problem: TopPushProblem) -> TopPushProblem | None:
     if stride < 2:
         return None
     of_positives = max(1, min(stride, len(problem.positive) // SAMPLED_POSITIVES))
+    positive, reference = problem.positive[::of_positives], problem.reference[::stride]
+    needed = np.union1d(positive, reference)
     return replace(
         problem,
-        positive=problem.positive[::of_positives],
+        design=problem.design.rows(needed),
+        positive=np.searchsorted(needed, positive),
         cost=of_positives * problem.cost[::of_positives],
-        reference=problem.reference[::stride],
+        reference=np.searchsorted(needed, reference),
         top=problem.top.sample(stride),
     )
 

@@ -118,9 +118,13 @@ def _direction(part: TopPart, gradient: FloatArray, values: _Values) -> _Point:
     the rows by the slopes of T.
     """
     curvature = values.total * values.top.curvature
-    system = part.system(values.loss.curvature, curvature)
-    centre = -part.difference(np.zeros_like(values.loss.slope), values.top.slope)
-    summed = part.difference(values.loss.curvature, -curvature)
+    system = part.system(
+        values.loss.curvature,
+        curvature,
+        (np.zeros_like(values.loss.slope), -values.top.slope),
+        (values.loss.curvature, -curvature),
+    )
+    centre, summed = system.sums.T
     total = float(values.loss.curvature.sum() + curvature.sum())
     known, by_sum, by_centre = system.solve(np.column_stack((-gradient, summed, centre))).T
     # The direction p depends on centre . p and summed . p, two numbers.

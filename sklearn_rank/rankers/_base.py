@@ -10,6 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from .._partitions import is_collection
+from .._typing import AnyArray, FloatArray
 from .._validation import are_usual_labels, class_among
 from .._version import __version__
 from .._warn import warn
@@ -109,7 +111,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Rows, in any form that ``decision_function`` takes.
 
         Returns
         -------
@@ -121,10 +123,11 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
 
     def _labels(self, decision: Any) -> Any:
         """Classes by the sign of decision values."""
-        # A row at the threshold is not above it, whichever class is above.
-        above = self._towards_positive(decision) > 0
-        second = above == (self.pos_label_ == self.classes_[1])
-        return self.classes_[second.astype(int)]
+        towards = 1.0 if self.pos_label_ == self.classes_[1] else -1.0
+        if is_collection(decision):
+            dtype = self.classes_.dtype
+            return decision.map_blocks(_classes_of, self.classes_, towards, dtype=dtype)
+        return _classes_of(decision, self.classes_, towards)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Average precision of the positive class, the mean over all orders of tied rows.
@@ -156,6 +159,13 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
             pos_label=self.pos_label_,
             sample_weight=sample_weight,
         )
+
+
+def _classes_of(decision: FloatArray, classes: AnyArray, towards: float) -> AnyArray:
+    """Classes by the sign of decision values; ``towards`` times these the positives are on top."""
+    # A row at the threshold is not above it, whichever class is above.
+    above = towards * decision > 0
+    return classes[(above == (towards > 0)).astype(int)]
 
 
 def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -18,13 +19,14 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import Design, SolverResult, as_design
-from .._typing import FloatArray
+from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
 from ._base import BipartiteRanker
-from ._blocked_rows import refuse_blocked
+from ._blocked_classes import blocked_classes
+from ._blocked_rows import is_blocked, refuse_blocked, scores_by_blocks
 from ._fitting import Criterion, FitProgress, restored_on_error, warn_not_converged
 from ._kernel_map import KernelMap
-from ._score_function import fitted_scores, learned_scores, store_scores
+from ._score_function import ScoreFunction, fitted_scores, learned_scores, store_scores
 from ._threshold import accuracy_threshold
 from ._two_classes import TwoClasses
 
@@ -61,7 +63,12 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
 
     def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
         """Check what is fitted: the rows, their labels, and those that count."""
-        refuse_blocked(self, X)
+        refuse_blocked(
+            self,
+            X,
+            instead=", or fit TopPushRanker, PNormPushRanker or RankStatisticRanker, which go"
+            " block by block",
+        )
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse())
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
@@ -82,22 +89,31 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, RowBatches, dask array or dataframe} of shape \
+                (n_samples, n_features)
             Rows.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             ``X @ coef_[0] - threshold_``; greater for ``classes_[1]``, and so nearer to the top
-            if that is the positive class, farther from it if the first is.
+            if that is the positive class, farther from it if the first is. Of dask collections a
+            dask array, which is computed when it is asked for.
         """
         check_is_fitted(self)
+        if is_blocked(X):
+            score = partial(_decision, fitted_scores(self), self.threshold_)
+            return scores_by_blocks(self, X, score)
         X = validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse(), reset=False)
         return fitted_scores(self).scores(X) - self.threshold_
 
 
+def _decision(function: ScoreFunction, threshold: float, X: Any) -> FloatArray:
+    return function.scores(X) - threshold
+
+
 class OneProblemRanker(KernelRanker):
-    """Kernel ranker that is learned by one problem.
+    """Kernel ranker that is learned by one problem, from rows in memory or met block by block.
 
     A subclass says in :meth:`_solve` which, and in :meth:`_threshold_of`, where the problem has
     one, the threshold.
@@ -120,6 +136,23 @@ class OneProblemRanker(KernelRanker):
         """
         return accuracy_threshold(scores, rounding, rows.positive, rows.weight)
 
+    def _check_parameters(self, *, blocked: bool) -> None:
+        """Refuse parameters before rows are looked at; ``blocked`` is whether in blocks."""
+        if blocked and self.kernel != "linear":
+            raise ValueError(
+                f"kernel={self.kernel!r} needs all pairs of rows, and X is read block by block:"
+                " pass kernel='linear', or a part of the rows in memory."
+            )
+
+    def _check_blocked_rows(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Design, AnyArray, TwoClasses]:
+        """Check rows that are not in memory; return those that count as a design."""
+        given = blocked_classes(self, X, y, sample_weight)
+        rows = self._two_classes(given.y, given.weight)
+        taken = None if len(rows.taken) == len(given.y) else rows.taken
+        return given.design(taken), given.y, rows
+
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -127,11 +160,16 @@ class OneProblemRanker(KernelRanker):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, RowBatches, dask array or dataframe} of shape \
+                (n_samples, n_features)
             Rows. Sparse matrices are converted to CSR.
-        y : array-like of shape (n_samples,)
-            Two classes of any type, of which ``pos_label`` names the positive one.
-        sample_weight : array-like of shape (n_samples,), default=None
+            :class:`~sklearn_rank.datasets.RowBatches` are read again and again, and dask
+            collections are met where their chunks are, for ``kernel="linear"``: in memory are
+            some vectors of 8 bytes a row, and copies of at most 1 GiB of rows.
+        y : array-like or dask collection of shape (n_samples,)
+            Two classes of any type, of which ``pos_label`` names the positive one. With
+            ``RowBatches`` it is ``X.y``.
+        sample_weight : array-like or dask collection of shape (n_samples,), default=None
             Non-negative weights; weight 2 is the row twice, weight 0 is the row absent.
 
         Returns
@@ -153,15 +191,20 @@ class OneProblemRanker(KernelRanker):
             If ``pos_label`` is None and the labels are not among 0 and 1 or among -1 and 1.
         """
         with restored_on_error(self):
-            X, y, rows = self._check_rows(X, y, sample_weight)
+            self._check_parameters(blocked=is_blocked(X))
+            if is_blocked(X):
+                design, y, rows = self._check_blocked_rows(X, y, sample_weight)
+                kernel, fitted = None, design
+            else:
+                X, y, rows = self._check_rows(X, y, sample_weight)
+                fitted = X if len(rows.taken) == X.shape[0] else self._rows_at(X, rows.taken)
+                kernel = KernelMap.of(self)
+                design = as_design(fitted) if kernel is None else kernel.design(fitted)
             progress = FitProgress(self, self.max_iter, X, y, criterion=self._criterion)
-            X = X if len(rows.taken) == X.shape[0] else self._rows_at(X, rows.taken)
-            kernel = KernelMap.of(self)
-            design = as_design(X) if kernel is None else kernel.design(X)
             result = self._solve(design, rows, progress)
-            function = learned_scores(kernel, result.coef, X)
+            function = learned_scores(kernel, result.coef, fitted)
             store_scores(self, function, rows)
-            scores, rounding = function.scores_of_fitted(X)
+            scores, rounding = function.scores_of_fitted(fitted)
             threshold = self._threshold_of(result, scores, rounding, rows)
             self.threshold_ = rows.direction * threshold
             self.intercept_ = np.array([-self.threshold_])

@@ -19,8 +19,14 @@ __all__ = [
     "ScoreFunction",
     "fitted_scores",
     "learned_scores",
+    "rounding_of_sums",
     "store_scores",
 ]
+
+
+def rounding_of_sums(terms: FloatArray, n_terms: int) -> FloatArray:
+    """Bound the rounding errors of sums, given the sums of their absolute terms."""
+    return np.asarray(terms * n_terms * np.finfo(np.float64).eps)
 
 
 class ScoreFunction(ABC):
@@ -72,9 +78,8 @@ class LinearScores(ScoreFunction):
         return as_design(X).scores(self.coef)
 
     def scores_of_fitted(self, X: Any) -> tuple[FloatArray, FloatArray]:
-        design = as_design(X)
-        terms = design.absolute_scores(self.coef) * design.shape[1]
-        return design.scores(self.coef), terms * np.finfo(np.float64).eps
+        scores, terms = as_design(X).scores_with_terms(self.coef)
+        return scores, rounding_of_sums(terms, len(self.coef))
 
     def weight_norm(self, X: Any) -> float:
         return float(np.sqrt(self.coef @ self.coef))
@@ -123,8 +128,8 @@ class KernelScores(ScoreFunction):
 
     def scores_of_fitted(self, X: Any) -> tuple[FloatArray, FloatArray]:
         values = self._values(X)
-        terms = np.abs(values) @ np.abs(self.dual_coef) * len(self.dual_coef)
-        return values @ self.dual_coef, terms * np.finfo(np.float64).eps
+        terms = np.abs(values) @ np.abs(self.dual_coef)
+        return values @ self.dual_coef, rounding_of_sums(terms, len(self.dual_coef))
 
     def weight_norm(self, X: Any) -> float:
         if self.kernel.is_precomputed:

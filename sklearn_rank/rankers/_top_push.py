@@ -175,6 +175,13 @@ class TopPushRanker(OneProblemRanker):
     rows. Copies of these r rows are the memory beside the data. ``lower_bound_`` is the value of
     a feasible point of the dual problem. Nothing is random.
 
+    *Batches and dask collections.* The r rows are the positives, half as many again as are at the
+    top, and 500. Where their copies take at most 1 GiB in float64, they are in this process, a
+    fit reads all rows some seven times, whatever its number of steps, and 8 bytes a row of scores
+    come back from the workers of a cluster for some of these. Where they take more, no row is
+    copied, and each step reads all rows: some seven times for "mean", three times for "quantile".
+    Labels, weights and scores of all rows are in this process, up to 150 bytes a row in all.
+
     Weight 2 is a row twice. Ties need no rule: T is a continuous function of the scores.
 
     References

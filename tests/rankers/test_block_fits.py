@@ -16,10 +16,8 @@ from sklearn_rank import (
     BoostedOrderPreservingRanker,
     BoostedTopRanker,
     OrderPreservingRanker,
-    PNormPushRanker,
     RankBoostRanker,
     RankSVM,
-    TopPushRanker,
     losses,
 )
 from sklearn_rank.datasets import RowBatches
@@ -491,9 +489,7 @@ def test_workers_that_die_errors_and_interrupts(client, monkeypatch):
         BoostedTopRanker(),
         AccuracyAtTopRanker(),
         AccuracyAtTopRankerCV(),
-        PNormPushRanker(),
         RankBoostRanker(),
-        TopPushRanker(),
     ],
     ids=lambda ranker: type(ranker).__name__,
 )

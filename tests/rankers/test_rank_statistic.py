@@ -23,7 +23,7 @@ from sklearn_rank.metrics import (
     ndcg_score,
     roc_auc_score,
 )
-from sklearn_rank.rankers._score_function import LinearScores
+from sklearn_rank.rankers import _rank_statistic
 from tests.naming import shown
 
 
@@ -131,14 +131,13 @@ def test_scores_that_differ_by_rounding_are_tied(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, size=(400, 3)) / 10
     y = (X[:, 0] + 0.2 * rng.logistic(size=400) > 0.2).astype(int)
-    exact = LinearScores.scores_of_fitted
+    exact = _rank_statistic.merge_rounded
     expected = RankStatisticRanker("auc").fit(X, y)
 
-    def otherwise_rounded(self, X):
-        scores, rounding = exact(self, X)
-        return scores + rounding * rng.choice([-0.4, 0.4], len(scores)), rounding
+    def otherwise_rounded(scores, rounding):
+        return exact(scores + rounding * rng.choice([-0.4, 0.4], len(scores)), rounding)
 
-    monkeypatch.setattr(LinearScores, "scores_of_fitted", otherwise_rounded)
+    monkeypatch.setattr(_rank_statistic, "merge_rounded", otherwise_rounded)
     ranker = RankStatisticRanker("auc").fit(X, y)
     assert ranker.value_ == expected.value_
     np.testing.assert_array_equal(ranker.coef_, expected.coef_)

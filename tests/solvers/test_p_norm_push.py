@@ -8,6 +8,7 @@ from scipy.special import expit, rel_entr
 
 from sklearn_rank._solvers import (
     PNormPushProblem,
+    _design,
     _ridge_newton,
     as_design,
     solve_p_norm_push,
@@ -159,7 +160,7 @@ def test_conjugate_gradients_and_factors_find_the_same(loss, monkeypatch):
 def test_rows_in_blocks_and_sparse_rows_give_the_same(loss, monkeypatch):
     X, positive, weight = data()
     expected = solve_p_norm_push(problem(X, positive, weight, loss=loss), tol=1e-10).coef
-    monkeypatch.setattr(_ridge_newton, "BLOCK", 20)
+    monkeypatch.setattr(_design, "COPIED_ROWS", 20)
     for form in (np.asarray, sp.csr_array):
         found = solve_p_norm_push(problem(form(X), positive, weight, loss=loss), tol=1e-10).coef
         np.testing.assert_allclose(found, expected, rtol=1e-10)
