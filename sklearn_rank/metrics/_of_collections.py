@@ -404,8 +404,8 @@ class ListOfChunks:
         of_plan, run = delayed(plan, traverse=False), delayed(function, traverse=False)
         cut, take = delayed(pieces_of, pure=False), delayed(getitem, pure=False)
         tie, evaluate = delayed(coarse_of, pure=False), delayed(_of_range, pure=False)
-        coarse = tree_reduce([tie(table, of_plan) for table in self.tables], ScoreTable.merged)
         pieces = [cut(table, of_plan) for table in self.tables]
+        coarse = tree_reduce([tie(piece) for piece in pieces], ScoreTable.merged)
         values = [
             evaluate(run, of_plan, coarse, number, *(take(piece, number) for piece in pieces))
             for number in range(plan.n_ranges)

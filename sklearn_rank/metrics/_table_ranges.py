@@ -40,7 +40,7 @@ class TableSummary:
     single : SingleWeights
         What is known of the weights of the rows of which it was made.
     labels : ndarray
-        Its distinct labels, if they are few; else the first of them.
+        Its distinct grades, if they are few, else the first of them; of classes, one.
     samples : ndarray
         Scores at equal distances among its rows, ascending.
     """
@@ -66,7 +66,8 @@ def summary_of(table: ScoreTable) -> TableSummary:
     """
     n = len(table)
     places = (np.arange(min(n, N_SAMPLES)) * n) // min(n, N_SAMPLES)
-    labels = np.unique(table.label)[: MOST_LABELS + 1]
+    of_classes = table.label.dtype.kind == "b"
+    labels = table.label[:1] if of_classes else np.unique(table.label)[: MOST_LABELS + 1]
     return TableSummary(n, table.single, labels, table.score[places])
 
 
@@ -152,24 +153,41 @@ def _rows(table: ScoreTable, rows: slice) -> ScoreTable:
     )
 
 
-def coarse_of(table: ScoreTable, plan: RangePlan) -> ScoreTable:
+def coarse_of(pieces: Sequence[ScoreTable | None]) -> ScoreTable:
     """Tie all rows of each range.
 
     Parameters
     ----------
-    table : ScoreTable
-        The table.
-    plan : RangePlan
-        The ranges.
+    pieces : sequence of ScoreTable or None
+        The rows of each range of one table, some of which has rows.
 
     Returns
     -------
     ScoreTable
         One row for each range and label; scores are the numbers of the ranges.
     """
-    of_range = np.searchsorted(plan.edges, table.score, "right")
-    coarse = ScoreTable.of_rows(of_range, table.label, table.weight)
-    return replace(coarse, weight=coarse.counts)
+    numbers, labels, weights = [], [], []
+    for number, piece in enumerate(pieces):
+        if piece is not None:
+            found, weight = _label_totals(piece)
+            numbers.append(np.full(len(found), number))
+            labels.append(found)
+            weights.append(weight)
+    single = next(piece.single for piece in pieces if piece is not None)
+    score, label, weight = (np.concatenate(parts) for parts in (numbers, labels, weights))
+    return ScoreTable(score, label, weight, single)
+
+
+def _label_totals(table: ScoreTable) -> tuple[AnyArray, FloatArray]:
+    """Distinct labels, and how often each counts."""
+    found: AnyArray = np.array([False, True])
+    of_row: AnyArray = table.label
+    if table.label.dtype.kind == "b":
+        of_row = of_row.view(np.uint8)
+    else:
+        found, of_row = np.unique(table.label, return_inverse=True)
+    totals = np.bincount(of_row, table.weight, len(found)).astype(np.float64)
+    return found[totals > 0], totals[totals > 0]
 
 
 def with_range(

@@ -85,9 +85,9 @@ def test_the_value_follows_from_ranges(case):
         labels = y_true.astype(bool if measure.kind == "binary" else float)
         tables = [ScoreTable.of_rows(y_score[i::3], labels[i::3]) for i in range(3)]
         plan = RangePlan.of([summary_of(table) for table in tables], 6)
-        coarse = ScoreTable.merged([coarse_of(table, plan) for table in tables])
-        tied = measure.values(with_range(coarse, None, None, plan))[0]
         cut = [pieces_of(table, plan) for table in tables]
+        coarse = ScoreTable.merged([coarse_of(pieces) for pieces in cut])
+        tied = measure.values(with_range(coarse, None, None, plan))[0]
         values = []
         for number, pieces in enumerate(zip(*cut, strict=True)):
             kept = [piece for piece in pieces if piece is not None]
