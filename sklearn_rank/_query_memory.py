@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -12,7 +12,7 @@ from ._typing import AnyArray, FloatArray, IntArray
 from ._warn import warn
 from .exceptions import QueryOverlapWarning
 
-__all__ = ["TrainingQueries", "warn_of_overlap"]
+__all__ = ["Overlap", "TrainingQueries", "warn_of_overlap"]
 
 # Queries that are remembered; of more, those with the smallest hashes.
 MOST_REMEMBERED = 100_000
@@ -126,49 +126,91 @@ class TrainingQueries:
         return f"<TrainingQueries: {len(self.hashes)}{rest}>"
 
 
-def warn_of_overlap(
-    trained: TrainingQueries,
-    name: str,
-    ids: AnyArray,
-    offsets: IntArray,
-    labels: FloatArray,
-) -> None:
+@dataclass(frozen=True)
+class Overlap:
+    """How many of some queries that are scored were trained on.
+
+    Parameters
+    ----------
+    n_queries : int
+        Number of queries that are scored.
+    n_judged : int
+        Of how many it is known whether they were trained on.
+    n_seen : int
+        How many of these were.
+    n_same : int
+        How many of these have the same rows.
+    with_other_rows, with_same_rows : tuple
+        Ids of some that have other rows, and of some that have the same.
+    """
+
+    n_queries: int
+    n_judged: int
+    n_seen: int
+    n_same: int
+    with_other_rows: tuple[Any, ...]
+    with_same_rows: tuple[Any, ...]
+
+    @classmethod
+    def of(
+        cls, trained: TrainingQueries, ids: AnyArray, offsets: IntArray, labels: FloatArray
+    ) -> Overlap:
+        """Compare queries with those that were trained on.
+
+        Parameters
+        ----------
+        trained : TrainingQueries
+            What the ranker was trained on.
+        ids, offsets, labels : ndarray
+            The rows that are scored, as in :meth:`TrainingQueries.of`.
+
+        Returns
+        -------
+        Overlap
+            What they have in common.
+        """
+        hashes = _hashes_of_ids(ids)
+        judged = np.flatnonzero(hashes <= np.uint64(trained.threshold))
+        if len(judged) == 0 or len(trained.hashes) == 0:
+            return cls(len(ids), 0, 0, 0, (), ())
+        hashes = hashes[judged]
+        place = np.minimum(np.searchsorted(trained.hashes, hashes), len(trained.hashes) - 1)
+        seen = trained.hashes[place] == hashes
+        same = seen & (trained.n_rows[place] == np.diff(offsets)[judged])
+        same &= trained.digests[place] == _digests(labels, offsets)[judged]
+        shown = (ids[judged[some][:MOST_NAMED]].tolist() for some in (seen & ~same, same))
+        return cls(len(ids), len(judged), int(seen.sum()), int(same.sum()), *map(tuple, shown))
+
+    def __add__(self, other: Overlap) -> Overlap:
+        return Overlap(
+            *(getattr(self, one.name) + getattr(other, one.name) for one in fields(self))
+        )
+
+
+def warn_of_overlap(overlap: Overlap, name: str) -> None:
     """Warn where queries are scored of which some were trained on: neither all nor none.
 
     All of them, each with the rows that were trained on, are a training score, and not warned of.
 
     Parameters
     ----------
-    trained : TrainingQueries
-        What the ranker was trained on.
+    overlap : Overlap
+        What the queries have in common with those of the training.
     name : str
         Name of the ranker.
-    ids, offsets, labels : ndarray
-        The rows that are scored, as in :meth:`TrainingQueries.of`.
     """
-    hashes = _hashes_of_ids(ids)
-    judged = np.flatnonzero(hashes <= np.uint64(trained.threshold))
-    if len(judged) == 0 or len(trained.hashes) == 0:
+    if not overlap.n_seen or overlap.n_same == overlap.n_judged:
         return
-    hashes = hashes[judged]
-    place = np.minimum(np.searchsorted(trained.hashes, hashes), len(trained.hashes) - 1)
-    seen = trained.hashes[place] == hashes
-    if not seen.any():
-        return
-    same = seen & (trained.n_rows[place] == np.diff(offsets)[judged])
-    same &= trained.digests[place] == _digests(labels, offsets)[judged]
-    if same.all():
-        return
-    other_rows = seen & ~same
-    examples = judged[other_rows if other_rows.any() else seen][:MOST_NAMED]
-    shown = ", ".join(repr(one) for one in ids[examples].tolist())
-    among = "" if len(judged) == len(ids) else " (judged by a sample of the ids)"
-    how = f", {other_rows.sum()} of them with other rows" if other_rows.any() else ""
+    examples = overlap.with_other_rows or overlap.with_same_rows
+    shown = ", ".join(repr(one) for one in examples[:MOST_NAMED])
+    n_other = overlap.n_seen - overlap.n_same
+    among = "" if overlap.n_judged == overlap.n_queries else " (judged by a sample of the ids)"
+    how = f", {n_other} of them with other rows" if n_other else ""
     warn(
-        f"{name} was trained on {seen.sum()} of the {len(judged)} queries that it is scored"
-        f" on{among}{how}, such as {shown}: the score does not say how it ranks new queries. Split"
-        " by whole queries (QueryKFold, or GroupKFold with groups=qid); if the two sets number"
-        " their queries independently, give them different ids.",
+        f"{name} was trained on {overlap.n_seen} of the {overlap.n_judged} queries that it is"
+        f" scored on{among}{how}, such as {shown}: the score does not say how it ranks new"
+        " queries. Split by whole queries (QueryKFold, or GroupKFold with groups=qid); if the two"
+        " sets number their queries independently, give them different ids.",
         QueryOverlapWarning,
     )
 

@@ -108,12 +108,7 @@ def value_of_collections(
     if not _is_wide(columns["y_true"]) and (qid is None or _n_dimensions(qid) == 0):
         if return_qid and qid is None:
             raise ValueError("return_qid=True needs qid or one list per row: pass qid.")
-        if relevant:
-            raise ValueError(
-                f"{next(iter(relevant))} of one list is not known chunk by chunk: pass qid, or"
-                " rows in memory, y_true.compute() and y_score.compute()."
-            )
-        values = value_of_one_list(measure, aligned(**columns), pos_label, average)
+        values = value_of_one_list(measure, aligned(**columns, **relevant), pos_label, average)
         return (values, check_qid(qid, 1)) if return_qid else values
     partitions = aligned(**columns, **by_row)
     remedy = _how_to_keep_whole(qid)
@@ -275,6 +270,12 @@ def value_of_one_list(
             f"{measure.name} of one list {why}, and needs all rows in one memory: pass"
             " y_true.compute() and y_score.compute(), or qid= of queries that lie within chunks."
         )
+    for name in ("n_relevant", "ideal"):
+        if name in partitions.columns:
+            raise ValueError(
+                f"{name} of one list is not known chunk by chunk: pass qid, or rows in memory,"
+                " y_true.compute() and y_score.compute()."
+            )
     rows = ListOfChunks.of(measure, partitions, pos_label)
     plan = None if measure.from_ranges is None else rows.plan()
     if plan is not None:

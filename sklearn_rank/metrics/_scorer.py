@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import Parameter, Signature
 from typing import Any
@@ -12,6 +12,7 @@ import sklearn.metrics
 from sklearn.base import is_classifier
 
 from .._arguments import check_flag
+from .._partitions import aligned, any_collection
 from .._sklearn_compat import BaseScorer, cached_call
 from .._validation import are_usual_labels, ravelled
 from ..exceptions import ScorerSetupError
@@ -25,6 +26,7 @@ from ._positive_class import (
     positive_class,
     response_method,
 )
+from ._scored_collections import counted_labels, labels_in, value_of_scored
 from ._scored_rows import metadata_for, scored_by, scores_with_ids
 from ._trained_queries import warn_of_trained_queries
 from ._trained_top import warn_of_other_top
@@ -228,6 +230,8 @@ class RankingScorer(BaseScorer):
             kwargs=kwargs,
         )
         arguments = {**self._kwargs, **kwargs}
+        if any_collection(X, y_true, *arguments.values()):
+            return float(self._sign * self._value_of_collections(estimator, X, y_true, arguments))
         read = label_reader(estimator, y_true)
         if read is not None:
             scores = label_scores(estimator, X, method_caller)
@@ -246,11 +250,10 @@ class RankingScorer(BaseScorer):
             scored_by(estimator), method, qid=arguments["qid"]
         )
         y_true = np.asarray(ravelled(y_true, "y_true"))
-        counted = _counted_labels(y_true, arguments.get("sample_weight"))
-        positive = self._positive(estimator, arguments.pop("pos_label", None), counted)
+        counted = counted_labels(y_true, arguments.get("sample_weight"))
+        pos_label = arguments.pop("pos_label", None)
+        positive = self._checked_positive(estimator, pos_label, counted, has_queries)
         if is_classifier(estimator):
-            self._set_up(refuse_level, estimator)
-            _check_known(counted, estimator)
             # Where many scorers share one call of the estimator, scikit-learn remembers the scores
             # under the name of the method, whichever class they are of. Under a name in a tuple
             # they are those of the second class, and of no other scorer.
@@ -268,21 +271,38 @@ class RankingScorer(BaseScorer):
                 y_score = one_score_a_row(method_caller(estimator, method, X), estimator, method)
             if positive is not None:
                 arguments["pos_label"] = positive
-            if positive is None:
-                self._set_up(check_fixed_scale, counted)
-        if self.measure.rel is not None:
-            counted = counted >= self.measure.rel
-        # Of many queries the measure itself knows which ones have no value.
-        if not has_queries and len(counted) and np.all(counted == counted[0]):
-            raise ValueError(
-                f"All labels are {counted[:1].tolist()[0]!r}, so that no order is better than"
-                " another: score rows of different labels; in cross-validation use stratified"
-                " folds."
-            )
         value = float(self._sign * self._value(y_true, y_score, arguments))
         weights = {name: arguments.get(name) for name in ("sample_weight", "query_weight")}
         warn_of_trained_queries(estimator, y_true, arguments.get("qid"), weights)
         return value
+
+    def _value_of_collections(
+        self, estimator: Any, X: Any, y_true: Any, arguments: dict[str, Any]
+    ) -> float:
+        """Value of rows that are dask collections, less its sign."""
+        if self.measure.by_class or label_reader(estimator, y_true) is not None:
+            raise TypeError(
+                f"Rows of dask collections are scored by one number each, and {self.measure.name}"
+                f" of {type(estimator).__name__} takes one for each class or label: pass"
+                " X.compute() and y.compute()."
+            )
+        method, qid = response_method(estimator), arguments.get("qid")
+        self._check_queries(qid is not None)
+        warn_of_other_top(self.measure, estimator)
+        pos_label = arguments.pop("pos_label", None)
+        of_ids = {name for name, value in arguments.items() if isinstance(value, Mapping)}
+        shared = {name: arguments.pop(name) for name in of_ids if qid is not None}
+        partitions = aligned(X=X, y_true=y_true, **arguments)
+        labels = labels_in(partitions)
+        return value_of_scored(
+            self.measure,
+            partitions,
+            estimator,
+            self._checked_positive(estimator, pos_label, labels, qid is not None),
+            shared,
+            takes_ids=bool(metadata_for(scored_by(estimator), method, qid=qid)),
+            qid=qid,
+        )
 
     def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
         """Value of what is scored, less its sign."""
@@ -328,7 +348,7 @@ class RankingScorer(BaseScorer):
                 f" {type(estimator).__name__} are one for each row: leave out multi_class."
             )
         classes = estimator.classes_.tolist()
-        counted = _counted_labels(np.asarray(y_true), arguments.get("sample_weight"))
+        counted = counted_labels(np.asarray(y_true), arguments.get("sample_weight"))
         missing = [label for label in classes if not np.any(counted == label)]
         # Of many queries the measure itself knows which ones have no value.
         if missing and arguments.get("qid") is None:
@@ -338,6 +358,27 @@ class RankingScorer(BaseScorer):
             )
         measure = get_measure(self.measure, labels=tuple(classes))
         return float(measure(y_true, y_score, **arguments))
+
+    def _checked_positive(
+        self, estimator: Any, pos_label: Any, labels: np.ndarray[Any, Any], has_queries: bool
+    ) -> Any:
+        """Positive class, if the measure has a value for these labels; None of grades."""
+        positive = self._positive(estimator, pos_label, labels)
+        if is_classifier(estimator):
+            self._set_up(refuse_level, estimator)
+            _check_known(labels, estimator)
+        elif positive is None:
+            self._set_up(check_fixed_scale, labels)
+        if self.measure.rel is not None:
+            labels = labels >= self.measure.rel
+        # Of many queries the measure itself knows which ones have no value.
+        if not has_queries and len(labels) and np.all(labels == labels[0]):
+            raise ValueError(
+                f"All labels are {labels[:1].tolist()[0]!r}, so that no order is better than"
+                " another: score rows of different labels; in cross-validation use stratified"
+                " folds."
+            )
+        return positive
 
     def _positive(self, estimator: Any, pos_label: Any, labels: np.ndarray[Any, Any]) -> Any:
         """Positive class of the labels that count; None where they are grades or say it."""
@@ -419,14 +460,6 @@ def refuse_level(measure: Measure, estimator: Any) -> None:
             f"{measure.name} has a level of grades, but {type(estimator).__name__} is a classifier"
             " of two classes: leave out rel, or fit it to y >= rel."
         )
-
-
-def _counted_labels(y_true: np.ndarray[Any, Any], sample_weight: Any) -> np.ndarray[Any, Any]:
-    """Labels of the rows that count; all of them where the measure will refuse the weights."""
-    weight = None if sample_weight is None else np.asarray(sample_weight)
-    if weight is None or weight.shape != y_true.shape or weight.dtype.kind not in "biuf":
-        return y_true
-    return y_true[weight != 0]
 
 
 def _check_known(labels: np.ndarray[Any, Any], estimator: Any) -> None:

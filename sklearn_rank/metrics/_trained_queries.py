@@ -7,10 +7,55 @@ from typing import Any
 import numpy as np
 
 from .._lists import LabelType, check_lists
-from .._query_memory import TrainingQueries, warn_of_overlap
+from .._query_memory import Overlap, TrainingQueries, warn_of_overlap
 from ._positive_class import estimators_within
 
-__all__ = ["warn_of_trained_queries"]
+__all__ = ["overlap_with", "ranker_with_memory", "warn_of_trained_queries"]
+
+
+def ranker_with_memory(estimator: Any) -> Any:
+    """Find the ranker that remembers its training queries.
+
+    Parameters
+    ----------
+    estimator : object
+        Fitted estimator; it, or what it ranks through, may remember them.
+
+    Returns
+    -------
+    object
+        The ranker; None where nothing is remembered.
+    """
+    for one in estimators_within(estimator):
+        if isinstance(getattr(one, "training_queries_", None), TrainingQueries):
+            return one
+    return None
+
+
+def overlap_with(ranker: Any, y: Any, qid: Any, weights: dict[str, Any]) -> Overlap | None:
+    """Compare the queries of some rows with those that a ranker was trained on.
+
+    Parameters
+    ----------
+    ranker : object
+        From :func:`ranker_with_memory`.
+    y : ndarray of shape (n_samples,)
+        Labels of valid rows.
+    qid : array-like of shape (n_samples,)
+        Ids of their queries.
+    weights : dict
+        Weights of rows and queries.
+
+    Returns
+    -------
+    Overlap or None
+        What they have in common; None where the labels are no numbers.
+    """
+    if y.dtype.kind not in "biuf":
+        return None
+    labels = LabelType("graded", lowest=-np.inf, name="y")
+    lists = check_lists(y, labels, qid=qid, drop_queries_of_weight_0=True, **weights)
+    return Overlap.of(ranker.training_queries_, np.asarray(lists.ids), lists.offsets, lists.grade)
 
 
 def warn_of_trained_queries(estimator: Any, y: Any, qid: Any, weights: dict[str, Any]) -> None:
@@ -27,19 +72,7 @@ def warn_of_trained_queries(estimator: Any, y: Any, qid: Any, weights: dict[str,
     weights : dict
         Weights of rows and queries.
     """
-    if qid is None or np.ndim(qid) == 0 or y.dtype.kind not in "biuf":
-        return
-    for one in estimators_within(estimator):
-        trained = getattr(one, "training_queries_", None)
-        if not isinstance(trained, TrainingQueries):
-            continue
-        lists = check_lists(
-            y,
-            LabelType("graded", lowest=-np.inf, name="y"),
-            qid=qid,
-            drop_queries_of_weight_0=True,
-            **weights,
-        )
-        if lists.ids is not None:
-            warn_of_overlap(trained, type(one).__name__, lists.ids, lists.offsets, lists.grade)
-        return
+    ranker = None if qid is None or np.ndim(qid) == 0 else ranker_with_memory(estimator)
+    overlap = None if ranker is None else overlap_with(ranker, y, qid, weights)
+    if overlap is not None:
+        warn_of_overlap(overlap, type(ranker).__name__)

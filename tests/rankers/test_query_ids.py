@@ -302,10 +302,10 @@ def test_of_many_queries_a_sample_is_remembered_and_judged_exactly(monkeypatch):
         for part in (slice(500), slice(500, 1000))
     ]
     assert halves[0].joined(halves[1]) == trained
-    memory.warn_of_overlap(trained, "Ranker", ids, offsets, labels)
-    memory.warn_of_overlap(trained, "Ranker", ids + 1000, offsets, labels)
+    memory.warn_of_overlap(memory.Overlap.of(trained, ids, offsets, labels), "Ranker")
+    memory.warn_of_overlap(memory.Overlap.of(trained, ids + 1000, offsets, labels), "Ranker")
     with pytest.warns(QueryOverlapWarning, match=r"judged by a sample"):
-        memory.warn_of_overlap(trained, "Ranker", ids + 500, offsets, labels)
+        memory.warn_of_overlap(memory.Overlap.of(trained, ids + 500, offsets, labels), "Ranker")
 
 
 def test_the_memory_is_that_of_partial_fit_and_of_undefined_queries():
