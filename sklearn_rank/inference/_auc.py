@@ -133,7 +133,8 @@ def auc_interval(
     those of a survey. O(n log n) time and O(n) memory; without groups one sort of values.
 
     Of dask collections, without groups, each distinct pair of a score and a class is counted,
-    chunk by chunk, and the counts come to this process: O(m) memory for m pairs.
+    chunk by chunk, and the counts come to this process: O(m) memory for m pairs. From 2 million
+    pairs on they stay with the workers, cut into ranges of scores, of which sums come here.
 
     References
     ----------

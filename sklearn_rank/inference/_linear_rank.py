@@ -132,7 +132,9 @@ def linear_rank_interval(
     O(n log n) time, times the resamples for "bootstrap" once sorted; O(n) memory.
 
     Of dask collections, without groups or "bootstrap", each distinct pair of a score and a class
-    is counted, chunk by chunk, and the counts come to this process: O(m) memory for m pairs.
+    is counted, chunk by chunk, and the counts come to this process: O(m) memory for m pairs, at
+    most 2**28. Unlike the AUC's they are not cut into ranges of scores: the influence of an item
+    is a sum over all items above it.
 
     References
     ----------
