@@ -7,6 +7,8 @@ import importlib
 import inspect
 import warnings
 from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import numpy as np
@@ -92,6 +94,7 @@ CALLS = {
         BytesIO(b"f1,L1,L2\n1,2,1\n"), **flag
     ),
     datasets.load_letor: lambda **flag: datasets.load_letor(BytesIO(b"1 qid:1 1:2\n"), **flag),
+    datasets.letor_to_parquet: lambda **flag: as_parquet(b"1 qid:1 1:2\n", **flag),
     datasets.join_qrels: lambda **flag: datasets.join_qrels(
         datasets.load_trec_run({"q": {"d": 1.0}}), datasets.load_qrels({"q": {"d": 1}}), **flag
     ),
@@ -111,6 +114,14 @@ CALLS = {
         [0.1, 0.2], SimpleNamespace(), "ndcg", **flag
     ),
 }
+
+
+def as_parquet(text, **flag):
+    """Lines written as Parquet, and removed."""
+    with TemporaryDirectory() as folder:
+        lines = Path(folder) / "lines.txt"
+        lines.write_bytes(text)
+        datasets.letor_to_parquet(lines, Path(folder) / "rows", **flag)
 
 
 def flags_of(thing):
