@@ -19,7 +19,7 @@ installed is left out and said so; ``--peer-python`` names an interpreter with p
 hold its bins against. The data, all made with a seed:
 
 - plain: two normal classes, 10 % positives, as probabilities; rows in random order.
-- fraud: .1 % positives, AUC .96; the scores are the true probabilities, most of them near 0.
+- fraud: .1 % positives, AUC .95; the scores are the true probabilities, most of them near 0.
 - rare: .02 % positives, AUC .998; the true probabilities.
 - dates: rows in order of time; positives rise from 1 to 10 % and all scores by 1.5 standard
   deviations over the period, so that halves of the rows are halves of the time.

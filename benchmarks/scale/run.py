@@ -3,17 +3,18 @@
     python benchmarks/scale/run.py metrics|workers|fits [--write] [--data FOLDER]
 
 "metrics": the AUC of n rows (float64 scores, labels of one byte) in memory and by ``Accumulator``,
-which reads the same files in batches of a million rows and, with ``max_items``, keeps no more than
-that. "workers": ``roc_auc_score`` of dask arrays whose chunks are read from files by the workers,
-on ``LocalCluster``s of one and two processes of one thread. "fits": rankers on arrays in memory,
-on batches read again in each pass, and out of memory under a bound.
+which reads the same files in batches of a million rows; "accumulator of 1e6" has
+``max_items=1e6``. "workers": ``roc_auc_score`` of dask arrays whose chunks are read from files by
+the workers, on ``LocalCluster``s of one and two processes of one thread. "fits": rankers on arrays
+in memory, on batches read again in each pass, and out of memory under a bound.
 
 Every figure is of a fresh process with one thread in every library. "sec" is wall time, "CPU s"
 that of the process and all below it, and "load" the load average of the machine at the end of the
 measurement: where it is well above the cores in use, wall time says how busy others were and CPU
-seconds count. "MB" is the peak of anonymous memory (``RssAnon``, sampled every 10 ms, the sum over
-processes) above what was there before: pages of mapped files, which the system may drop, do not
-count. Exponents are slopes of least-squares lines through the logarithms of CPU seconds and rows.
+seconds count. "MB" is the peak of anonymous memory (``RssAnon``, sampled every 10 ms, of several
+processes their sum every 100 ms) above what was there before: pages of mapped files, which the
+system may drop, do not count. Exponents are slopes of least-squares lines through the logarithms
+of CPU seconds and rows (of metrics from a million rows on) of this run, or of all that is stored.
 ``--write`` stores ``results/scale_*.csv``, from which ``extrapolate.py`` reads.
 """
 
@@ -37,6 +38,7 @@ from measuring import (
     release_memory,
     run_worker,
     serve,
+    stored_results,
     tree_memory,
     tree_seconds,
     update_results,
@@ -45,7 +47,7 @@ from measuring import (
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from inputs import BLOCK, PART, feature_files, flat_files
 
-WAYS = ("in memory", "files, in memory", "accumulator", "accumulator, a million")
+WAYS = ("in memory", "files, in memory", "accumulator", "accumulator of 1e6")
 RANKERS = ("OrderPreservingRanker", "RankSVM", "TopPushRanker(.3)", "RankStatisticRanker")
 DEFAULT_ROWS = {
     "metrics": ("1e5", "1e6", "1e7", "1e8"),
@@ -67,6 +69,8 @@ COLUMNS = {
         ("rows", "rows", ",d"),
         ("workers", "workers", "d"),
         ("speedup", "speed-up", ".2f"),
+        ("cpu_speedup", "by CPU", ".2f"),
+        ("busiest_cpu", "busiest CPU s", ".2f"),
         ("moved_mb", "MB moved", ".1f"),
         ("tasks", "tasks", "d"),
     ],
@@ -100,7 +104,7 @@ class Cost:
         return self
 
     def _sample(self):
-        while not self._ended.wait(0.01):
+        while not self._ended.wait(0.01 if len(self._processes) == 1 else 0.1):
             self._peak = max(self._peak, tree_memory("RssAnon", self._processes))
 
     def __exit__(self, *_):
@@ -140,10 +144,12 @@ def metrics(request):
         "in memory": lambda: roc_auc_score(*arrays),
         "files, in memory": lambda: roc_auc_score(*map(np.load, paths)),
         "accumulator": lambda: Accumulator.from_batches(batches_of(paths), "auc").result(),
-        "accumulator, a million": lambda: Accumulator.from_batches(
-            batches_of(paths), "auc", max_items=1_000_000
-        ).result(),
     }
+    if way not in calls:
+        most = int(float(way.removeprefix("accumulator of ")))
+        calls[way] = lambda: Accumulator.from_batches(
+            batches_of(paths), "auc", max_items=most
+        ).result()
     roc_auc_score([0, 1], [0.0, 1.0])
     best = None
     if request["bound"]:
@@ -205,11 +211,13 @@ def workers(request):
         columns = dask_columns(request["paths"], request["rows"], request["chunk"])
         measure(*(column[: request["chunk"]] for column in columns))  # imports and compiles
         for number in range(request["rounds"]):
-            sent = bytes_sent(client)
+            sent, busy = bytes_sent(client), client.run(time.process_time)
             with get_task_stream() as stream, Cost() as cost:
                 value = measure(*columns)
+            ended = client.run(time.process_time)
             yield {
                 **cost.report(),
+                "busiest_cpu": max(ended[one] - busy[one] for one in busy),
                 "round": number,
                 "value": repr(float(value)),
                 "moved_mb": (bytes_sent(client) - sent) / 1e6,
@@ -222,17 +230,32 @@ def bytes_sent(client):
     return sum(client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total).values())
 
 
+STAGES = {  # names of the tasks of each stage of a measure of one list
+    "read": ("part",),
+    "chunk": ("on_chunk",),
+    "cut": ("pieces_of", "coarse_of", "merged"),
+    "range": ("of_range",),
+}
+
+
 def task_times(records):
-    """How many tasks ran, how long they took together, and how long the longest."""
-    took = [
-        sum(
-            one["stop"] - one["start"]
-            for one in record["startstops"]
-            if one["action"] == "compute"
-        )
-        for record in records
-    ]
-    return {"tasks": len(took), "task_seconds": sum(took), "longest_task": max(took, default=0.0)}
+    """How many tasks ran, how long those of each stage took together, and the longest of all."""
+    from dask.utils import key_split
+
+    seconds = dict.fromkeys([*STAGES, "other", "transfer"], 0.0)
+    longest = 0.0
+    for record in records:
+        name = key_split(record["key"])
+        stage = next((one for one, names in STAGES.items() if name in names), "other")
+        for step in record["startstops"]:
+            took = step["stop"] - step["start"]
+            if step["action"] == "compute":
+                seconds[stage] += took
+                longest = max(longest, took)
+            elif step["action"] == "transfer":
+                seconds["transfer"] += took
+    found = {f"{stage}_s": took for stage, took in seconds.items()}
+    return {"tasks": len(records), "longest_s": longest, **found}
 
 
 def binary(grade):
@@ -271,26 +294,30 @@ def row_batches(paths, n, graded, passes):
     return RowBatches(read)
 
 
+def labelled_rows(request, n, graded, passes):
+    """X, y and the other arguments of ``fit``, in memory or as batches."""
+    if request["way"] == "batches":
+        X = row_batches(request["paths"], n, graded, passes)
+        return X, X.y, {"qid": X.qid} if graded else {}
+    X, grade, qid = (np.array(np.load(path, mmap_mode="r")[:n]) for path in request["paths"])
+    return (X, grade, {"qid": qid}) if graded else (X, binary(grade), {})
+
+
 def fits(request):
     """Fit one ranker on rows in memory, or on batches that are read again."""
-    n, paths, way = request["rows"], request["paths"], request["way"]
     warnings.simplefilter("ignore")
     ranker, graded = ranker_of(request["ranker"])
     passes = []
-    small = row_batches(paths, 5_000, graded, passes)
-    clone(ranker).fit(small, small.y, **({"qid": small.qid} if graded else {}))
+    X, y, more = labelled_rows(request, 5_000, graded, passes)
+    clone(ranker).fit(X, y, **more)  # imports and compiles
     passes.clear()
-    if way == "in memory":
-        X, grade, qid = (np.load(path)[:n] for path in paths)
-        rows = X, (grade if graded else binary(grade)), qid
+    in_memory = request["way"] == "in memory"
+    rows = labelled_rows(request, request["rows"], graded, passes) if in_memory else None
     if request["bound"]:
         bound_memory(request["bound"])
     with Cost() as cost:
-        if way == "batches":
-            batches = row_batches(paths, n, graded, passes)
-            rows = batches, batches.y, batches.qid
-        X, y, qid = rows
-        ranker.fit(X, y, **({"qid": qid} if graded else {}))
+        X, y, more = rows or labelled_rows(request, request["rows"], graded, passes)
+        ranker.fit(X, y, **more)
     if request["coef"]:
         np.save(request["coef"], ranker.coef_)
     yield {
@@ -356,6 +383,21 @@ def measured(part, row, options):
     return [*rows, {**row, "note": problem}] if problem else rows
 
 
+def with_speedups(rows):
+    """Best wall time of one worker over that of each row, and the same of the busiest worker."""
+    best = {}
+    for row in rows:
+        if row.get("workers") == 1 and "seconds" in row:
+            known = best.setdefault(row["rows"], dict.fromkeys(("seconds", "busiest_cpu"), np.inf))
+            for key in known:
+                known[key] = min(known[key], row[key])
+    for row in rows:
+        if row["rows"] in best and "seconds" in row:
+            row["speedup"] = best[row["rows"]]["seconds"] / row["seconds"]
+            row["cpu_speedup"] = best[row["rows"]]["busiest_cpu"] / row["busiest_cpu"]
+    return rows
+
+
 def difference(path, way):
     """Largest difference from the weights of the fit in memory, to the largest of these."""
     other = path.with_name(path.name.replace(way, "in memory"))
@@ -369,11 +411,12 @@ def exponents(rows):
     """Slope of log CPU seconds over log rows, for each series of three sizes or more."""
     series = {}
     for row in rows:
-        if "cpu" in row and row["cpu"] > 0:
-            series.setdefault(row.get("way", ""), []).append((row["rows"], row["cpu"]))
+        if row.get("cpu") and (float(row["rows"]) >= 1_000_000 or "ranker" in row):
+            name = ", ".join(row[key] for key in ("ranker", "measure", "way") if key in row)
+            series.setdefault(name, []).append((float(row["rows"]), float(row["cpu"])))
     for name, points in series.items():
         if len({n for n, _ in points}) >= 3:
-            n, cpu = np.log(np.array(points, dtype=float)).T
+            n, cpu = np.log(np.array(points)).T
             yield f"{name}: CPU seconds ~ rows ** {np.polyfit(n, cpu, 1)[0]:.2f}"
 
 
@@ -404,7 +447,11 @@ def main():
                 if options.write:
                     name = f"scale_{options.part}"
                     update_results(name, [row], KEYS[options.part])
+    if options.part == "workers":
+        with_speedups(rows)
     print(format_table(rows, COLUMNS[options.part] + COST))
+    if options.write:
+        rows = stored_results(f"scale_{options.part}")
     print(*exponents(rows), sep="\n")
 
 
