@@ -236,6 +236,12 @@ class RowBatches:
             f"RowBatches({len(self)} rows in {self.n_batches} batches, {', '.join(kind + kept)})"
         )
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
+        raise TypeError(
+            "RowBatches are rows that are not in memory as a whole, and an array of them is needed"
+            " here: pass an array of a part that fits into memory, such as those of blocks()."
+        )
+
     def blocks(self) -> Iterator[tuple[slice, Any]]:
         """Read the features once, one batch after the other.
 

@@ -15,6 +15,7 @@ from .._sklearn_compat import HasMethods, StrOptions, fit_context
 from .._typing import AnyArray, FloatArray
 from ..metrics import get_measure
 from ..metrics._shared import check_fixed_scale
+from ._blocked_rows import refuse_blocked
 from ._fitting import forget, restored_on_error
 from ._group_boosters import CatBoost, GroupBooster, Stopping, booster_of, unfitted
 from ._grouped_rows import GroupedRows, ValidationScores, grouped_rows, ordered_by_content
@@ -287,6 +288,7 @@ class GroupRankerAdapter(QueryRanker):
         return Stopping(rows, ValidationScores(measure, rows), self.n_iter_no_change)
 
     def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
+        refuse_blocked(self, X)
         if y is None or is_frame(X):
             validate_data(self, X, y, reset=reset, skip_check_array=True)
         else:
@@ -297,6 +299,7 @@ class GroupRankerAdapter(QueryRanker):
         return X, y.astype(np.float64) if y.dtype.kind == "O" else y
 
     def _checked_rows(self, X: Any) -> Any:
+        refuse_blocked(self, X)
         if is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
             return X

@@ -15,6 +15,7 @@ from .._validation import ravelled
 from ..metrics import get_measure, rank_positions
 from ..metrics._shared import scored_labels
 from ._base import Ranker
+from ._blocked_rows import refuse_blocked
 from ._query_base import MEASURE_CONSTRAINTS
 
 __all__ = ["LabelOrderRanker"]
@@ -56,6 +57,7 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
 
     def _checked_rows(self, X: Any, *, reset: bool) -> Any:
         """Check rows."""
+        refuse_blocked(self, X)
         return validate_data(
             self,
             X,

@@ -17,6 +17,7 @@ from .._sklearn_compat import HasMethods, StrOptions, fit_context
 from .._typing import FloatArray
 from ..losses import TemplateLoss, get_loss
 from ..metrics import get_measure
+from ._blocked_rows import refuse_blocked
 from ._fitting import forget, restored_on_error
 from ._label_base import LabelOrderRanker
 from ._label_reductions import (
@@ -284,6 +285,7 @@ class LabelRanker(LabelOrderRanker):
 
     def _checked_rows(self, X: Any, *, reset: bool) -> Any:
         """Check number and names of features; regressors and classifiers check the rest."""
+        refuse_blocked(self, X)
         if len(getattr(X, "shape", (0, 0))) == 1:
             raise ValueError(
                 "Expected 2D array, got 1D array instead. Reshape your data: X.reshape(-1, 1) if"

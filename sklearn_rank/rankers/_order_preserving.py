@@ -39,7 +39,7 @@ from ..losses._shared import LossOnLists, ThreadedLoss
 from ..metrics import Measure
 from ._block_lists import BlockLists
 from ._block_ranker import BlockRanker
-from ._blocked_rows import is_blocked
+from ._blocked_rows import is_blocked, refuse_blocked
 from ._calibrated_base import CalibratedRanker, nothing_to_learn, with_utilities
 from ._fitting import forget, restored_on_error
 from ._penalty import absolute_alpha, alpha_of_curvature, feature_curvature, relative_alpha
@@ -445,6 +445,7 @@ n_features)
         order-preserving if the share of each batch does not depend on the features; a kind of row
         that was seen mostly before the limit grew is scored too high.
         """
+        refuse_blocked(self, X, ", or rows of one of the blocks() of RowBatches")
         with restored_on_error(self):
             first = not hasattr(self, "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}

@@ -14,6 +14,7 @@ from .._solvers import Design, as_design, view_design
 from .._typing import FloatArray
 from ..preprocessing import QueryNormalizer
 from ..preprocessing._shared import METHODS
+from ._blocked_rows import refuse_blocked
 from ._query_base import QueryRanker, in_lists
 
 __all__ = ["NORMALIZE_CONSTRAINTS", "NormalizingRanker", "as_normalizer"]
@@ -85,6 +86,7 @@ class NormalizingRanker(QueryRanker):
             If the ranker normalises queries, was fitted on several, and ``qid`` is None.
         """
         check_is_fitted(self)
+        refuse_blocked(self, X)
         X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
         if self.normalizer_ is None:
             return self._scores(X)

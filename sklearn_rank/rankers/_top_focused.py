@@ -35,6 +35,7 @@ from .._validation import ravelled
 from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import own_pos_label
 from ._base import BipartiteRanker
+from ._blocked_rows import refuse_blocked
 from ._fitting import forget, restored_on_error
 from ._folds import Fold, of_taken_rows, values_of_taken_rows
 from ._second_look import COMBINATIONS, Rounds, SecondLook
@@ -272,6 +273,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
 
     def _check_rows(self, X: Any, y: Any = "no_validation", *, reset: bool = True) -> None:
         """Check the number and names of features; the classifier checks the rest."""
+        refuse_blocked(self, X)
         if len(getattr(X, "shape", (0, 0))) == 1:
             raise ValueError(
                 "Expected 2D array, got 1D array instead. Reshape your data: X.reshape(-1, 1) if"
