@@ -606,7 +606,7 @@ def ravelled(values: Any, name: str) -> Any:
     """
     refuse_collection(values, name)
     try:
-        shape = values.shape if hasattr(values, "shape") else np.shape(values)
+        shape = values.shape if hasattr(values, "shape") else np.asarray(values).shape
     except ValueError:  # of different lengths: refused where it is read
         return values
     if len(shape) != 2 or shape[1] != 1:

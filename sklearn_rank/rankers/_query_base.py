@@ -74,7 +74,12 @@ def refuse_words(y: AnyArray) -> None:
 
 
 def remembered_lists(
-    y: AnyArray, labels: LabelType, *, qid: Any, sample_weight: Any, query_weight: Any
+    y: AnyArray,
+    labels: LabelType,
+    *,
+    qid: Any,
+    sample_weight: Any = None,
+    query_weight: Any = None,
 ) -> Lists:
     """Make lists from checked labels, with what a ranker will remember of them."""
     lists = check_lists(
