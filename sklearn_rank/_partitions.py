@@ -32,6 +32,9 @@ __all__ = [
 # What needs dask, for the message where it is not installed.
 USED_BY = "A dask collection"
 
+# Seconds that each step of the search for a chunk that cannot be computed may take on a cluster.
+SEARCH_SECONDS = 60
+
 # Columns that keep two dimensions even if one of them is 1.
 WIDE = ("X",)
 
@@ -205,19 +208,15 @@ class Partitions:
             for number in range(self.n_chunks)
         ]
 
-        def fails(some: list[Any]) -> bool:
-            try:
-                dask.compute(*some)
-            except Exception:
-                return True
-            return False
-
         low, high = 0, self.n_chunks
-        if not fails(seen):
+        try:
+            if not _fails(seen):
+                return None
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if _fails(seen[low:middle]) else (middle, high)
+        except TimeoutError:
             return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if fails(seen[low:middle]) else (middle, high)
         return low
 
     def with_columns(
@@ -529,6 +528,30 @@ def _merged(merge: Callable[[list[Any]], Any], *parts: Any) -> Any:
     if len(kept) > 1:
         return merge(kept)
     return kept[0] if kept else None
+
+
+def _fails(tasks: list[Any]) -> bool:
+    """Whether tasks end in an error.
+
+    Workers of a cluster may ask each other without end for a value that one of them cannot read:
+    a TimeoutError there.
+    """
+    dask = import_optional("dask", USED_BY)
+    # The scheduler of a client is a method of it.
+    client = getattr(dask.base.get_scheduler(), "__self__", None)
+    if client is None:
+        try:
+            dask.compute(*tasks)
+        except Exception:
+            return True
+        return False
+    futures = client.compute(tasks)
+    try:
+        import_optional("distributed", USED_BY).wait(futures, timeout=SEARCH_SECONDS)
+    except TimeoutError:
+        client.cancel(futures)
+        raise
+    return any(future.status == "error" for future in futures)
 
 
 def _seen(*columns: Any) -> None:
