@@ -281,7 +281,7 @@ def refuse_cut_queries(ids: list[AnyArray], chunks: list[int]) -> None:
     first, second = order[same[0]], order[same[0] + 1]
     raise ValueError(
         f"The query {joined[first : first + 1].tolist()[0]!r} has rows in the chunks"
-        f" {chunk[first]} and {chunk[second]}, as {len(same)} queries are cut, but each must be"
+        f" {chunk[first]} and {chunk[second]} (queries cut: {len(same)}), and each must be"
         " whole within a chunk: repartition by query, frame.set_index('qid', sort=True) of a dask"
         " dataframe or frame.shuffle('qid'), or rechunk an array at the ends of queries."
     )
