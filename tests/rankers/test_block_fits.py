@@ -277,7 +277,8 @@ def test_queries_that_are_cut_between_chunks_are_refused():
     X, y, qid, _ = data()
     ends = [int(query_ends(qid)[3]) + 1]
     lazy = chunked(X, ends), chunked(y, ends)
-    whole = f"The query {qid[ends[0]]} has rows in the chunks 0 and 1, .*repartition by query"
+    where = f"The query {qid[ends[0]]} has rows in the chunks 0 and 1"
+    whole = rf"{where} \(queries cut: 1\), .*repartition by query"
     refused(whole, *lazy, qid=chunked(qid, ends))
     normal = OrderPreservingRanker(normalize="rank").fit(X, y, qid=qid)
     with pytest.raises(ValueError, match=whole):
