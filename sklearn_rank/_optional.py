@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["import_optional"]
+__all__ = ["import_optional", "import_pandas"]
 
 
 def import_optional(module: str, used_by: str) -> Any:
@@ -37,4 +37,35 @@ def import_optional(module: str, used_by: str) -> Any:
             raise
         raise ImportError(
             f'{used_by} needs {package}: run `pip install "sklearn-rank[{package}]"`.'
+        ) from error
+
+
+def import_pandas(asked: str, otherwise: str = "leave as_frame=False for NumPy arrays") -> Any:
+    """Import pandas, which no extra installs.
+
+    Parameters
+    ----------
+    asked : str
+        What needs it, for the message.
+    otherwise : str, default="leave as_frame=False for NumPy arrays"
+        What to do without it.
+
+    Returns
+    -------
+    module
+        The package.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed; the message has the line that installs it.
+    """
+    try:
+        return import_module("pandas")
+    except ModuleNotFoundError as error:
+        if error.name != "pandas":
+            raise
+        raise ImportError(
+            f"{asked} needs pandas, which is not installed: run `pip install pandas`, or"
+            f" {otherwise}."
         ) from error

@@ -1,10 +1,11 @@
 """Packages that an extra installs."""
 
 import json
+import sys
 
 import pytest
 
-from sklearn_rank._optional import import_optional
+from sklearn_rank._optional import import_optional, import_pandas
 
 
 def test_what_is_installed_is_imported():
@@ -27,3 +28,10 @@ def test_an_error_inside_a_package_is_not_hidden(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="nowhere_at_all"):
         import_optional("broken_extra", "A ranker")
+
+
+def test_pandas_is_of_no_extra(monkeypatch):
+    assert import_pandas("A table").DataFrame
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"A table needs pandas, .* or\s+read its fields"):
+        import_pandas("A table", "read its fields")

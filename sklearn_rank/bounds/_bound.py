@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._arguments import check_number
+from .._printed import Printed
 
 __all__ = ["Bound"]
 
 
-@dataclass(frozen=True)
-class Bound:
+@dataclass(frozen=True, repr=False)
+class Bound(Printed):
     """A guarantee in numbers.
 
     Parameters
@@ -43,6 +44,7 @@ class Bound:
     assumptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number("value", self.value, 0.0)
         check_number("delta", self.delta, 0.0, 1.0, closed="left")
         if not self.theorem or not self.target:

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from .._arguments import check_choice, check_number, check_whole, is_whole
 from .._lists import Lists
+from .._printed import Printed
 from .._typing import FloatArray, IntArray
 from ..losses import TemplateLoss
 from ..losses._shared import check_loss
@@ -35,8 +36,8 @@ NOTHING = 2.5e-3
 LITTLE = 1e-2
 
 
-@dataclass(frozen=True, eq=False)
-class CalibrationCheck:
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationCheck(Printed):
     """What a search for a counterexample found.
 
     Parameters

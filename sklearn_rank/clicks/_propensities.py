@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._printed import Printed
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_vector
 
@@ -69,8 +70,8 @@ def check_positions(position: Any, n: int, *, name: str = "position") -> IntArra
     return values.astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class Propensities:
+@dataclass(frozen=True, eq=False, repr=False)
+class Propensities(Printed):
     """Probabilities that positions are examined, relative to one of them.
 
     Parameters
@@ -143,7 +144,7 @@ class Propensities:
         return f"propensities by position ({self.method}): {shown}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EMPropensities(Propensities):
     """Propensities that were found with a model of relevance, by expectation-maximisation.
 

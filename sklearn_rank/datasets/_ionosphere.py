@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .._arguments import check_flag
+from .._optional import import_pandas
 
 _DESCRIPTION = """\
 Ionosphere radar returns
@@ -143,12 +144,6 @@ def _read() -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
 def _to_pandas(
     data: NDArray[np.float64], target: NDArray[np.int64], feature_names: list[str]
 ) -> tuple[Any, Any, Any]:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            "load_ionosphere(as_frame=True) needs pandas, which is not installed: "
-            "run `pip install pandas`, or leave as_frame=False for NumPy arrays."
-        ) from error
+    pd = import_pandas("load_ionosphere(as_frame=True)")
     frame = pd.DataFrame(data, columns=feature_names).assign(target=target)
     return frame, frame[feature_names], frame["target"]

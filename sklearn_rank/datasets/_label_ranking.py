@@ -13,6 +13,7 @@ from sklearn.utils import Bunch
 
 from .._arguments import check_flag, check_whole, is_whole
 from .._label_orders import ABOVE, fault_of, first_bad_positions, split_order
+from .._optional import import_pandas
 from .._typing import AnyArray, FloatArray
 from ._label_ranking_fields import Fields, is_missing, numbers_of, read_fields, words_of
 
@@ -153,7 +154,7 @@ def load_label_ranking(
     asked = _asked(labels)
     markers = np.atleast_1d(np.asarray(missing, dtype=object))
     if as_frame:
-        _pandas()
+        import_pandas("load_label_ranking(as_frame=True)")
     fields = read_fields(path, header, sep)
     layout = _layout(fields, asked)
     data = _features(fields, layout, as_frame)
@@ -325,7 +326,7 @@ def _features(fields: Fields, layout: _Layout, as_frame: bool) -> Any:
             words[name] = words_of(fields, at)
     if not as_frame:
         return np.column_stack(values)
-    pd = _pandas()
+    pd = import_pandas("load_label_ranking(as_frame=True)")
     columns = dict(zip(layout.feature_names, values, strict=True))
     return pd.DataFrame(columns | {name: pd.Categorical(column) for name, column in words.items()})
 
@@ -408,7 +409,7 @@ def _data_set(
                 f"{twice[0]!r} is a feature and a label, so that as_frame=True cannot tell them"
                 " apart: rename one."
             )
-        pd = _pandas()
+        pd = import_pandas("load_label_ranking(as_frame=True)")
         target = pd.DataFrame(target, columns=names[1])
         frame = pd.concat([data, target], axis=1)
     if return_X_y:
@@ -421,14 +422,3 @@ def _data_set(
         target_type="positions",
         frame=frame,
     )
-
-
-def _pandas() -> Any:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            "load_label_ranking(as_frame=True) needs pandas, which is not installed: run"
-            " `pip install pandas`, or leave as_frame=False for NumPy arrays."
-        ) from error
-    return pd

@@ -14,6 +14,7 @@ from sklearn.utils import Bunch
 
 from .._arguments import check_flag, check_whole
 from .._letor_lines import Table, ZeroBased, ids_from, read_table
+from .._optional import import_pandas
 from .._typing import AnyArray
 from .._warn import warn
 
@@ -222,7 +223,7 @@ def _check_options(
             "comments=True has no place in the tuples of return_X_y=True: choose one."
         )
     if as_frame:
-        _pandas()
+        import_pandas("load_letor(as_frame=True)")
 
 
 def files_of(path: Any) -> Any:
@@ -377,7 +378,9 @@ def _data_set(
     comments = np.array([text for texts in kept for text in texts], dtype=object)
     frame = None
     if as_frame:
-        data = _pandas().DataFrame(data, columns=layout.names, copy=False)
+        data = import_pandas("load_letor(as_frame=True)").DataFrame(
+            data, columns=layout.names, copy=False
+        )
         frame = data.assign(target=target, qid=qid)
         if kept:
             frame = frame.assign(comment=comments)
@@ -420,14 +423,3 @@ def _stacked(joined: list[Table], n: int, layout: _Layout, dtype: Any) -> Any:
             ends[row + 1 : row + 1 + block.shape[0]] = size + block.indptr[1:]
     indices -= layout.shift
     return kind((values, indices, ends), shape=(n, n_features))
-
-
-def _pandas() -> Any:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            "load_letor(as_frame=True) needs pandas, which is not installed: run"
-            " `pip install pandas`, or leave as_frame=False for NumPy arrays."
-        ) from error
-    return pd

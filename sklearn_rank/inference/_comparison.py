@@ -9,6 +9,7 @@ import numpy as np
 
 from .._arguments import check_flag, check_generator, check_level
 from .._partitions import any_collection
+from .._printed import Printed
 from .._typing import BoolArray, FloatArray
 from .._validation import ravelled
 from ..metrics import get_measure
@@ -39,8 +40,8 @@ DRAWS = 100_000
 ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class RankerComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class RankerComparison(Printed):
     """Outcome of a comparison of several rankers on the same items.
 
     Parameters

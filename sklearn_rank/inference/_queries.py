@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any, Literal
 
 from .._arguments import check_generator
+from .._printed import Printed
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._groups import check_groups
@@ -345,8 +346,8 @@ def paired_query_test(
     return sample_test(query_differences(samples["a"], samples["b"]), options, rng)
 
 
-@dataclass(frozen=True)
-class SystemComparison:
+@dataclass(frozen=True, repr=False)
+class SystemComparison(Printed):
     """Paired tests between several systems, with adjusted p-values; prints as tables.
 
     Parameters

@@ -15,7 +15,7 @@ __all__ = ["RankInterval", "limit_range", "rank_target"]
 POINTS = 2**20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RankInterval(Interval):
     """Interval for a rank statistic, with the bias that was taken off its centre.
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._printed import Printed
+
 __all__ = ["Interval", "RankTestResult"]
 
 
-@dataclass(frozen=True)
-class Interval:
+@dataclass(frozen=True, repr=False)
+class Interval(Printed):
     """Interval for a measure of a ranking.
 
     Parameters
@@ -58,8 +60,8 @@ class Interval:
         )
 
 
-@dataclass(frozen=True)
-class RankTestResult:
+@dataclass(frozen=True, repr=False)
+class RankTestResult(Printed):
     """Outcome of a test.
 
     Parameters

@@ -11,6 +11,7 @@ from scipy.stats import kstwo
 
 from .._arguments import check_level
 from .._blocks import counted_blocks
+from .._printed import Printed
 from .._typing import FloatArray
 from ._group_bands import independent_rows, kolmogorov_margin
 from ._two_classes import check_sample
@@ -18,8 +19,8 @@ from ._two_classes import check_sample
 __all__ = ["RocBand", "roc_band"]
 
 
-@dataclass(frozen=True, eq=False)
-class RocBand:
+@dataclass(frozen=True, eq=False, repr=False)
+class RocBand(Printed):
     """ROC curve with a simultaneous confidence band; each curve by its corners.
 
     Parameters

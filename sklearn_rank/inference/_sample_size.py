@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 from scipy.special import erfc, ndtri
 
 from .._arguments import MOST_ITEMS, check_choice, check_share, check_whole
+from .._printed import Printed
 from ..bounds import auc_bound, auc_deviation_bound, auc_variance_bound
 from ._auc_moments import binormal_pairs, hanley_mcneil_pairs, lehmann_variance
 
@@ -36,8 +37,8 @@ PAIRS: dict[str, Callable[[float], tuple[float, float]]] = {
 WITHOUT_AUC = ("mcdiarmid", "hoeffding")
 
 
-@dataclass(frozen=True)
-class AUCPlan:
+@dataclass(frozen=True, repr=False)
+class AUCPlan(Printed):
     """A sample, and how accurate its AUC is.
 
     Parameters

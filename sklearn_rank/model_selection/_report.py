@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .._printed import Printed
 from ..bounds import Bound
 from ..inference import Interval
 
 __all__ = ["SelectionReport"]
 
 
-@dataclass(frozen=True)
-class SelectionReport:
+@dataclass(frozen=True, repr=False)
+class SelectionReport(Printed):
     """What a search by bounds found, and what is guaranteed of which quantity.
 
     Parameters

@@ -1,0 +1,51 @@
+"""Results of functions: what is printed is what a session and a notebook show."""
+
+import dataclasses
+import importlib
+import inspect
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import sklearn_rank
+from sklearn_rank._printed import Printed
+
+ROOMS = [name for name in sklearn_rank.__all__ if inspect.ismodule(getattr(sklearn_rank, name))]
+PRINTED = sorted(
+    (
+        thing
+        for room in ROOMS
+        for thing in vars(importlib.import_module(f"sklearn_rank.{room}")).values()
+        if inspect.isclass(thing) and dataclasses.is_dataclass(thing) and "__str__" in vars(thing)
+    ),
+    key=lambda thing: thing.__name__,
+)
+
+
+@pytest.mark.parametrize("kind", PRINTED, ids=lambda kind: kind.__name__)
+def test_what_is_printed_is_the_representation(kind):
+    assert issubclass(kind, Printed)
+    assert kind.__repr__ is Printed.__repr__
+
+
+@dataclass(frozen=True, repr=False)
+class Found(Printed):
+    value: float
+    row: tuple
+    table: dict
+    array: np.ndarray
+
+    def __str__(self):
+        return f"<{self.value}>"
+
+
+def test_fields_are_plain_numbers_and_markup_is_escaped():
+    row = (np.float64(1.0), "a", (np.bool_(True), 2))
+    found = Found(np.float32(0.5), row, {"a": np.int64(3), "b": (np.float64(4.0),)}, np.ones(2))
+    assert type(found.value) is float
+    assert [type(one) for one in (found.row[0], found.row[2][0])] == [float, bool]
+    assert [type(found.table["a"]), type(found.table["b"][0])] == [int, float]
+    assert type(found.array) is np.ndarray
+    assert repr(found) == str(found) == "<0.5>"
+    assert found._repr_html_() == "<pre>&lt;0.5&gt;</pre>"
