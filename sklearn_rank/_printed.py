@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from html import escape
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Printed"]
+__all__ = ["Printed", "Table", "html_table"]
+
+# Title, names of the columns, and the rows, the first cell of which is the name of the row.
+Table = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
+
+# Lines in the colour of the text, so that a table is legible on light and on dark pages.
+CAPTION = "caption-side:top;text-align:left;color:inherit;padding:0.3em 0.6em"
+HEADER = "padding:0.2em 0.6em;font-weight:bold;border-bottom:1px solid currentColor"
+CELL = "padding:0.2em 0.6em;white-space:nowrap;font-weight:normal"
 
 
 class Printed:
     """Mixin of frozen dataclasses, made with ``repr=False``: what ``str`` says is what is shown.
 
-    Numbers of NumPy in its fields become Python's, in tuples and dicts too.
+    Numbers of NumPy in its fields become Python's, in tuples and dicts too. A notebook shows a
+    table where ``_table`` returns one.
     """
 
     def __post_init__(self) -> None:
@@ -27,7 +37,53 @@ class Printed:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        table = self._table()
+        return f"<pre>{escape(str(self))}</pre>" if table is None else html_table(*table)
+
+    def _table(self) -> Table | None:
+        """Title, header and rows of a result that has several rows; None is the printed form."""
+        return None
+
+
+def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return the markup of a table, all texts escaped.
+
+    Parameters
+    ----------
+    title : str
+        Caption above the table, which may have several lines.
+    header : sequence of str
+        Names of the columns; the first is that of the names of the rows.
+    rows : iterable of sequence
+        Cells of each row: strings as they are, floats with four digits.
+
+    Returns
+    -------
+    str
+        An HTML table, the first column on the left and the others on the right.
+    """
+    caption = "<br>".join(map(escape, title.splitlines()))
+    lines = [
+        '<table style="border-collapse:collapse;font-variant-numeric:tabular-nums">',
+        f'<caption style="{CAPTION}">{caption}</caption>',
+        f"<thead>{_row(header, HEADER, 'col')}</thead>",
+        "<tbody>",
+        *(_row(row, CELL, "row") for row in rows),
+        "</tbody>",
+        "</table>",
+    ]
+    return "\n".join(lines)
+
+
+def _row(cells: Sequence[Any], style: str, scope: str) -> str:
+    """One row of a table: cells of a header, or its name and its values."""
+    markup = []
+    for i, cell in enumerate(cells):
+        tag = f'th scope="{scope}"' if scope == "col" or i == 0 else "td"
+        text = escape(f"{cell:.4g}" if isinstance(cell, float) else str(cell))
+        side = "left" if i == 0 else "right"
+        markup.append(f'<{tag} style="{style};text-align:{side}">{text}</{tag[:2]}>')
+    return f"<tr>{''.join(markup)}</tr>"
 
 
 def _plain(value: Any) -> Any:

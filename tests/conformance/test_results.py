@@ -4,12 +4,13 @@ import dataclasses
 import importlib
 import inspect
 from dataclasses import dataclass
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import sklearn_rank
-from sklearn_rank._printed import Printed
+from sklearn_rank._printed import Printed, html_table
 
 ROOMS = [name for name in sklearn_rank.__all__ if inspect.ismodule(getattr(sklearn_rank, name))]
 PRINTED = sorted(
@@ -49,3 +50,32 @@ def test_fields_are_plain_numbers_and_markup_is_escaped():
     assert type(found.array) is np.ndarray
     assert repr(found) == str(found) == "<0.5>"
     assert found._repr_html_() == "<pre>&lt;0.5&gt;</pre>"
+
+
+@dataclass(frozen=True, repr=False)
+class Several(Printed):
+    values: tuple
+
+    def __str__(self):
+        return str(self.values)
+
+    def _table(self):
+        rows = [(f"<{i}>", value, "&") for i, value in enumerate(self.values)]
+        return "Values\n(<all>)", ("row", "value", "text"), rows
+
+
+def test_a_result_of_several_rows_is_a_table_in_notebooks():
+    markup = Several((np.float64(0.123456), 7))._repr_html_()
+    # Line breaks have no end in HTML.
+    table = ElementTree.fromstring(markup.replace("<br>", "<br/>"))
+    caption, head, body = table
+    assert list(caption.itertext()) == ["Values", "(<all>)"]
+    assert [cell.text for cell in head.iter("th")] == ["row", "value", "text"]
+    assert [[cell.text for cell in row] for row in body] == [
+        ["<0>", "0.1235", "&"],
+        ["<1>", "7", "&"],
+    ]
+    assert [[cell.tag for cell in row] for row in body] == 2 * [["th", "td", "td"]]
+    # No colours of its own, which a dark page would hide.
+    assert "#" not in markup
+    assert html_table("", ("a",), []).count("<tr>") == 1
