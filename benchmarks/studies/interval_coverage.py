@@ -1,0 +1,408 @@
+"""Coverage of `metric_interval` for every measure: independent rows, groups, queries.
+
+    python benchmarks/studies/interval_coverage.py            # the tables, about an hour
+    python benchmarks/studies/interval_coverage.py --write    # and results/interval_coverage.csv
+    python benchmarks/studies/interval_coverage.py --only ap auc --repetitions 200 --designs rows
+
+Every cell draws fresh samples whose target is known and counts how often the interval at 95 %,
+with ``method="auto"``, leaves it out below and above. The target of a measure of one list is its
+value in the population at the share of positives of the sample, from a million rows; that of a
+measure of the first few rows, or above the highest negative, is the one that its interval names,
+from the densities. Queries have values whose mean is known from 20,000 of them. The seed of a cell
+depends on the cell alone.
+"""
+
+import argparse
+import sys
+import warnings
+import zlib
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+from threadpoolctl import threadpool_limits
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import RESULTS, describe_machine, format_table, write_table
+
+from sklearn_rank.inference import metric_interval
+from sklearn_rank.metrics import get_measure
+
+STORED = RESULTS / "interval_coverage.csv"
+ENOUGH = 10  # positives from which a cell counts in the table of the least coverage
+SHORT = 0.93
+POPULATION_SIZE = 1_000_000
+
+# Functionals of the two distributions and of the share of positives.
+POPULATION = (
+    "accuracy_loss@top0.1",
+    "ap",
+    "auc",
+    "bedroc@20",
+    "enrichment@0.05",
+    "fpr@tpr0.9",
+    "gini",
+    "ks",
+    "lift@0.1",
+    "local_auc@0.8",
+    "partial_auc@fpr0.1",
+    "partial_auc@fpr0.5tpr0.5",
+    "pnorm@4",
+    "negative_height_loss@4",
+    "smoothed_precision@top0.1",
+    "precision@top0.1",
+    "rie@20",
+    "tpr@fpr0.1",
+)
+# Of which a single list shows what its interval names: given the scores, or the negatives.
+GIVEN_SCORES = ("precision@10", "precision@50")
+GIVEN_NEGATIVES = ("pos@top",)
+GRADED = ("spearman", "tau_b")
+OF_QUERIES = ("ndcg@10", "ap", "auc", "rr", "precision@1", "err@10", "recall@5")
+
+SIZES = [(5, 95), (10, 90), (10, 990), (30, 270), (100, 100), (100, 900)]
+AUCS = (0.7, 0.9)
+ROUNDED = 0.5
+
+SHAPES = {
+    # Distributions of positives and negatives by a parameter that moves the AUC.
+    "normal": lambda d: (stats.norm(d), stats.norm()),
+    "t, 3 degrees": lambda d: (stats.t(3, d), stats.t(3)),
+    "Cauchy": lambda d: (stats.cauchy(d), stats.cauchy()),
+    "log-normal": lambda d: (stats.lognorm(1.5, d), stats.lognorm(1.5)),
+    "wide positives": lambda d: (stats.norm(d, 3.0), stats.norm()),
+    "rounded": lambda d: (stats.norm(d), stats.norm()),
+}
+
+
+def seeded(*key):
+    return np.random.default_rng(zlib.crc32(repr(key).encode()))
+
+
+@cache
+def pair(shape, auc):
+    """Distributions of both classes at an AUC."""
+    grid = (np.arange(20_000) + 0.5) / 20_000
+    low, high = -5.0, 100.0
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        positive, negative = SHAPES[shape](middle)
+        found = negative.cdf(positive.ppf(grid)).mean()
+        low, high = (middle, high) if found < auc else (low, middle)
+    return SHAPES[shape](high)
+
+
+def drawn(distribution, shape, size, rng):
+    score = distribution.rvs(size=size, random_state=rng)
+    return np.floor(score / ROUNDED) * ROUNDED if shape == "rounded" else score
+
+
+@cache
+def population_value(measure, shape, auc, n_pos, n_neg):
+    """Value of a measure in the population, at the share of positives of a sample."""
+    positive, negative = pair(shape, auc)
+    rng = seeded("population", shape, auc)
+    k = round(POPULATION_SIZE * n_pos / (n_pos + n_neg))
+    score = np.r_[drawn(positive, shape, k, rng), drawn(negative, shape, POPULATION_SIZE - k, rng)]
+    return float(get_measure(measure)(np.arange(POPULATION_SIZE) < k, score))
+
+
+def target_of(measure, shape, auc, y, score):
+    """What the interval of a sample is for."""
+    positive, negative = pair(shape, auc)
+    n_pos = int(y.sum())
+    if measure in GIVEN_NEGATIVES:
+        return float(positive.sf(score[~y].max()))
+    if measure in GIVEN_SCORES:
+        top = np.sort(score)[::-1][: int(measure.partition("@")[2])]
+        share = n_pos / len(y)
+        of_positives, of_negatives = share * positive.pdf(top), (1 - share) * negative.pdf(top)
+        return float(np.mean(of_positives / (of_positives + of_negatives)))
+    return population_value(measure, shape, auc, n_pos, len(y) - n_pos)
+
+
+class Count:
+    """How often intervals leave out their targets."""
+
+    def __init__(self):
+        self.n = self.below = self.above = self.refused = 0
+        self.length = 0.0
+        self.methods = set()
+
+    def add(self, make, target):
+        self.n += 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                found = make()
+            except ValueError as error:
+                self.refused += 1
+                self.problem = str(error)
+                return
+        slack = 1e-9 * max(1.0, abs(target))
+        self.below += target < found.low - slack
+        self.above += target > found.high + slack
+        self.length += found.high - found.low
+        self.methods.add(found.method)
+
+    def row(self, **design):
+        kept = max(self.n - self.refused, 1)
+        return {
+            **design,
+            "coverage": f"{1 - (self.below + self.above + self.refused) / self.n:.4f}",
+            "below": f"{self.below / self.n:.4f}",
+            "above": f"{self.above / self.n:.4f}",
+            "refused": f"{self.refused / self.n:.4f}",
+            "length": f"{self.length / kept:.4f}",
+            "method": "/".join(sorted(self.methods)),
+            "repetitions": self.n,
+        }
+
+
+def rows_design(measures, repetitions):
+    """Independent rows of one list."""
+    for shape in SHAPES:
+        for auc in AUCS:
+            positive, negative = pair(shape, auc)
+            for n_pos, n_neg in SIZES:
+                rng = seeded("rows", shape, auc, n_pos, n_neg)
+                y = np.arange(n_pos + n_neg) < n_pos
+                counts = {name: Count() for name in measures}
+                known = {}
+                for name in measures:
+                    if name in POPULATION:
+                        known[name] = population_value(name, shape, auc, n_pos, n_neg)
+                for _ in range(repetitions):
+                    score = np.r_[
+                        drawn(positive, shape, n_pos, rng), drawn(negative, shape, n_neg, rng)
+                    ]
+                    random_y, random_score = labelled_at_random(rng, shape, auc, n_pos, n_neg)
+                    for name, count in counts.items():
+                        if name in GIVEN_SCORES + GIVEN_NEGATIVES and shape == "rounded":
+                            continue  # their targets come from densities
+                        # Labels are drawn where the target says so.
+                        random = name in GIVEN_SCORES or name == "precision@top0.1"
+                        labels, values = (random_y, random_score) if random else (y, score)
+                        target = known.get(name)
+                        if target is None:
+                            target = target_of(name, shape, auc, labels, values)
+                        count.add(
+                            lambda n=name, a=labels, b=values: metric_interval(n, a, b), target
+                        )
+                for name, count in counts.items():
+                    if count.n:
+                        yield count.row(
+                            measure=name,
+                            design="rows",
+                            shape=shape,
+                            size=f"{n_pos}/{n_neg}",
+                            n_pos=n_pos,
+                            auc=auc,
+                        )
+
+
+def labelled_at_random(rng, shape, auc, n_pos, n_neg):
+    """Scores with labels drawn, both classes among them."""
+    positive, negative = pair(shape, auc)
+    n = n_pos + n_neg
+    while True:
+        y = rng.random(n) < n_pos / n
+        if 0 < (k := int(y.sum())) < n:
+            break
+    score = np.empty(n)
+    score[y], score[~y] = drawn(positive, shape, k, rng), drawn(negative, shape, n - k, rng)
+    return y, score
+
+
+# Groups: number, rows in each, whether the labels are those of the group.
+GROUPS = [(20, 10, "mixed"), (50, 10, "mixed"), (200, 5, "mixed"), (50, 10, "alike")]
+NOISES = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "t, 3 degrees": lambda rng, n: rng.standard_t(3, size=n),
+    "log-normal": lambda rng, n: rng.lognormal(0.0, 1.0, size=n),
+}
+
+
+def grouped(rng, n_groups, size, labels, noise, share):
+    """Rows of groups: what a group adds to the scores of its rows is half their variance."""
+    sizes = 1 + rng.poisson(size - 1, size=n_groups)
+    groups = np.repeat(np.arange(n_groups), sizes)
+    draw = NOISES[noise]
+    y = (rng.random(n_groups) < share)[groups] if labels == "alike" else None
+    if y is None:
+        y = rng.random(len(groups)) < share
+    score = 1.5 * y + draw(rng, n_groups)[groups] + draw(rng, len(groups))
+    return y, score, groups
+
+
+@cache
+def grouped_value(measure, noise, share):
+    # One row of each group: the rows of all groups have these distributions.
+    rng, n = seeded("grouped", noise, share), POPULATION_SIZE
+    y = rng.random(n) < share
+    score = 1.5 * y + NOISES[noise](rng, n) + NOISES[noise](rng, n)
+    return float(get_measure(measure)(y, score))
+
+
+def groups_design(measures, repetitions):
+    """Rows of one list that depend on each other in groups."""
+    for noise in NOISES:
+        for n_groups, size, labels in GROUPS:
+            for share in (0.1, 0.5):
+                rng = seeded("groups", noise, n_groups, size, labels, share)
+                counts = {name: Count() for name in measures if name in POPULATION}
+                for _ in range(repetitions):
+                    while True:
+                        y, score, groups = grouped(rng, n_groups, size, labels, noise, share)
+                        # Positives of one group alone show no spread between groups.
+                        if len(np.unique(groups[y])) > 1 and len(np.unique(groups[~y])) > 1:
+                            break
+                    for name, count in counts.items():
+                        count.add(
+                            lambda n=name, a=y, b=score, g=groups: metric_interval(
+                                n, a, b, groups=g
+                            ),
+                            grouped_value(name, noise, share),
+                        )
+                for name, count in counts.items():
+                    yield count.row(
+                        measure=name,
+                        design=f"groups, labels {labels}",
+                        shape=noise,
+                        size=f"{n_groups} x {size}",
+                        n_pos=round(n_groups * size * share),
+                        auc=f"share {share}",
+                    )
+
+
+def graded_design(measures, repetitions):
+    """One list of grades, or of scores of another ranker."""
+    for noise in NOISES:
+        for n in (20, 100, 500):
+            rng = seeded("graded", noise, n)
+            truth = np.arange(500_000) % 5
+            scored = truth + 1.5 * NOISES[noise](seeded("truth", noise), len(truth))
+            targets = {name: float(get_measure(name)(truth, scored)) for name in measures}
+            counts = {name: Count() for name in measures}
+            for _ in range(repetitions):
+                y = rng.integers(0, 5, size=n)
+                score = y + 1.5 * NOISES[noise](rng, n)
+                for name, count in counts.items():
+                    count.add(lambda m=name, a=y, b=score: metric_interval(m, a, b), targets[name])
+            for name, count in counts.items():
+                yield count.row(
+                    measure=name, design="graded rows", shape=noise, size=n, n_pos=n, auc=""
+                )
+
+
+# Queries: how many, and how many of those share a group.
+QUERIES = [(10, 1), (20, 1), (100, 1), (100, 5)]
+
+
+def queries_of(rng, n_queries, n_alike, noise):
+    """Queries of ten rows, of which some share what makes them hard."""
+    qid = np.repeat(np.arange(n_queries), 10)
+    groups = qid // n_alike
+    y = (np.arange(10 * n_queries) % 10 < 3).astype(int)
+    hard = 0.5 + 2.0 * rng.random(n_queries // n_alike)
+    return y, y + hard[groups] * NOISES[noise](rng, len(qid)), qid, groups
+
+
+@cache
+def query_value(measure, noise):
+    y, score, qid, _ = queries_of(seeded("queries", noise), 20_000, 1, noise)
+    return float(get_measure(measure)(y, score, qid=qid))
+
+
+def queries_design(measures, repetitions):
+    """Means over queries."""
+    for noise in NOISES:
+        for n_queries, n_alike in QUERIES:
+            rng = seeded("queries", noise, n_queries, n_alike)
+            counts = {name: Count() for name in measures}
+            for _ in range(repetitions):
+                y, score, qid, groups = queries_of(rng, n_queries, n_alike, noise)
+                dependent = groups if n_alike > 1 else None
+                for name, count in counts.items():
+                    count.add(
+                        lambda m=name, a=y, b=score, q=qid, g=dependent: metric_interval(
+                            m, a, b, qid=q, groups=g
+                        ),
+                        query_value(name, noise),
+                    )
+            for name, count in counts.items():
+                yield count.row(
+                    measure=f"{name} over queries",
+                    design="queries" if n_alike == 1 else f"queries, {n_alike} a group",
+                    shape=noise,
+                    size=n_queries,
+                    n_pos=n_queries,
+                    auc="",
+                )
+
+
+DESIGNS = {
+    "rows": (rows_design, POPULATION + GIVEN_SCORES + GIVEN_NEGATIVES),
+    "groups": (groups_design, POPULATION),
+    "graded": (graded_design, GRADED),
+    "queries": (queries_design, OF_QUERIES),
+}
+
+
+COLUMNS = [
+    ("measure", "measure", ""),
+    ("design", "design", ""),
+    ("cells", "cells", "d"),
+    ("least", "least coverage", "s"),
+    ("median", "median", "s"),
+    ("short", f"cells under {SHORT}", "d"),
+    ("few", "least, 5 positives", "s"),
+    ("refused", "refused", "s"),
+    ("worst", "worst cell", ""),
+]
+
+
+def summary(found):
+    """For each measure and design the coverage over the cells with enough positives."""
+    for measure, design in dict.fromkeys((row["measure"], row["design"]) for row in found):
+        cells = [row for row in found if (row["measure"], row["design"]) == (measure, design)]
+        enough = [row for row in cells if int(row["n_pos"]) >= ENOUGH] or cells
+        covered = np.array([float(row["coverage"]) for row in enough])
+        few = [float(row["coverage"]) for row in cells if int(row["n_pos"]) < ENOUGH]
+        worst = enough[int(covered.argmin())]
+        yield {
+            "measure": measure,
+            "design": design,
+            "cells": len(enough),
+            "least": f"{covered.min():.3f}",
+            "median": f"{np.median(covered):.3f}",
+            "short": int((covered < SHORT).sum()),
+            "few": f"{min(few):.3f}" if few else "",
+            "refused": f"{max(float(row['refused']) for row in enough):.3f}",
+            "worst": f"{worst['shape']}, {worst['size']}, {worst['auc']}",
+        }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repetitions", type=int, default=1000)
+    parser.add_argument("--designs", nargs="+", choices=DESIGNS, default=list(DESIGNS))
+    parser.add_argument("--only", nargs="+", default=None, help="measures")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    print(describe_machine())
+    found = []
+    with threadpool_limits(1):
+        for name in arguments.designs:
+            make, measures = DESIGNS[name]
+            kept = [one for one in measures if arguments.only is None or one in arguments.only]
+            if kept:
+                found += list(make(kept, arguments.repetitions))
+    print(format_table(list(summary(found)), COLUMNS))
+    if arguments.write:
+        write_table(STORED, found, COLUMNS)
+
+
+if __name__ == "__main__":
+    main()
