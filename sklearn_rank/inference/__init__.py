@@ -6,11 +6,11 @@ from ._comparison import RankerComparison, compare_rankers
 from ._holm import holm_adjust
 from ._influence import linear_rank_influence
 from ._linear_rank import linear_rank_interval
+from ._metric_interval import metric_interval
 from ._paired import paired_rank_test, unpaired_rank_test
 from ._partial_auc import partial_auc_influence, partial_auc_interval
 from ._queries import (
     SystemComparison,
-    metric_interval,
     paired_query_test,
     paired_query_tests,
 )

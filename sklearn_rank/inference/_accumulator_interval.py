@@ -6,16 +6,12 @@ import numpy as np
 
 from .._arguments import check_level
 from ..metrics import Accumulator
-from ..metrics._shared import AUCMeasure, PrecisionAtTopMeasure, phi_of
-from ._auc import auc_interval_of
-from ._linear_rank import rank_interval_of
-from ._list_interval import list_interval
-from ._measure_influence import influence_of, refuse_unknown
+from ._list_methods import ListOptions, list_methods
+from ._one_list import OneList
 from ._query_samples import IntervalOptions, sample_interval
 from ._query_values import accumulated_values
 from ._results import Interval
-from ._top import top_interval_of
-from ._two_classes import counted_list, refuse_one_class
+from ._two_classes import counted_list
 
 __all__ = ["accumulator_interval"]
 
@@ -38,11 +34,7 @@ def accumulator_interval(accumulator: Accumulator, *, level: float = 0.95) -> In
     Returns
     -------
     Interval
-        With ``qid``, what :func:`metric_interval` gives; without, by its measure: "auc" what
-        :func:`auc_interval` gives, "local_auc", "pnorm" and other linear rank statistics between
-        the worst and the best order or as a mean :func:`linear_rank_interval`,
-        "precision@top" :func:`precision_at_top_interval`, others :func:`metric_interval`; each by
-        its default method.
+        What :func:`metric_interval` gives for all rows by its default method.
 
     Raises
     ------
@@ -81,18 +73,10 @@ def accumulator_interval(accumulator: Accumulator, *, level: float = 0.95) -> In
         )
     level, measure = check_level(level), accumulator.measure
     if (kept := accumulator.query_values) is not None:
-        options = IntervalOptions("auto", level, 10_000)
         # The default method draws nothing.
-        return sample_interval(accumulated_values(measure, kept), options, np.random.default_rng())
-    if isinstance(measure, AUCMeasure):
-        return auc_interval_of(counted_list(accumulator), level)
-    if not isinstance(measure, PrecisionAtTopMeasure):
-        refuse_unknown(measure)
-    data = counted_list(accumulator)
-    refuse_one_class(data)
-    if isinstance(measure, PrecisionAtTopMeasure):
-        return top_interval_of(data, float(measure.tau), level)
-    phi, normalize = phi_of(measure), getattr(measure, "normalize", None)
-    if phi is not None and normalize is not None:
-        return rank_interval_of(data, phi, level, normalize=normalize)
-    return list_interval(measure, influence_of(measure, data, conditional=True), level)
+        of_queries = IntervalOptions("auto", level, 10_000)
+        values = accumulated_values(measure, kept)
+        return sample_interval(values, of_queries, np.random.default_rng())
+    methods = list_methods(measure)
+    options = ListOptions(level, methods.chosen("auto"))
+    return methods.interval(OneList(counted_list(accumulator)), options)

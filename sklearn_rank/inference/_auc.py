@@ -13,7 +13,6 @@ from .._partitions import any_collection
 from .._validation import check_qid, ravelled
 from .._warn import warn
 from ..metrics import get_measure
-from ..metrics._shared import ListOfChunks
 from ._auc_limits import ESTIMATED, METHODS, WITH_GROUPS, auc_limits, design_effect
 from ._auc_moments import (
     AUCMoments,
@@ -26,7 +25,7 @@ from ._collections import list_of_chunks
 from ._results import Interval
 from ._two_classes import dimensions, refuse_grouped_collections
 
-__all__ = ["auc_interval", "auc_interval_of"]
+__all__ = ["auc_interval", "auc_interval_of", "auc_interval_of_chunks"]
 
 AUCMethod: TypeAlias = Literal[
     "wilson",
@@ -171,11 +170,15 @@ def auc_interval(
             f" {', '.join(map(repr, WITH_GROUPS))}."
         )
     if any_collection(y_true, y_score, sample_weight, groups):
-        refuse_grouped_collections(
-            groups, y_true=y_true, y_score=y_score, sample_weight=sample_weight
+        return auc_interval_of_chunks(
+            y_true,
+            y_score,
+            level,
+            method,
+            sample_weight=sample_weight,
+            groups=groups,
+            pos_label=pos_label,
         )
-        rows = list_of_chunks(get_measure("auc"), y_true, y_score, pos_label, sample_weight)
-        return _auc_interval_of_chunks(rows, level, method)
     y_true = ravelled(y_true, "y_true")
     if dimensions(y_true) != 1:
         raise ValueError(
@@ -233,8 +236,43 @@ def auc_interval_of(
     return _interval_of_moments(moments, level, method)
 
 
-def _auc_interval_of_chunks(rows: ListOfChunks, level: float, method: str) -> Interval:
-    """Interval from counts of rows, range by range of scores where these are many."""
+def auc_interval_of_chunks(
+    y_true: Any,
+    y_score: Any,
+    level: float,
+    method: str,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    pos_label: Any = None,
+) -> Interval:
+    """Interval from counts of rows of collections, range by range of scores where these are many.
+
+    Parameters
+    ----------
+    y_true : array-like or dask collection of shape (n_samples,)
+        Labels of two classes.
+    y_score : array-like or dask collection of shape (n_samples,)
+        Scores.
+    level : float
+        Nominal probability, in (0, 1).
+    method : str
+        As :func:`auc_interval` takes it.
+    sample_weight : array-like or dask collection of shape (n_samples,), default=None
+        How many times each item was seen.
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group of each row, which is refused.
+    pos_label : int, float, bool or str, default=None
+        The positive class.
+
+    Returns
+    -------
+    Interval
+        The interval.
+    """
+    columns = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
+    refuse_grouped_collections(groups, **columns)
+    rows = list_of_chunks(get_measure("auc"), y_true, y_score, pos_label, sample_weight)
     plan = rows.plan()
     if plan is None:
         data = rows.in_one_memory(get_measure("auc")).to_lists()

@@ -196,6 +196,7 @@ def rank_interval_of(
     conditional: bool = True,
     normalize: Normalize = "minmax",
     groups: Groups | None = None,
+    what: str = "",
 ) -> RankInterval:
     """Interval by the variance of the influence values, the estimated bias taken off.
 
@@ -213,6 +214,8 @@ def rank_interval_of(
         The mean over the positives, or its value between worst and best.
     groups : Groups or None, default=None
         Groups of items that depend on each other.
+    what : str, default=""
+        Name of the measure; empty where phi alone was given.
 
     Returns
     -------
@@ -245,7 +248,7 @@ def rank_interval_of(
         high=max(low + (high - low) * limits[1], estimate),
         level=level,
         method="influence",
-        target=rank_target(n, k, conditional, normalize),
+        target=rank_target(n, k, conditional, normalize, what),
         standard_error=(high - low) * float(np.sqrt(variance)),
         bias=estimate - (low + (high - low) * (value - bias)),
     )

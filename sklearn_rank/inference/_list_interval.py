@@ -67,12 +67,16 @@ def list_interval(
         low, high = (
             float(np.clip(found.estimate + side * half, *found.range)) for side in (-1.0, 1.0)
         )
+    # What does not move with the share of positives is at no share of them.
+    where = (
+        f"at {found.n_pos} positives of {found.n}" if found.label_slope else "of the population"
+    )
     return Interval(
         estimate=found.estimate,
         low=low,
         high=high,
         level=level,
         method="influence",
-        target=f"{measure.name} at {found.n_pos} positives of {found.n}",
+        target=f"{measure.name} {where}",
         standard_error=error,
     )

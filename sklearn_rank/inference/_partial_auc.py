@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
-
-import numpy as np
 
 from .._arguments import check_choice, check_level, check_number
 from .._typing import FloatArray
@@ -12,7 +11,8 @@ from ..metrics import get_measure, partial_auc_score
 from ..metrics._shared import partial_auc_influence_of
 from ._collections import refuse_collections
 from ._influence import ONE_EACH
-from ._influence_limits import influence_limits
+from ._list_interval import list_interval
+from ._measure_influence import influence_of
 from ._results import Interval
 from ._two_classes import check_sample, check_two_classes
 
@@ -172,32 +172,9 @@ def partial_auc_interval(
     check_choice("scale", scale, ("raw", "mcclish", "normalized"))
     max_fpr, min_tpr = _check_limits(max_fpr, min_tpr)
     data, dependent = check_sample(y_true, y_score, pos_label, groups)
-    measure = get_measure(partial_auc_score, max_fpr=max_fpr, min_tpr=min_tpr)
-    area = float(measure.values(data)[0])
-    found = partial_auc_influence_of(data.positive, data.score, max_fpr, min_tpr, data.weight)
-    top = found.length
-    limits, variance = influence_limits(
-        found.scaled(0.0, top),
-        area / top,
-        level,
-        conditional=True,
-        groups=dependent,
-    )
-    origin, unit = 0.0, top
-    if scale == "normalized":
-        unit = 1.0
-    elif scale == "mcclish":
-        chance = max(max_fpr - min_tpr, 0.0) ** 2 / 2.0
-        origin, unit = 0.5 - chance / (top - chance) / 2.0, top / (top - chance) / 2.0
-    return Interval(
-        estimate=origin + unit * (area / top),
-        low=origin + unit * limits[0],
-        high=origin + unit * limits[1],
-        level=level,
-        method="influence",
-        target="partial AUC of the population",
-        standard_error=unit * float(np.sqrt(variance)),
-    )
+    measure = get_measure(partial_auc_score, max_fpr=max_fpr, min_tpr=min_tpr, scale=scale)
+    found = list_interval(measure, influence_of(measure, data, conditional=True), level, dependent)
+    return replace(found, target="partial AUC of the population")
 
 
 def _check_limits(max_fpr: Any, min_tpr: Any) -> tuple[float, float]:

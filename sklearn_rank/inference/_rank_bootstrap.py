@@ -27,6 +27,8 @@ class RankBootstrap:
         Whether the labels count as fixed.
     normalize : {"mean", "minmax"}
         The mean over the positives, or its value between worst and best.
+    what : str, default=""
+        Name of the measure; empty where phi alone was given.
     """
 
     def __init__(
@@ -36,8 +38,10 @@ class RankBootstrap:
         *,
         conditional: bool,
         normalize: Normalize,
+        what: str = "",
     ) -> None:
         self.phi, self.conditional, self.normalize = phi, conditional, normalize
+        self.what = what
         self.n, self.k = len(data.score), int(np.count_nonzero(data.positive))
         blocks = tied_blocks(data.score)
         n_pos = blocks.totals(data.positive.astype(np.float64)).astype(np.intp)
@@ -152,7 +156,7 @@ class RankBootstrap:
             level=level,
             method="bootstrap",
             target=rank_target(
-                self.n, self.k, self.conditional, self.normalize, what="expected statistic"
+                self.n, self.k, self.conditional, self.normalize, self.what, expected=True
             ),
             standard_error=scale * float(np.sqrt(variance)),
         )

@@ -26,6 +26,7 @@ def dkw_interval(
     conditional: bool,
     normalize: Normalize,
     groups: Groups | None = None,
+    what: str = "",
 ) -> RankInterval:
     """Interval by a band around the distribution of the scores and Chernoff's limit.
 
@@ -43,6 +44,8 @@ def dkw_interval(
         The mean over the positives, or its value between worst and best.
     groups : Groups or None, default=None
         Groups of items that depend on each other; None is independent items.
+    what : str, default=""
+        Name of the measure; empty where phi alone was given.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def dkw_interval(
         high=max(high, estimate),
         level=level,
         method="dkw",
-        target=rank_target(n, k, conditional, normalize),
+        target=rank_target(n, k, conditional, normalize, what),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,6 +52,29 @@ class RankInterval(Interval):
         text = super().__str__()
         return text if self.bias is None else f"{text[:-1]}, bias {self.bias:.4f})"
 
+    def scaled(self, unit: float) -> RankInterval:
+        """Measure in another unit.
+
+        Parameters
+        ----------
+        unit : float
+            What 1 becomes, positive.
+
+        Returns
+        -------
+        RankInterval
+            The same interval in this unit.
+        """
+        error, bias = self.standard_error, self.bias
+        return replace(
+            self,
+            estimate=unit * self.estimate,
+            low=unit * self.low,
+            high=unit * self.high,
+            standard_error=None if error is None else unit * error,
+            bias=None if bias is None else unit * bias,
+        )
+
 
 def limit_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, float]:
     """Least and largest value of the functional with k positives among n.
@@ -83,7 +106,13 @@ def limit_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, fl
 
 
 def rank_target(
-    n: int, k: int, conditional: bool, normalize: Normalize, *, what: str = "W_phi"
+    n: int,
+    k: int,
+    conditional: bool,
+    normalize: Normalize,
+    what: str = "",
+    *,
+    expected: bool = False,
 ) -> str:
     """Say what an interval is for.
 
@@ -97,14 +126,17 @@ def rank_target(
         Whether the labels count as fixed.
     normalize : {"mean", "minmax"}
         The mean over the positives, or its value between worst and best.
-    what : str, default="W_phi"
-        The quantity.
+    what : str, default=""
+        Name of the measure, which says how it is normalised; empty where phi alone was given.
+    expected : bool, default=False
+        Whether it is the statistic in the mean, and not what it estimates.
 
     Returns
     -------
     str
         The target in words.
     """
-    between = ", from worst to best" if normalize == "minmax" else ""
+    between = ", from worst to best" if normalize == "minmax" and not what else ""
     labels = f" at {k} positives of {n}" if conditional else ", random labels"
-    return f"{what}{labels}{between}"
+    quantity = f"expected {what or 'statistic'}" if expected else what or "W_phi"
+    return f"{quantity}{labels}{between}"

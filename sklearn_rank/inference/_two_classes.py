@@ -18,8 +18,9 @@ __all__ = [
     "check_two_classes",
     "counted_list",
     "dimensions",
-    "refuse_one_class",
+    "refuse_counts",
     "refuse_grouped_collections",
+    "refuse_one_class",
 ]
 
 
@@ -140,15 +141,26 @@ def check_sample(
         data = check_two_classes(y_true, y_score, pos_label, rel=measure.rel)
         return data, check_groups(groups, len(data.score))
     refuse_grouped_collections(groups, y_true=y_true, y_score=y_score)
-    if measure.weights == "none":
-        raise ValueError(
-            f"How single items move {measure.name} is found from all rows, not from counts of"
-            " their scores: pass y_true.compute() and y_score.compute()."
-        )
+    refuse_counts(measure)
     table = list_of_chunks(measure, y_true, y_score, pos_label).in_one_memory(measure)
     data = table.to_lists()
     refuse_one_class(data)
     return data, None
+
+
+def refuse_counts(measure: Measure) -> None:
+    """Refuse a measure of which the counts of collections do not say how sure it is.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    """
+    if measure.weights == "none" or measure.kind != "binary":
+        raise ValueError(
+            f"How single items move {measure.name} is found from all rows, not from counts of"
+            " their scores: pass y_true.compute() and y_score.compute()."
+        )
 
 
 def refuse_grouped_collections(groups: Any, **columns: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from types import MappingProxyType
 from typing import Any, Literal
@@ -136,7 +136,9 @@ class PartialAUCMeasure(ConventionalMeasure):
         # Scales are linear in the area: this area is at 0, that one at 1.
         low, high = self.range
         origin = -low * self._largest / (high - low)
-        return raw.scaled(origin, self._largest / (high - low))
+        found = raw.scaled(origin, self._largest / (high - low), copy=False)
+        # The mean over the orders of ties is not the area under straight lines, if it is two-way.
+        return replace(found, estimate=float(self.values(lists)[0]))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

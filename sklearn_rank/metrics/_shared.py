@@ -2,6 +2,7 @@
 
 from ._accumulated import QueryValues as KeptValues
 from ._fixed_scale import check_fixed_scale
+from ._gini import GiniMeasure
 from ._grammar import MeasureLike
 from ._influence import (
     PSEUDO_WEIGHT,
@@ -13,7 +14,7 @@ from ._influence import (
     share_at,
 )
 from ._label_scores import check_two_grades, scored_labels
-from ._linear_rank_measures import AUCMeasure, LinearRankMeasure, phi_of
+from ._linear_rank_measures import AUCMeasure, LinearRankMeasure, RIEMeasure, phi_of
 from ._of_collections import ListOfChunks
 from ._positional_form import PositionalForm
 from ._positional_measures import has_exponential_gain
@@ -34,6 +35,7 @@ __all__ = [
     "PSEUDO_WEIGHT",
     "AUCMeasure",
     "ClassInfluence",
+    "GiniMeasure",
     "KeptValues",
     "LinearRankMeasure",
     "ListOfChunks",
@@ -42,6 +44,7 @@ __all__ = [
     "Phi",
     "PositionalForm",
     "PrecisionAtTopMeasure",
+    "RIEMeasure",
     "RankingScorer",
     "ScoreGeneratingFunction",
     "as_score_generating",

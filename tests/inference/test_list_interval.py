@@ -9,17 +9,26 @@ from sklearn_rank.inference import (
     linear_rank_interval,
     metric_interval,
     partial_auc_interval,
+    precision_at_top_interval,
     roc_band,
 )
 from sklearn_rank.metrics import (
     LocalAUC,
+    Power,
+    TopDCG,
     bedroc_score,
     get_measure,
+    linear_rank_score,
     make_measure,
     partial_auc_score,
 )
+from sklearn_rank.metrics._score_generating import Screening
+from tests.naming import shown
 
 LIST = [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+GROUPS = [0, 1, 2, 0, 1, 3, 3, 2]
+SCREENING = Screening(5)
+EXACT = {"tau": 0.5, "method": "exact"}
 
 
 def mean_of_positives(y_true, y_score):
@@ -37,16 +46,91 @@ def test_bedroc_of_one_list():
     assert (found.method, found.target) == ("influence", "bedroc@20 at 4 positives of 8")
 
 
-def test_as_the_functions_of_each_measure():
-    found = metric_interval("auc", *LIST)
-    expected = linear_rank_interval(*LIST)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    area = metric_interval(get_measure(partial_auc_score, max_fpr=0.5, scale="normalized"), *LIST)
-    expected = partial_auc_interval(*LIST, max_fpr=0.5, scale="normalized")
-    assert (area.low, area.high) == pytest.approx((expected.low, expected.high))
-    # There the bias is taken off.
-    local = linear_rank_interval(*LIST, phi=LocalAUC(0.5))
-    assert metric_interval("local_auc@0.5", *LIST).estimate == pytest.approx(local.estimate)
+def numbers(found):
+    return found.estimate, found.low, found.high, found.standard_error
+
+
+SAME = [
+    ("auc", {}, auc_interval, {}),
+    ("auc", {"method": "kl"}, auc_interval, {"method": "kl"}),
+    ("auc", {"method": "delong", "level": 0.8}, auc_interval, {"method": "delong", "level": 0.8}),
+    ("local_auc@0.5", {}, linear_rank_interval, {"phi": LocalAUC(0.5)}),
+    ("bedroc@5", {"method": "dkw"}, linear_rank_interval, {"phi": SCREENING, "method": "dkw"}),
+    (
+        "pnorm@4",
+        {"method": "bootstrap", "n_resamples": 99, "random_state": 0},
+        linear_rank_interval,
+        {"phi": Power(4), "method": "bootstrap", "n_resamples": 99, "random_state": 0},
+    ),
+    (
+        get_measure(linear_rank_score, phi=TopDCG(2)),
+        {"method": "bootstrap", "n_resamples": 99, "random_state": 0},
+        linear_rank_interval,
+        {"phi": TopDCG(2), "method": "bootstrap", "n_resamples": 99, "random_state": 0},
+    ),
+    (
+        get_measure(linear_rank_score, phi="wilcoxon", normalize="mean"),
+        {},
+        linear_rank_interval,
+        {"normalize": "mean"},
+    ),
+    *(
+        (
+            get_measure(partial_auc_score, max_fpr=0.5, min_tpr=0.25, scale=scale),
+            {},
+            partial_auc_interval,
+            {"max_fpr": 0.5, "min_tpr": 0.25, "scale": scale},
+        )
+        for scale in ("raw", "mcclish", "normalized")
+    ),
+    ("precision@top0.5", {}, precision_at_top_interval, {"tau": 0.5}),
+    ("precision@top0.5", {"method": "exact"}, precision_at_top_interval, EXACT),
+]
+
+
+@pytest.mark.parametrize(("measure", "given", "function", "options"), SAME, ids=shown)
+def test_as_the_functions_of_each_measure(measure, given, function, options):
+    found, expected = metric_interval(measure, *LIST, **given), function(*LIST, **options)
+    assert numbers(found) == pytest.approx(numbers(expected))
+    assert type(found) is type(expected)
+    assert "W_phi" not in found.target
+    if "method" in given and given["method"] in ("kl", "dkw", "exact", "bootstrap"):
+        return
+    expected = function(*LIST, **options, groups=GROUPS)
+    assert numbers(metric_interval(measure, *LIST, **given, groups=GROUPS)) == pytest.approx(
+        numbers(expected)
+    )
+
+
+def test_measures_that_are_others_in_another_unit():
+    area, gini = metric_interval("auc", *LIST), metric_interval("gini", *LIST)
+    assert numbers(gini)[:3] == pytest.approx([2 * x - 1 for x in numbers(area)[:3]])
+    assert gini.standard_error == pytest.approx(2 * area.standard_error)
+    phi = get_measure(linear_rank_score, phi=SCREENING, normalize="mean")
+    mean, ratio = metric_interval(phi, *LIST), metric_interval("rie@5", *LIST)
+    unit = get_measure("rie@5")(*LIST) / mean.estimate
+    assert numbers(ratio) == pytest.approx([unit * x for x in numbers(mean)])
+
+
+@pytest.mark.parametrize("measure", ["auc", "gini", "bedroc@5", "partial_auc@fpr0.3", "lift@0.3"])
+def test_weights_are_repetitions(measure):
+    rng = np.random.default_rng(0)
+    y, score = rng.integers(0, 2, 60), rng.integers(0, 30, 60)
+    weight, groups = rng.integers(0, 3, 60), rng.integers(0, 9, 60)
+    twice = np.repeat(np.arange(60), weight)
+    found = metric_interval(measure, y, score, sample_weight=weight)
+    assert numbers(found) == pytest.approx(
+        numbers(metric_interval(measure, y[twice], score[twice]))
+    )
+    found = metric_interval(measure, y, score, sample_weight=weight, groups=groups)
+    expected = metric_interval(measure, y[twice], score[twice], groups=groups[twice])
+    assert numbers(found) == pytest.approx(numbers(expected))
+    half = weight / 2
+    with pytest.raises(ValueError, match=r"sample_weight is 0\.5 at row.*pass whole numbers"):
+        metric_interval(measure, y, score, sample_weight=half)
+    if measure in ("auc", "gini"):
+        survey = metric_interval(measure, y, score, sample_weight=half, groups=groups)
+        assert numbers(survey) == pytest.approx(numbers(found))
 
 
 def test_an_influence_of_ones_own():
@@ -68,12 +152,17 @@ def test_an_influence_of_ones_own():
     ("measure", "options", "message"),
     [
         ("ndcg", {}, "How single items move measure='ndcg' is not known.*pass qid"),
-        ("precision@top0.1", {}, "the precision at the top has precision_at_top_interval"),
-        ("bedroc@20", {"method": "bca"}, "method='bca' is for means over queries, but without"),
-        ("bedroc@20", {"sample_weight": np.ones(8)}, "sample_weight is for means over queries"),
+        ("bedroc@20", {"method": "bca"}, "method='bca' makes no interval for bedroc@20 of one"),
+        ("bedroc@20", {"method": "kl"}, "pass 'influence' or 'dkw' or 'bootstrap'"),
+        ("auc", {"method": "t"}, "'mcdiarmid'; for a mean over queries pass qid"),
+        ("auc", {"method": "kl", "groups": GROUPS}, "method='kl' needs independent items and"),
+        ("precision@top0.5", {"method": "exact", "groups": GROUPS}, "pass method='influence'"),
+        (get_measure(linear_rank_score, phi=TopDCG(2)), {}, "TopDCG.*pass method='bootstrap'"),
         ("bedroc@20", {"groups": np.zeros(8)}, "one group only"),
+        ("bedroc@20", {"groups": GROUPS, "sample_weight": [1, 0, 0, 1, 0, 0, 0, 0]}, "one group"),
         ("bedroc@20", {"level": 2}, "level=2"),
     ],
+    ids=shown,
 )
 def test_refusals(measure, options, message):
     with pytest.raises(ValueError, match=message):

@@ -486,7 +486,11 @@ def test_seeds():
         ({"n_resamples": 1e4}, TypeError, r"n_resamples=10000\.0 must be a whole number\."),
         ({"method": "bca", "level": 0.999}, ValueError, "take at least 2000"),
         ({"random_state": "seed"}, ValueError, "random_state='seed'"),
-        ({"qid": None, "method": "bca"}, ValueError, "method='bca' is for means over queries"),
+        (
+            {"measure": "auc", "qid": None, "method": "bca"},
+            ValueError,
+            "method='bca' makes no interval",
+        ),
         ({"measure": 3}, TypeError, "measure=3 must be the name of a measure"),
         (
             {"measure": "ndgc"},

@@ -1,0 +1,269 @@
+"""Which methods make intervals for a measure of one list: the one place that routes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..metrics import Measure
+from ..metrics._shared import (
+    AUCMeasure,
+    GiniMeasure,
+    PrecisionAtTopMeasure,
+    RIEMeasure,
+    phi_of,
+)
+from ._auc import auc_interval_of
+from ._auc_limits import METHODS, WITH_GROUPS
+from ._linear_rank import rank_interval_of
+from ._list_interval import list_interval
+from ._measure_influence import influence_of, refuse_unknown
+from ._one_list import OneList
+from ._rank_bootstrap import RankBootstrap
+from ._rank_dkw import dkw_interval
+from ._results import Interval
+from ._top import top_interval_of
+from ._two_classes import refuse_one_class
+
+__all__ = ["ListMethods", "ListOptions", "list_methods"]
+
+
+@dataclass(frozen=True)
+class ListOptions:
+    """How to make an interval of one list, checked.
+
+    Parameters
+    ----------
+    level : float
+        Nominal probability, in (0, 1).
+    method : str, default="auto"
+        Name of the method.
+    n_resamples : int, default=10000
+        Resamples of a bootstrap.
+    rng : numpy.random.Generator, default=fresh
+        Source of the resamples.
+    """
+
+    level: float
+    method: str = "auto"
+    n_resamples: int = 10_000
+    rng: np.random.Generator = field(default_factory=np.random.default_rng)
+
+
+@dataclass(frozen=True)
+class ListMethods:
+    """How intervals for a measure of one list are made.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    names : tuple of str
+        Names of the methods, what "auto" is first.
+    make : callable
+        ``make(sample, options)`` makes the interval.
+    grouped : tuple of str
+        Methods that take groups.
+    explicit : str, default=""
+        Why "auto" takes none of them, as a clause; empty where it takes the first.
+    one_class : bool, default=False
+        Whether lists of one class have an interval too.
+    real_weights : bool, default=False
+        Whether weights of grouped rows may be any numbers.
+    """
+
+    measure: Measure
+    names: tuple[str, ...]
+    make: Callable[[OneList, ListOptions], Interval]
+    grouped: tuple[str, ...]
+    explicit: str = ""
+    one_class: bool = False
+    real_weights: bool = False
+
+    def chosen(self, method: str, *, grouped: bool = False) -> str:
+        """Read the name of a method.
+
+        Parameters
+        ----------
+        method : str
+            The name, or "auto".
+        grouped : bool, default=False
+            Whether the rows are in groups.
+
+        Returns
+        -------
+        str
+            The name of a method of this measure, which takes groups if there are any.
+        """
+        listed = " or ".join(map(repr, self.names))
+        if method == "auto":
+            if self.explicit:
+                raise ValueError(
+                    f"{self.measure.name} of one list has no interval that is right without being"
+                    f" asked for: {self.explicit}; pass method={listed}, or qid for the mean over"
+                    " queries."
+                )
+            method = self.names[0]
+        if method not in self.names:
+            of_queries = (
+                "; for a mean over queries pass qid" if method in ("t", "bootstrap", "bca") else ""
+            )
+            raise ValueError(
+                f"method={method!r} makes no interval for {self.measure.name} of one list: pass"
+                f" {listed}{of_queries}."
+            )
+        if grouped and method not in self.grouped:
+            instead = " or ".join(f"method={name!r}" for name in self.grouped)
+            raise ValueError(
+                f"method={method!r} needs independent items and takes no groups for"
+                f" {self.measure.name}: "
+                + (f"pass {instead}." if instead else "leave groups out if they are independent.")
+            )
+        return method
+
+    def interval(self, sample: OneList, options: ListOptions) -> Interval:
+        """Make an interval.
+
+        Parameters
+        ----------
+        sample : OneList
+            The list.
+        options : ListOptions
+            How to make it.
+
+        Returns
+        -------
+        Interval
+            The interval.
+        """
+        method = self.chosen(options.method, grouped=sample.groups is not None)
+        if not self.one_class:
+            refuse_one_class(sample.data)
+        if sample.groups is not None and not self.real_weights:
+            sample = sample.repeated()
+        return self.make(sample, replace(options, method=method))
+
+
+def list_methods(measure: Measure) -> ListMethods:
+    """Find the methods that make intervals for a measure of one list.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+
+    Returns
+    -------
+    ListMethods
+        The methods; a measure without one is refused.
+    """
+    for route in _ROUTES:
+        found = route(measure)
+        if found is not None:
+            return found
+    refuse_unknown(measure)
+    return _of_influence(measure)
+
+
+def _of_auc(measure: Measure) -> ListMethods | None:
+    """The methods of the AUC, which is counted on the scale of the Gini coefficient too."""
+    if not isinstance(measure, AUCMeasure | GiniMeasure):
+        return None
+
+    def make(sample: OneList, options: ListOptions) -> Interval:
+        found = auc_interval_of(
+            sample.by_groups(),
+            options.level,
+            options.method,
+            grouped=sample.groups is not None,
+        )
+        return found if isinstance(measure, AUCMeasure) else gini_of(found)
+
+    return ListMethods(
+        measure, tuple(METHODS), make, WITH_GROUPS, one_class=True, real_weights=True
+    )
+
+
+def gini_of(found: Interval) -> Interval:
+    """Turn an interval for the AUC into that of the Gini coefficient.
+
+    Parameters
+    ----------
+    found : Interval
+        For the AUC.
+
+    Returns
+    -------
+    Interval
+        Twice the area, less 1.
+    """
+    error = found.standard_error
+    return replace(
+        found,
+        estimate=2.0 * found.estimate - 1.0,
+        low=2.0 * found.low - 1.0,
+        high=2.0 * found.high - 1.0,
+        target="expected Gini coefficient",
+        standard_error=None if error is None else 2.0 * error,
+    )
+
+
+def _of_top(measure: Measure) -> ListMethods | None:
+    if not isinstance(measure, PrecisionAtTopMeasure):
+        return None
+
+    def make(sample: OneList, options: ListOptions) -> Interval:
+        return top_interval_of(
+            sample.data, float(measure.tau), options.level, options.method, sample.groups
+        )
+
+    return ListMethods(measure, ("influence", "exact"), make, ("influence",))
+
+
+def _of_ranks(measure: Measure) -> ListMethods | None:
+    """Linear rank statistics that are a mean over the positives, or its place in the range."""
+    phi = phi_of(measure)
+    if phi is None or getattr(measure, "convention", None) is not None:
+        return None
+    if getattr(measure, "ties", "average") != "average":
+        return None
+    normalize = getattr(
+        measure, "normalize", "mean" if isinstance(measure, RIEMeasure) else "minmax"
+    )
+    if normalize is None:
+        return None
+
+    def make(sample: OneList, options: ListOptions) -> Interval:
+        said: dict[str, Any] = {"normalize": normalize, "what": measure.name}
+        if options.method == "bootstrap":
+            made = RankBootstrap(sample.repeated().data, phi, conditional=True, **said)
+            found = made.interval(options.level, options.n_resamples, options.rng)
+        else:
+            function = dkw_interval if options.method == "dkw" else rank_interval_of
+            found = function(
+                sample.data, phi, options.level, conditional=True, groups=sample.groups, **said
+            )
+        if not isinstance(measure, RIEMeasure):
+            return found
+        n = sample.data.sizes
+        return found.scaled(float((n / phi._sums(np.zeros_like(n), n, n))[0]))
+
+    if not phi.is_limit_functional:
+        reason = f"{phi!r} depends on the length of the list, so that lists are resampled"
+        return ListMethods(measure, ("bootstrap",), make, (), explicit=reason)
+    names = ("influence", "dkw", "bootstrap")
+    return ListMethods(measure, names, make, ("influence", "dkw"))
+
+
+def _of_influence(measure: Measure) -> ListMethods:
+    def make(sample: OneList, options: ListOptions) -> Interval:
+        found = influence_of(measure, sample.data, conditional=True)
+        return list_interval(measure, found, options.level, sample.groups)
+
+    return ListMethods(measure, ("influence",), make, ("influence",))
+
+
+_ROUTES = (_of_auc, _of_top, _of_ranks)

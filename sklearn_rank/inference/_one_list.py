@@ -1,0 +1,154 @@
+"""One list whose uncertainty is asked for: its rows, or a table of equal ones, and groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._lists import ScoredLists, check_scored_lists
+from .._partitions import any_collection
+from .._validation import ravelled
+from ..metrics import Measure
+from ._collections import list_of_chunks
+from ._groups import Groups, check_groups
+from ._two_classes import dimensions, refuse_counts, refuse_grouped_collections
+
+__all__ = ["OneList", "check_one_list"]
+
+
+@dataclass(frozen=True, eq=False)
+class OneList:
+    """One list, checked.
+
+    Parameters
+    ----------
+    data : ScoredLists
+        The list; a row with a weight stands for so many items.
+    groups : Groups or None, default=None
+        Groups of the rows; None is independent items.
+    """
+
+    data: ScoredLists
+    groups: Groups | None = None
+
+    def repeated(self) -> OneList:
+        """Write each row as often as its weight says.
+
+        Returns
+        -------
+        OneList
+            The list without weights.
+        """
+        data, groups = self.data, self.groups
+        if data.weight is None:
+            return self
+        rows = np.repeat(np.arange(len(data.score)), data.weight.astype(np.intp))
+        return OneList(
+            ScoredLists(
+                labels=data.labels[rows],
+                score=data.score[rows],
+                offsets=np.array([0, len(rows)]),
+            ),
+            None if groups is None else groups.only(rows),
+        )
+
+    def by_groups(self) -> ScoredLists:
+        """Make a list of each group.
+
+        Returns
+        -------
+        ScoredLists
+            The lists, or the one where there are no groups.
+        """
+        data = self.data
+        if self.groups is None:
+            return data
+        order = np.argsort(self.groups.codes, kind="stable")
+        sizes = np.bincount(self.groups.codes)
+        return ScoredLists(
+            labels=data.labels[order],
+            score=data.score[order],
+            weight=None if data.weight is None else data.weight[order],
+            offsets=np.append(0, np.cumsum(sizes[sizes > 0])),
+            ids=np.flatnonzero(sizes),
+        )
+
+
+def check_one_list(
+    measure: Measure,
+    y_true: Any,
+    y_score: Any,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    pos_label: Any = None,
+    real_weights: bool = False,
+) -> OneList:
+    """Check the rows of one list.
+
+    Parameters
+    ----------
+    measure : Measure
+        What reads the labels.
+    y_true : array-like or dask collection of shape (n_samples,)
+        Labels or grades.
+    y_score : array-like or dask collection of shape (n_samples,)
+        Scores.
+    sample_weight : array-like or dask collection of shape (n_samples,), default=None
+        How many times each item was seen, whole numbers.
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group of each row.
+    pos_label : int, float, bool or str, default=None
+        The positive class.
+    real_weights : bool, default=False
+        Whether weights of grouped rows may be any numbers.
+
+    Returns
+    -------
+    OneList
+        The list; that of collections has each pair of a score and a class once, with its count.
+    """
+    measure._check_arguments(sample_weight=sample_weight)
+    if any_collection(y_true, y_score, sample_weight, groups):
+        refuse_grouped_collections(
+            groups, y_true=y_true, y_score=y_score, sample_weight=sample_weight
+        )
+        refuse_counts(measure)
+        table = list_of_chunks(measure, y_true, y_score, pos_label, sample_weight)
+        return OneList(table.in_one_memory(measure).to_lists())
+    y_true = ravelled(y_true, "y_true")
+    if dimensions(y_true) != 1:
+        raise ValueError(
+            f"y_true has {np.ndim(y_true)} dimensions, but the uncertainty is that of one list:"
+            " pass one-dimensional labels and scores."
+        )
+    data = check_scored_lists(
+        y_true, y_score, measure.label_type(pos_label), sample_weight=sample_weight
+    )
+    found = check_groups(groups, len(y_true))
+    if found is not None and data.rows is not None:
+        found = found.only(data.rows)
+        if not np.ptp(found.codes):
+            raise ValueError(
+                "groups has one group only with rows of positive weight, which shows no spread:"
+                " pass rows of at least two."
+            )
+    if data.weight is not None and not (real_weights and found is not None):
+        _refuse_fractions(data)
+    return OneList(replace(data, rows=None), found)
+
+
+def _refuse_fractions(data: ScoredLists) -> None:
+    """Refuse weights that are no numbers of items."""
+    weight = data.counts
+    wrong = weight != np.floor(weight)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        row = at if data.rows is None else int(data.rows[at])
+        raise ValueError(
+            f"sample_weight is {weight[at]:g} at row {row}, which is no number of times that an"
+            " item was seen: pass whole numbers; weights of another kind are for 'auc' and 'gini'"
+            " with groups (groups=np.arange(n) if the rows are independent)."
+        )
