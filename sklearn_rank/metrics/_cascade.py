@@ -124,7 +124,11 @@ def average_precision_score(
     is a mean over the hypergeometric number of positives found there, 0 where none is found at
     all. Precision counts items, so that
     only whole-number weights, which are repetitions, have a meaning. Two dimensions are refused:
-    scikit-learn takes the columns as classes. O(n log n) time, O(n) memory.
+    scikit-learn takes the columns as classes. Without ``k`` the influence of single items is
+    known, so that one list has intervals and tests: 95 % intervals of
+    :func:`sklearn_rank.inference.metric_interval` covered .93 and more, from 10 positives of .5 to
+    .01 of the items on, of shifted normal, t3, log-normal and Cauchy scores and of mixtures where
+    a few positives, or a few negatives, stand above all others. O(n log n) time, O(n) memory.
 
     Examples
     --------

@@ -26,6 +26,8 @@ from ._conventions import (
 )
 from ._discounted import Geometric, discounted_sums
 from ._found_precision import found_average_precision
+from ._influence import ClassInfluence
+from ._influence_of_precision import average_precision_influence
 from ._measure import ConventionalMeasure, Measure
 from ._positional_form import PositionalForm, cut_after
 from ._reciprocals import reciprocals
@@ -134,6 +136,28 @@ class AveragePrecisionMeasure(ConventionalMeasure):
             divisor = np.minimum(divisor, self.k)
         with np.errstate(invalid="ignore"):
             return np.minimum(blocks.sums(positive / length * sums) / divisor, 1.0)
+
+    @property
+    def has_influence(self) -> bool:
+        """Down to the last position, and not by the rules of another system."""
+        return self.k is None and self.convention is None
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Find how much each item of one list moves the average precision.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes; weights are whole and count them.
+
+        Returns
+        -------
+        ClassInfluence or None
+            The influence; None with ``k``, a convention, or relevant items beyond the list.
+        """
+        if not self.has_influence or lists.n_relevant is not None:
+            return None
+        return average_precision_influence(lists.positive, lists.score, lists.weight)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -17,6 +17,7 @@ __all__ = [
     "PSEUDO_WEIGHT",
     "ClassInfluence",
     "Normalize",
+    "by_row",
     "linear_rank_influence_of",
     "partial_auc_influence_of",
     "rank_range",
@@ -347,7 +348,7 @@ def _mean_influence(
     extremes = phi._at_ranks(np.array([1.0, float(n)]), np.array([float(n)]))
     return ClassInfluence(
         estimate=float(np.sum(n_pos * value)) / k,
-        values=_by_row(blocks, positive, if_positive, if_negative),
+        values=by_row(blocks, positive, if_positive, if_negative),
         positive=positive,
         ends=(
             float(extremes[0]) + total / (n + 1.0),
@@ -358,15 +359,37 @@ def _mean_influence(
     )
 
 
-def _by_row(
+def by_row(
     blocks: CountedBlocks, positive: BoolArray, if_positive: FloatArray, if_negative: FloatArray
 ) -> FloatArray:
-    """Give each row the value of its block for its class."""
+    """Give each row the value of its block for its class.
+
+    Parameters
+    ----------
+    blocks : CountedBlocks
+        The blocks.
+    positive : ndarray of bool of shape (n_rows,)
+        Which rows are positive.
+    if_positive : ndarray of shape (n_blocks,)
+        Values of positives.
+    if_negative : ndarray of shape (n_blocks,)
+        Values of negatives.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The values.
+    """
     order = blocks.rows.order
     values = np.empty(len(order))
-    values[order] = np.where(
-        positive[order], blocks.to_rows(if_positive), blocks.to_rows(if_negative)
-    )
+    if blocks.rows.untied:
+        values[order] = if_negative
+        some = np.flatnonzero(blocks.n_pos)
+        values[order[some]] = if_positive[some]
+    else:
+        values[order] = np.where(
+            positive[order], blocks.to_rows(if_positive), blocks.to_rows(if_negative)
+        )
     return values
 
 
@@ -506,7 +529,7 @@ def partial_auc_influence_of(
     area = float(np.sum(np.where(n_neg > 0.0, height * n_neg, 0.0))) / float(m)
     return ClassInfluence(
         estimate=area,
-        values=_by_row(blocks, positive, if_positive, if_negative),
+        values=by_row(blocks, positive, if_positive, if_negative),
         positive=positive,
         ends=(0.0, max_fpr, 0.0, min_tpr - 1.0),
         range=(0.0, max_fpr * (1.0 - min_tpr)),

@@ -400,7 +400,7 @@ def test_accumulated_queries():
     ("make", "message"),
     [
         (lambda y, s, q: Accumulator("auc"), "no row"),
-        (lambda y, s, q: Accumulator("ap").update(y, s), "not known"),
+        (lambda y, s, q: Accumulator("rr").update(y, s), "not known"),
         (lambda y, s, q: Accumulator("lift@0.1").update(y[y == 1], s[y == 1]), "one class only"),
         (
             lambda y, s, q: Accumulator("ndcg").update(y, s, qid=q, query_weight=q),
