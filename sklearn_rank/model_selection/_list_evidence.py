@@ -27,7 +27,7 @@ from ..metrics._shared import ClassInfluence
 from ._evidence import Evidence, with_prior_shares
 from ._fold_theorems import chernoff_fold_bound, fold_widths
 
-__all__ = ["AUCEvidence", "ListEvidence", "is_auc", "list_evidence"]
+__all__ = ["AUCEvidence", "ListEvidence", "influence_of_list", "is_auc", "list_evidence"]
 
 AUC = get_measure("auc")
 LABELS = "the labels"
@@ -80,7 +80,7 @@ def list_evidence(
     return kind(positive, scores, measure, disjoint)
 
 
-def _influence_of(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
+def influence_of_list(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
     """Find how much each item of one list moves a measure.
 
     Parameters
@@ -130,7 +130,7 @@ class ListEvidence(Evidence):
     @cached_property
     def _influences(self) -> list[list[ClassInfluence]]:
         return [
-            [_influence_of(self.measure, positive, score) for score in scores]
+            [influence_of_list(self.measure, positive, score) for score in scores]
             for positive, scores in zip(self.positive, self.scores, strict=True)
         ]
 

@@ -107,6 +107,9 @@ CALLS = {
     metrics.get_scorer: lambda **flag: metrics.get_scorer("ndcg", **flag),
     metrics.make_measure: lambda **flag: metrics.make_measure(lambda y, s: 0.0, **flag),
     preprocessing.label_grades: lambda **flag: preprocessing.label_grades(["a>b"], **flag),
+    model_selection.cross_val_interval: lambda **flag: model_selection.cross_val_interval(
+        LogisticRegression(), X, y > 0, measure="auc", **flag
+    ),
     model_selection.query_learning_curve: lambda **flag: model_selection.query_learning_curve(
         sklearn_rank.OrderPreservingRanker(), X, y, qid=qid, cv=2, train_sizes=[1.0], **flag
     ),
