@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Printed", "Table", "html_table"]
+__all__ = ["Printed", "Table", "html_table", "text_table"]
 
 # Title, names of the columns, and the rows, the first cell of which is the name of the row.
 Table = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
@@ -75,12 +75,45 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]])
     return "\n".join(lines)
 
 
+def text_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table as text, in columns.
+
+    Parameters
+    ----------
+    title : str
+        What stands above it.
+    header : sequence of str
+        Names of the columns; the first is that of the names of the rows.
+    rows : iterable of sequence
+        Cells of each row: strings as they are, floats with four digits.
+
+    Returns
+    -------
+    str
+        The lines, the first column on the left and the others on the right.
+    """
+    cells = [list(map(_text, row)) for row in (header, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join(
+            one.rjust(width) if i else one.ljust(width)
+            for i, (one, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+    return "\n".join([title, *lines])
+
+
+def _text(cell: Any) -> str:
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
 def _row(cells: Sequence[Any], style: str, scope: str) -> str:
     """One row of a table: cells of a header, or its name and its values."""
     markup = []
     for i, cell in enumerate(cells):
         tag = f'th scope="{scope}"' if scope == "col" or i == 0 else "td"
-        text = escape(f"{cell:.4g}" if isinstance(cell, float) else str(cell))
+        text = escape(_text(cell))
         side = "left" if i == 0 else "right"
         markup.append(f'<{tag} style="{style};text-align:{side}">{text}</{tag[:2]}>')
     return f"<tr>{''.join(markup)}</tr>"

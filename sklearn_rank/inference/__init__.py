@@ -2,11 +2,13 @@
 
 from ._accumulator_interval import accumulator_interval
 from ._auc import auc_interval
+from ._calibration_at_top import CalibrationAtTop, calibration_at_top
 from ._comparison import RankerComparison, compare_rankers
 from ._holm import holm_adjust
 from ._influence import linear_rank_influence
 from ._linear_rank import linear_rank_interval
 from ._metric_interval import metric_interval
+from ._net_benefit import NetBenefitCurve, net_benefit_curve
 from ._paired import paired_rank_test, unpaired_rank_test
 from ._partial_auc import partial_auc_influence, partial_auc_interval
 from ._queries import (
@@ -24,7 +26,9 @@ from ._two_sample import two_sample_rank_test
 
 __all__ = [
     "AUCPlan",
+    "CalibrationAtTop",
     "Interval",
+    "NetBenefitCurve",
     "RankInterval",
     "RankTestResult",
     "RankerComparison",
@@ -33,11 +37,13 @@ __all__ = [
     "accumulator_interval",
     "auc_interval",
     "auc_sample_size",
+    "calibration_at_top",
     "compare_rankers",
     "holm_adjust",
     "linear_rank_influence",
     "linear_rank_interval",
     "metric_interval",
+    "net_benefit_curve",
     "paired_query_test",
     "paired_query_tests",
     "paired_rank_test",

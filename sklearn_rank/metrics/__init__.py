@@ -23,6 +23,7 @@ from ._linear_rank import (
     roc_auc_score,
 )
 from ._measure import Measure
+from ._net_benefit import net_benefit
 from ._overlap import rank_biased_overlap_score
 from ._partial_auc import negative_height_loss, partial_auc_score
 from ._positional import dcg_score, ndcg_score, positional_score
@@ -83,6 +84,7 @@ __all__ = [
     "make_measure",
     "ndcg_score",
     "negative_height_loss",
+    "net_benefit",
     "p_norm_push_score",
     "partial_auc_score",
     "positional_score",

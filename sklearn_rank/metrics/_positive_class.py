@@ -109,7 +109,7 @@ def positive_class(estimator: Any, pos_label: Any = None) -> Any:
     )
 
 
-def ranking_scores(estimator: Any, X: Any, positive: Any) -> Any:
+def ranking_scores(estimator: Any, X: Any, positive: Any, method: str | None = None) -> Any:
     """Scores by which an estimator ranks rows, as its scorers see them.
 
     Parameters
@@ -120,13 +120,15 @@ def ranking_scores(estimator: Any, X: Any, positive: Any) -> Any:
         Rows.
     positive : object
         The positive class, from :func:`positive_class`.
+    method : str or None, default=None
+        The method that gives them; None is that by which the estimator ranks.
 
     Returns
     -------
     ndarray of shape (n_samples,)
         The scores; more is nearer to the top.
     """
-    method = response_method(estimator)
+    method = response_method(estimator) if method is None else method
     if is_classifier(estimator):
         return cached_call(None, estimator, method, X, pos_label=positive)
     return one_score_a_row(getattr(estimator, method)(X), estimator, method)

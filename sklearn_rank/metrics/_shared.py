@@ -15,10 +15,12 @@ from ._influence import (
 )
 from ._label_scores import check_two_grades, scored_labels
 from ._linear_rank_measures import AUCMeasure, LinearRankMeasure, RIEMeasure, phi_of
+from ._net_benefit import check_threshold
 from ._of_collections import ListOfChunks
 from ._positional_form import PositionalForm
 from ._positional_measures import has_exponential_gain
 from ._positive_class import own_pos_label, positive_class, ranking_scores, response_method
+from ._probabilities import check_probabilities, threshold_of
 from ._rank_bias import rank_bias
 from ._score_generating import (
     Phi,
@@ -50,6 +52,8 @@ __all__ = [
     "as_score_generating",
     "call_with_metadata",
     "check_fixed_scale",
+    "check_probabilities",
+    "check_threshold",
     "check_two_grades",
     "cumulated",
     "has_exponential_gain",
@@ -68,5 +72,6 @@ __all__ = [
     "scored_labels",
     "scores_with_ids",
     "share_at",
+    "threshold_of",
     "warn_of_trained_queries",
 ]

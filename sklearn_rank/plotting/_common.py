@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -14,11 +14,13 @@ from ..metrics._shared import own_pos_label, positive_class, ranking_scores
 
 __all__ = [
     "COLORS",
+    "CURVE",
     "GREY",
     "CurveDisplay",
     "Display",
     "axes_of",
     "label_rows",
+    "probabilities_of",
     "query_response",
     "systems_of",
 ]
@@ -75,10 +77,17 @@ class CurveDisplay(Display):
 
     @classmethod
     def _of_estimator(
-        cls: Any, estimator: Any, X: Any, y: Any, pos_label: Any, **arguments: Any
+        cls: Any,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        pos_label: Any,
+        *,
+        response: Callable[[Any, Any, Any], tuple[Any, Any]] | None = None,
+        **arguments: Any,
     ) -> Any:
-        """Draw by the scores of a fitted estimator."""
-        y_score, pos_label = _response(estimator, X, pos_label)
+        """Draw by the scores of a fitted estimator, or by another response of it."""
+        y_score, pos_label = (response or _response)(estimator, X, pos_label)
         if arguments["name"] is None:
             arguments["name"] = type(estimator).__name__
         return cls.from_predictions(y, y_score, pos_label=pos_label, **arguments)
@@ -146,6 +155,35 @@ def _response(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
     check_is_fitted(estimator)
     positive = positive_class(estimator, pos_label)
     return ranking_scores(estimator, X, positive), positive
+
+
+def probabilities_of(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
+    """Find the probabilities of a fitted classifier, and its positive class.
+
+    Parameters
+    ----------
+    estimator : object
+        Fitted classifier.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows.
+    pos_label : object
+        The positive class, where the caller says it.
+
+    Returns
+    -------
+    y_prob : ndarray of shape (n_samples,)
+        Probability of the positive class.
+    pos_label : object
+        That class.
+    """
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "predict_proba"):
+        raise AttributeError(
+            f"{type(estimator).__name__} has no predict_proba, but a threshold of probabilities"
+            " needs them: fit sklearn.calibration.CalibratedClassifierCV on it."
+        )
+    positive = positive_class(estimator, pos_label)
+    return ranking_scores(estimator, X, positive, "predict_proba"), positive
 
 
 def systems_of(y_score: Any, name: str | None) -> dict[str, Any]:

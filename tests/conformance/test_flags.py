@@ -37,6 +37,7 @@ SEARCHES = {"HalvingQueryGridSearchCV", "HalvingQueryRandomSearchCV"}
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 y = (X[:, 0] > 0).astype(int)
+PROB = 1 / (1 + np.exp(-X[:, 0]))
 qid = np.repeat(np.arange(8), 5)
 LISTS = metrics.get_measure("ndcg").lists(y, X[:, 0], qid=qid)
 
@@ -105,6 +106,7 @@ CALLS = {
         y, X[:, 0], qid=qid, **flag
     ),
     metrics.get_scorer: lambda **flag: metrics.get_scorer("ndcg", **flag),
+    metrics.net_benefit: lambda **flag: metrics.net_benefit(y, PROB, threshold=0.5, **flag),
     metrics.make_measure: lambda **flag: metrics.make_measure(lambda y, s: 0.0, **flag),
     preprocessing.label_grades: lambda **flag: preprocessing.label_grades(["a>b"], **flag),
     model_selection.cross_val_interval: lambda **flag: model_selection.cross_val_interval(
@@ -112,6 +114,12 @@ CALLS = {
     ),
     model_selection.query_learning_curve: lambda **flag: model_selection.query_learning_curve(
         sklearn_rank.OrderPreservingRanker(), X, y, qid=qid, cv=2, train_sizes=[1.0], **flag
+    ),
+    plotting.DecisionCurveDisplay.plot: lambda **flag: (
+        plotting.DecisionCurveDisplay.from_predictions(y, PROB, **flag)
+    ),
+    plotting.TopCalibrationDisplay.plot: lambda **flag: (
+        plotting.TopCalibrationDisplay.from_predictions(y, PROB, **flag)
     ),
     plotting.QueryDifferenceDisplay: lambda **flag: plotting.QueryDifferenceDisplay(
         [0.1, 0.2], SimpleNamespace(), "ndcg", **flag

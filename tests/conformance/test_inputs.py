@@ -30,6 +30,7 @@ ARRAYS = {
     **dict.fromkeys(("y_true", "y_true_a", "y_true_b"), LABELS),
     **{name: scores() for name in ("y_score", "y_score_a", "y_score_b")},
     **{name: {"a": scores(), "b": scores()} for name in ("y_scores", "scores")},
+    "y_prob": 1 / (1 + np.exp(-scores())),
     "scores_pos": RNG.normal(1.0, 1.0, 12).round(1),
     "scores_neg": RNG.normal(0.0, 1.0, 9).round(1),
     "qid": IDS,
@@ -47,6 +48,7 @@ OTHERS = {
     "fraction": 0.2,
     "max_fpr": 0.5,
     "min_tpr": 0.5,
+    "threshold": 0.4,
     "gain": "exponential",
     "discount": "logarithmic",
 }

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sklearn_rank
-from sklearn_rank._printed import Printed, html_table
+from sklearn_rank._printed import Printed, html_table, text_table
 
 ROOMS = [name for name in sklearn_rank.__all__ if inspect.ismodule(getattr(sklearn_rank, name))]
 PRINTED = sorted(
@@ -79,3 +79,8 @@ def test_a_result_of_several_rows_is_a_table_in_notebooks():
     # No colours of its own, which a dark page would hide.
     assert "#" not in markup
     assert html_table("", ("a",), []).count("<tr>") == 1
+
+
+def test_a_table_in_a_session_has_columns():
+    lines = text_table("all", ("row", "value"), [("a", 0.123456), ("bcde", 7)]).splitlines()
+    assert lines == ["all", "row    value", "a     0.1235", "bcde       7"]

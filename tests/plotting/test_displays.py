@@ -6,6 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank import AccuracyAtTopRanker
@@ -13,21 +15,26 @@ from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.inference import Interval
 from sklearn_rank.plotting import (
     CumulativeGainDisplay,
+    DecisionCurveDisplay,
     IntervalsDisplay,
     QueryDifferenceDisplay,
     QueryScoresDisplay,
     RocBandDisplay,
+    TopCalibrationDisplay,
     TopOfListDisplay,
 )
 from sklearn_rank.plotting._common import COLORS
 
 from .lists import Y_SCORE, Y_TRUE, legend_of, queries
 
-CURVES = [CumulativeGainDisplay, RocBandDisplay, TopOfListDisplay]
+# Of scores, and of probabilities.
+OF_PROBABILITIES = [DecisionCurveDisplay, TopCalibrationDisplay]
+CURVES = [CumulativeGainDisplay, RocBandDisplay, TopOfListDisplay, *OF_PROBABILITIES]
+Y_PROB = Y_SCORE / 5
 
 
 def _curve(display):
-    return lambda ax=None: display.from_predictions(Y_TRUE, Y_SCORE, ax=ax)
+    return lambda ax=None: display.from_predictions(Y_TRUE, Y_PROB, ax=ax)
 
 
 def _scores(ax=None):
@@ -49,7 +56,7 @@ def _intervals(ax=None):
 every_display = pytest.mark.parametrize(
     "draw",
     [*map(_curve, CURVES), _scores, _difference, _intervals],
-    ids=["gain", "roc", "top", "scores", "difference", "intervals"],
+    ids=["gain", "roc", "top", "decision", "calibration", "scores", "difference", "intervals"],
 )
 
 
@@ -81,8 +88,8 @@ def test_curves_on_one_axes_have_names_and_colours_of_their_own(display):
     # What is written on the axes beforehand changes nothing.
     ax.set(xlabel="mine", ylabel="mine")
     drawn = [
-        display.from_predictions(Y_TRUE, sign * Y_SCORE, name=name, ax=ax)
-        for name, sign in (("one", 1), ("two", -1), ("three", 1))
+        display.from_predictions(Y_TRUE, scores, name=name, ax=ax)
+        for name, scores in (("one", Y_PROB), ("two", 1 - Y_PROB), ("three", Y_PROB))
     ]
     assert [one.line_.get_color() for one in drawn] == list(COLORS[:3])
     texts = legend_of(ax)
@@ -97,7 +104,13 @@ def test_curves_of_estimators_are_those_of_their_scores(display):
     named = np.array(["a bad return", "good"])[y]
     model = LogisticRegression().fit(X, named)
     score = model.decision_function(X)
-    for pos_label, labels, scores in (("good", y, score), ("a bad return", 1 - y, -score)):
+    of_classes = [-score, score]
+    if display in OF_PROBABILITIES:
+        of_classes = model.predict_proba(X).T
+    for pos_label, labels, scores in (
+        ("good", y, of_classes[1]),
+        ("a bad return", 1 - y, of_classes[0]),
+    ):
         found = display.from_estimator(model, X, named, pos_label=pos_label)
         expected = display.from_predictions(labels, scores, name="LogisticRegression")
         np.testing.assert_array_equal(found.line_.get_data(), expected.line_.get_data())
@@ -134,10 +147,19 @@ def drawn(display):
     raise AssertionError(display)
 
 
+def _curve_of(display):
+    def draw(estimator, X, y, **arguments):
+        if display in OF_PROBABILITIES and not hasattr(estimator, "predict_proba"):
+            estimator = CalibratedClassifierCV(FrozenEstimator(estimator)).fit(X, y)
+        return display.from_estimator(estimator, X, y, **arguments)
+
+    return draw
+
+
 every_estimator_display = pytest.mark.parametrize(
     "draw",
-    [*(display.from_estimator for display in CURVES), _scores_of, _difference_of],
-    ids=["gain", "roc", "top", "scores", "difference"],
+    [*map(_curve_of, CURVES), _scores_of, _difference_of],
+    ids=["gain", "roc", "top", "decision", "calibration", "scores", "difference"],
 )
 
 

@@ -1,0 +1,79 @@
+"""Probabilities instead of scores: what acts at a threshold needs their values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._lists import LabelType, ScoredLists, check_scored_lists
+from .._validation import check_scores, ravelled
+
+__all__ = ["check_probabilities", "threshold_of"]
+
+# Sums of rounded probabilities may be as much more than 1, in float32 too.
+ROUNDING = 1e-6
+
+
+def check_probabilities(
+    y_true: Any, y_prob: Any, pos_label: Any, *, sample_weight: Any = None
+) -> ScoredLists:
+    """Check the labels and probabilities of one list.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    y_prob : array-like of shape (n_samples,)
+        Probabilities of the positive class.
+    pos_label : int, float, bool or str
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights.
+
+    Returns
+    -------
+    ScoredLists
+        The list.
+    """
+    y_true, y_prob = ravelled(y_true, "y_true"), ravelled(y_prob, "y_prob")
+    if np.ndim(y_prob) == 2:
+        raise ValueError(
+            f"y_prob has {np.shape(y_prob)[1]} columns, but one list has one probability a row:"
+            " pass that of the positive class, as predict_proba(X)[:, 1]."
+        )
+    given = check_scores(y_prob, name="y_prob")
+    prob = np.clip(given, 0.0, 1.0)
+    if np.ndim(y_true) == 1 and len(y_true) != len(prob):
+        raise ValueError(
+            f"y_prob has {len(prob)} rows and y_true {len(y_true)}: pass one probability a row."
+        )
+    outside = np.flatnonzero(np.abs(given - prob) > ROUNDING)
+    if outside.size:
+        raise ValueError(
+            f"y_prob is {given[outside[0]]:.4g} in row {outside[0]}, which is no probability: pass"
+            " predict_proba(X)[:, 1], or calibrate the scores by"
+            " sklearn.calibration.CalibratedClassifierCV."
+        )
+    return check_scored_lists(
+        y_true, prob, LabelType("binary", pos_label), sample_weight=sample_weight
+    )
+
+
+def threshold_of(threshold: float, y_prob: Any) -> float:
+    """Round a threshold as the probabilities were, so that those equal to it reach it.
+
+    Parameters
+    ----------
+    threshold : float
+        The threshold.
+    y_prob : array-like of shape (n_samples,)
+        Probabilities as they were passed: .7 in float32 is less than .7.
+
+    Returns
+    -------
+    float
+        The threshold, in the precision of the probabilities.
+    """
+    kind = np.asarray(y_prob).dtype
+    return float(kind.type(threshold)) if kind.kind == "f" else threshold

@@ -1,0 +1,135 @@
+"""Net benefit at many thresholds, with limits."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank.inference import Interval, net_benefit_curve
+from sklearn_rank.inference._exact_limits import safe_limits
+from sklearn_rank.metrics import net_benefit
+
+WAYS = [
+    {},
+    {"standardized": True},
+    {"positive_fraction": 0.1},
+    {"positive_fraction": 0.1, "standardized": True},
+]
+every_way = pytest.mark.parametrize("how", WAYS, ids=lambda how: "-".join(how) or "plain")
+
+
+def sample(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    prob = rng.beta(1, 3, n).round(2)
+    return (rng.random(n) < prob).astype(int), prob
+
+
+@every_way
+def test_values_are_those_of_single_thresholds(how):
+    y, prob = sample()
+    curve = net_benefit_curve(y, prob, **how)
+    expected = [net_benefit(y, prob, threshold=one, **how) for one in curve.threshold]
+    np.testing.assert_allclose(curve.net_benefit, expected, rtol=0, atol=1e-12)
+    all_treated = [net_benefit(y, np.ones(200), threshold=one, **how) for one in curve.threshold]
+    np.testing.assert_allclose(curve.treat_all, all_treated, rtol=0, atol=1e-9)
+    assert (curve.low <= curve.net_benefit).all()
+    assert (curve.net_benefit <= curve.high).all()
+    np.testing.assert_array_equal(curve.threshold, [float(f"{i / 100}") for i in range(100)])
+
+
+@every_way
+def test_any_order_of_rows_labels_and_thresholds(how):
+    y, prob = sample()
+    rows = np.random.default_rng(1).permutation(len(y))
+    groups = np.arange(200) // 4
+    named = np.where(y == 1, "ill", "well")
+    expected = net_benefit_curve(y, prob, thresholds=[0.1, 0.4], groups=groups, **how)
+    found = net_benefit_curve(
+        named[rows],
+        prob[rows],
+        thresholds=[0.4, 0.1, 0.4],
+        groups=groups[rows],
+        pos_label="ill",
+        **how,
+    )
+    for name in ("threshold", "net_benefit", "low", "high", "treat_all"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12)
+
+
+@every_way
+def test_groups_of_equal_rows_are_worth_one_row_each(how):
+    y, prob = sample(400)
+    alone = net_benefit_curve(y, prob, thresholds=[0.05, 0.2, 0.4], **how)
+    groups = np.arange(400)
+    single = net_benefit_curve(y, prob, thresholds=[0.05, 0.2, 0.4], groups=groups, **how)
+    width = alone.high - alone.low
+    np.testing.assert_allclose(single.high - single.low, width, rtol=0.05)
+    five = [np.repeat(one, 5) for one in (y, prob, groups)]
+    repeated = net_benefit_curve(*five[:2], thresholds=[0.05, 0.2, 0.4], groups=five[2], **how)
+    np.testing.assert_allclose(repeated.high - repeated.low, width, rtol=0.05)
+    np.testing.assert_allclose(repeated.net_benefit, alone.net_benefit, rtol=1e-9)
+
+
+def test_limits_join_those_of_the_shares():
+    y = np.repeat([1, 1, 0, 0], [12, 8, 6, 74])
+    prob = np.repeat([0.6, 0.1, 0.7, 0.2], [12, 8, 6, 74])
+    # At 1/2 a false positive costs a true one; the shares are of the same 100 items.
+    (curve,) = [net_benefit_curve(y, prob, thresholds=0.5)]
+    (a, b), (c, d) = (safe_limits(x, 100, 0.95) for x in (0.12, 0.06))
+    r = np.sqrt(0.12 * 0.06 / (0.88 * 0.94))
+    below, above = (0.12 - a, d - 0.06), (b - 0.12, 0.06 - c)
+    joined = [np.sqrt(s**2 + t**2 + 2 * r * s * t) for s, t in (below, above)]
+    np.testing.assert_allclose(curve.low[0], 0.06 - joined[0], rtol=1e-12)
+    np.testing.assert_allclose(curve.high[0], 0.06 + joined[1], rtol=1e-12)
+    # Rates of the classes are independent.
+    curve = net_benefit_curve(y, prob, thresholds=0.5, positive_fraction=0.4)
+    (a, b), (c, d) = safe_limits(0.6, 20, 0.95), safe_limits(0.075, 80, 0.95)
+    low = 0.24 - 0.045 - np.hypot(0.4 * (0.6 - a), 0.6 * (d - 0.075))
+    high = 0.24 - 0.045 + np.hypot(0.4 * (b - 0.6), 0.6 * (0.075 - c))
+    np.testing.assert_allclose([curve.low[0], curve.high[0]], [low, high], rtol=1e-12)
+
+
+def test_nothing_found_is_not_certain():
+    y = np.repeat([1, 0], [5, 95])
+    curve = net_benefit_curve(y, np.full(100, 0.2), thresholds=[0.0, 0.5])
+    # Acting on all is as good as the share of positives; on none, it might yet have been some.
+    assert (curve.low[0], curve.high[0]) == pytest.approx(safe_limits(0.05, 100, 0.95))
+    assert curve.net_benefit[1] == 0.0
+    edge = safe_limits(0.0, 100, 0.95)[1]
+    assert (curve.low[1], curve.high[1]) == pytest.approx((-edge, edge))
+
+
+def test_one_threshold_is_an_interval_and_the_curve_a_table():
+    y, prob = sample()
+    curve = net_benefit_curve(y, prob, thresholds=[0.1, 0.3], level=0.9)
+    found = curve.at(0.3)
+    assert found == Interval(
+        curve.net_benefit[1],
+        curve.low[1],
+        curve.high[1],
+        0.9,
+        "joined shares",
+        "net benefit at 0.3",
+    )
+    with pytest.raises(ValueError, match=r"threshold=0\.2 is not among the 2 of the curve"):
+        curve.at(0.2)
+    lines = str(curve).splitlines()
+    assert lines[0].startswith("Net benefit at a share of ")
+    assert [line.split()[0] for line in lines[1:]] == ["threshold", "0.1", "0.3"]
+    assert curve._repr_html_().count("<tr>") == 3
+    assert len(str(net_benefit_curve(y, prob)).splitlines()) == 12
+
+
+def test_what_is_refused():
+    y, prob = sample()
+    with pytest.raises(ValueError, match="one class only"):
+        net_benefit_curve(np.ones(200, int), prob)
+    with pytest.raises(ValueError, match=r"thresholds=1\.0 must be a number in \[0, 1\)"):
+        net_benefit_curve(y, prob, thresholds=[0.5, 1.0])
+    for thresholds in ([], [[0.1]]):
+        with pytest.raises(ValueError, match="must be one or more probabilities"):
+            net_benefit_curve(y, prob, thresholds=thresholds)
+    with pytest.raises(ValueError, match=r"positive_fraction=1 must be a number in \(0, 1\)"):
+        net_benefit_curve(y, prob, positive_fraction=1)
+    with pytest.raises(TypeError, match="standardized='no' must be True or False"):
+        net_benefit_curve(y, prob, standardized="no")
+    with pytest.raises(ValueError, match="which is no probability"):
+        net_benefit_curve(y, prob * 3)
