@@ -181,10 +181,10 @@ def auc_bound(
     --------
     >>> from sklearn_rank.bounds import FunctionClass, auc_bound
     >>> print(auc_bound(100, 900, 0.05))
-    |AUC - expected AUC| <= 0.1358 with probability 0.95 given the labels [Hoeffding (1963), \
-Section 5b, min(n_pos, n_neg) independent pairs]
-      where the ranking function does not depend on the test set
-      where items are independent given their labels
+    With probability 0.95 given the labels: |AUC - expected AUC| <= 0.1358.
+    Proof: Hoeffding (1963), Section 5b, min(n_pos, n_neg) independent pairs.
+    It holds where the ranking function does not depend on the test set; items are independent \
+given their labels.
 
     The observed AUC makes it much smaller where it is near 1, here for a lower limit; and for the
     best of fifty functions:
@@ -199,10 +199,10 @@ Section 5b, min(n_pos, n_neg) independent pairs]
 
     >>> linear = FunctionClass("linear", n_features=20)
     >>> print(auc_bound(2000, 2000, 0.01, function_class=linear))
-    sup |AUC - expected AUC| <= 0.3331 with probability 0.99 given the labels [sklearn_rank, \
-Proofs of bounds, Theorem 3]
-      where the class of functions does not depend on the training set
-      where items are independent given their labels
+    With probability 0.99 given the labels: sup |AUC - expected AUC| <= 0.3331.
+    Proof: sklearn_rank, Proofs of bounds, Theorem 3.
+    It holds where the class of functions does not depend on the training set; items are \
+independent given their labels.
     """
     n_pos, n_neg = check_count("n_pos", n_pos, 0), check_count("n_neg", n_neg, 0)
     delta = check_share("delta", delta, what="the probability of failure")

@@ -33,7 +33,8 @@ class Bound(Printed):
     --------
     >>> from sklearn_rank.bounds import Bound
     >>> print(Bound(0.12, "Agarwal et al. (2005), Corollary 6", "|AUC - expected AUC|", 0.05))
-    |AUC - expected AUC| <= 0.12 with probability 0.95 [Agarwal et al. (2005), Corollary 6]
+    With probability 0.95: |AUC - expected AUC| <= 0.12.
+    Proof: Agarwal et al. (2005), Corollary 6.
     """
 
     value: float
@@ -54,10 +55,14 @@ class Bound(Printed):
         return float(self.value)
 
     def __str__(self) -> str:
-        text = f"{self.target} <= {self.value:.4g}"
-        if self.delta:
-            text += f" with probability {1 - self.delta:.6g}"
-        if self.conditioned_on:
-            text += f" given {self.conditioned_on}"
-        text += f" [{self.theorem}]"
-        return "\n".join([text, *(f"  where {assumption}" for assumption in self.assumptions)])
+        given = f" given {self.conditioned_on}" if self.conditioned_on else ""
+        sure = f"With probability {1 - self.delta:.6g}" if self.delta else "Always"
+        return f"{sure}{given}: {self.target} <= {self.value:.4g}.\n{self.proof}"
+
+    @property
+    def proof(self) -> str:
+        """Where the proof is found, and what has to be true, in sentences."""
+        lines = [f"Proof: {self.theorem}."]
+        if self.assumptions:
+            lines.append(f"It holds where {'; '.join(self.assumptions)}.")
+        return "\n".join(lines)

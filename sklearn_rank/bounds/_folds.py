@@ -84,10 +84,11 @@ def auc_fold_mean_bound(
     --------
     >>> from sklearn_rank.bounds import auc_fold_mean_bound
     >>> print(auc_fold_mean_bound([20] * 5, [180] * 5, 0.05))
-    |mean AUC of the folds - mean expected AUC of their models| <= 0.3037 with probability 0.95 \
-given the labels [sklearn_rank, Proofs of bounds, Theorem 5]
-      where each fold is scored by a model that was trained without it
-      where items are independent given their labels
+    With probability 0.95 given the labels: |mean AUC of the folds - mean expected AUC of their \
+models| <= 0.3037.
+    Proof: sklearn_rank, Proofs of bounds, Theorem 5.
+    It holds where each fold is scored by a model that was trained without it; items are \
+independent given their labels.
     """
     n_functions = check_whole("n_functions", n_functions)
     check_choice("method", method, ("mcdiarmid", "hoeffding"))

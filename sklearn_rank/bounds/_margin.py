@@ -170,11 +170,11 @@ def accuracy_at_top_margin_bound(
     >>> from sklearn_rank.bounds import accuracy_at_top_margin_bound
     >>> margins = np.full(40_000, 0.5)
     >>> print(accuracy_at_top_margin_bound(margins, margins, 0.05, radius=1.0, norm=1.0))
-    R(h, t) <= 0.04972 with probability 0.95 given the labels [Boyd et al. (2012), Theorem 1, for \
-two samples; sklearn_rank, Proofs of bounds, Theorem 6]
-      where rho = 0.466507, of a grid of radius * norm / rho
-      where |Phi(x)| <= 1 for every x, and Phi does not depend on the sample
-      where items are independent given their labels
+    With probability 0.95 given the labels: R(h, t) <= 0.04972.
+    Proof: Boyd et al. (2012), Theorem 1, for two samples; sklearn_rank, Proofs of bounds, \
+Theorem 6.
+    It holds where rho = 0.466507, of a grid of radius * norm / rho; |Phi(x)| <= 1 for every x, \
+and Phi does not depend on the sample; items are independent given their labels.
     """
     neg = check_scores(margins_neg, name="margins_neg")
     pos = check_scores(margins_pos, name="margins_pos")

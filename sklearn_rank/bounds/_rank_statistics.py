@@ -33,6 +33,8 @@ from ._statements import (
 )
 
 __all__ = [
+    "SAME_TIES",
+    "SANDWICH_THEOREM",
     "linear_rank_bound",
     "linear_rank_sandwich_bound",
     "linear_rank_selection_bound",
@@ -43,6 +45,7 @@ __all__ = [
 LOG_2 = log(2.0)
 
 PAPER = "Clémençon & Vayatis (2009)"
+SANDWICH_THEOREM = f"{OURS}, Theorem 8"
 DKW = "Dvoretzky, Kiefer & Wolfowitz (1956), constant of Massart (1990)"
 BRETAGNOLLE = "Bretagnolle (1980), in Shorack & Wellner (1986), Inequality 25.1.2"
 DEVIATIONS = {"both": "|W_n/k - W_phi|", "lower": "W_n/k - W_phi", "upper": "W_phi - W_n/k"}
@@ -179,11 +182,11 @@ def linear_rank_bound(
     --------
     >>> from sklearn_rank.bounds import linear_rank_bound
     >>> print(linear_rank_bound(4000, 1000, 0.05, lipschitz=1.0))
-    |W_n/k - W_phi| <= 0.073 with probability 0.95 given the labels [Clémençon & Vayatis (2009), \
-proof of Proposition 5, with constants]
-      where the ranking function does not depend on the test set
-      where items are independent given their labels
-      where tied items are in random order, or all have the largest rank, in W_n and W_phi alike
+    With probability 0.95 given the labels: |W_n/k - W_phi| <= 0.073.
+    Proof: Clémençon & Vayatis (2009), proof of Proposition 5, with constants.
+    It holds where the ranking function does not depend on the test set; items are independent \
+given their labels; tied items are in random order, or all have the largest rank, in W_n and \
+W_phi alike.
     """
     n, n_pos = _check_sizes(n, n_pos)
     delta = check_share("delta", delta, what="the probability of failure")
@@ -314,7 +317,7 @@ def linear_rank_sandwich_bound(
         low, high = floor + height * float(least[0]), floor + height * float(most[1])
     return Bound(
         value=max(of_side(side, means[1] - low, high - means[1]), 0.0),
-        theorem=f"{OURS}, Theorem 8",
+        theorem=SANDWICH_THEOREM,
         target=DEVIATIONS[side],
         delta=delta,
         conditioned_on=condition(labels),
@@ -471,8 +474,9 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
     --------
     >>> from sklearn_rank.bounds import plug_in_rank_bound
     >>> print(plug_in_rank_bound(0.01, 0.25))
-    W_phi(eta) - W_phi(eta_hat) <= 0.04 [Clémençon & Vayatis (2009), Remark 3, corrected]
-      where tied items are in random order in W_phi, or there are no ties
+    Always: W_phi(eta) - W_phi(eta_hat) <= 0.04.
+    Proof: Clémençon & Vayatis (2009), Remark 3, corrected.
+    It holds where tied items are in random order in W_phi, or there are no ties.
     """
     error = check_number("error", error, 0.0, 1.0, what="a mean of |eta_hat - eta|")
     positive_fraction = check_share(

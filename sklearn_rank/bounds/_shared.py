@@ -1,6 +1,17 @@
 """What other rooms may import of this one, beside what is public."""
 
 from ._kl import kl_limits
+from ._precision_at_top import TIES_IN_RANDOM_ORDER, TOP_THEOREM, top_precision_limits
+from ._rank_statistics import SAME_TIES, SANDWICH_THEOREM
 from ._score_limits import score_limits, wilson_score_limits
 
-__all__ = ["kl_limits", "score_limits", "wilson_score_limits"]
+__all__ = [
+    "SAME_TIES",
+    "SANDWICH_THEOREM",
+    "TIES_IN_RANDOM_ORDER",
+    "TOP_THEOREM",
+    "kl_limits",
+    "score_limits",
+    "top_precision_limits",
+    "wilson_score_limits",
+]

@@ -76,7 +76,8 @@ class CalibrationCheck(Printed):
     >>> from sklearn_rank.calibration import check_calibration
     >>> check = check_calibration("pairwise_squared", "dcg", n_trials=20, random_state=0)
     >>> print(check)
-    PairwiseSquared() and dcg: no counterexample in 20 distributions of labels of 3 items
+    PairwiseSquared() and dcg: no counterexample found.
+    Tried were 20 distributions of the labels of 3 items, which is no proof that there is none.
     """
 
     loss: str
@@ -95,9 +96,12 @@ class CalibrationCheck(Printed):
     surrogate_regret: float | None = None
 
     def __str__(self) -> str:
-        lists = f"{self.n_tried} distributions of labels of {self.n_items} items"
+        pair, lists = f"{self.loss} and {self.measure}", f"the labels of {self.n_items} items"
         if self.labels is None or self.probabilities is None:
-            return f"{self.loss} and {self.measure}: no counterexample in {lists}"
+            return (
+                f"{pair}: no counterexample found.\nTried were {self.n_tried} distributions of"
+                f" {lists}, which is no proof that there is none."
+            )
         cases = [
             f"  labels {row.tolist()} with probability {probability:g}"
             for row, probability in zip(self.labels, self.probabilities, strict=True)
@@ -105,12 +109,14 @@ class CalibrationCheck(Printed):
         with np.printoptions(precision=4, suppress=True):
             return "\n".join(
                 [
-                    f"{self.loss} and {self.measure}: a counterexample, the last of {lists}",
+                    f"{pair}: a counterexample, the last of {self.n_tried} distributions of"
+                    f" {lists}.",
                     *cases,
                     f"  expected utilities   {self.expected_utility}",
                     f"  scores of least loss {self.score}",
-                    f"  their order {np.asarray(self.order).tolist()} has a regret of"
-                    f" {self.regret:.4g}; best is {np.asarray(self.best_order).tolist()}",
+                    f"These scores order the items {np.asarray(self.order).tolist()}, which falls"
+                    f" {self.regret:.4g} short of {np.asarray(self.best_order).tolist()}, the best"
+                    " order.",
                 ]
             )
 

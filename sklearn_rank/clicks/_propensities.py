@@ -95,7 +95,7 @@ class Propensities(Printed):
     >>> found.of([2, 1, 1])
     array([0.4, 1. , 1. ])
     >>> print(found)
-    propensities by position (by hand): 1: 1, 2: 0.4
+    Chance to be looked at by position, that of position 1 being 1 (by hand): 1: 1, 2: 0.4.
     """
 
     position: IntArray
@@ -141,7 +141,10 @@ class Propensities(Printed):
             + ("" if errors is None or place == self.reference else f" ± {errors[row]:.2g}")
             for row, (place, value) in enumerate(zip(self.position, self.value, strict=True))
         )
-        return f"propensities by position ({self.method}): {shown}"
+        return (
+            f"Chance to be looked at by position, that of position {self.reference} being 1"
+            f" ({self.method}): {shown}."
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -68,9 +68,9 @@ class RocBand(Printed):
 
     def __str__(self) -> str:
         return (
-            f"ROC of {self.n_pos} positives and {self.n_neg} negatives,"
-            f" FPR ±{self.fpr_margin:.3f}, TPR ±{self.tpr_margin:.3f}"
-            f" ({100 * self.level:.4g} %, simultaneous)"
+            f"The whole true ROC curve lies within ±{self.fpr_margin:.3f} of the false positive"
+            f" rate and ±{self.tpr_margin:.3f} of the true one about that of {self.n_pos}"
+            f" positives and {self.n_neg} negatives ({100 * self.level:.4g} %)."
         )
 
 
@@ -152,7 +152,8 @@ def roc_band(
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], [300, 100])
     >>> print(roc_band(y, y + rng.normal(size=400)))
-    ROC of 100 positives and 300 negatives, FPR ±0.085, TPR ±0.146 (95 %, simultaneous)
+    The whole true ROC curve lies within ±0.085 of the false positive rate and ±0.146 of the true \
+one about that of 100 positives and 300 negatives (95 %).
     """
     level = check_level(level)
     data, dependent = check_sample(y_true, y_score, pos_label, groups)

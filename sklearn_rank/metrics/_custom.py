@@ -161,6 +161,8 @@ def _checked_range(given: Any) -> tuple[float, float]:
 class CustomMeasure(Measure):
     """A measure of a user; made by :func:`make_measure`, which explains the parameters."""
 
+    is_mean_over_ties = False
+
     func: Callable[[AnyArray, FloatArray], float]
     title: str
     limits: tuple[float, float]

@@ -238,7 +238,13 @@ _OF_FUNCTION: dict[Callable[..., Any], type[Measure]] = {
 }
 
 # Other names of the same measures; what a measure calls itself is the one that it stands for.
-_ALIASES = {"hit_rate": "success", "kendall": "tau_b", "mrr": "rr"}
+_ALIASES = {
+    "average_precision": "ap",
+    "hit_rate": "success",
+    "kendall": "tau_b",
+    "mrr": "rr",
+    "roc_auc": "auc",
+}
 
 
 def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
@@ -250,10 +256,10 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
         One of :func:`get_measure_names`, with any other position, share in (0, 1), or positive
         number (``"bedroc@20"``, ``"pnorm@4"``) for the one shown, and for measures of two classes
         the least grade that is relevant behind it (``"ap@10(rel>=2)"``); ``"mrr"``,
-        ``"hit_rate@10"`` and ``"kendall"`` are other names of ``"rr"``, ``"success@10"`` and
-        ``"tau_b"``; a measure, which is returned; a score-generating function, whose linear rank
-        statistic is meant, between the worst order, 0, and the best, 1; or a function of this
-        module, as ``ndcg_score``.
+        ``"hit_rate@10"``, ``"kendall"``, ``"roc_auc"`` and ``"average_precision"`` are other names
+        of ``"rr"``, ``"success@10"``, ``"tau_b"``, ``"auc"`` and ``"ap"``; a measure, which is
+        returned; a score-generating function, whose linear rank statistic is meant, between the
+        worst order, 0, and the best, 1; or a function of this module, as ``ndcg_score``.
     **parameters : dict
         Further parameters of the measure, as ``gain="linear"`` or ``convention="letor"``.
 

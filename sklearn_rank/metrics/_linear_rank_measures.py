@@ -88,6 +88,11 @@ class _RankStatistic(Measure):
         return statistic_of(blocks, self._phi, self._ties, self.normalize)
 
     @property
+    def theorems(self) -> tuple[str, ...]:
+        """A band around the distribution of the scores, where phi is bounded."""
+        return ("dkw",) if self.has_influence and _rises_between_bounds(self._phi) else ()
+
+    @property
     def has_influence(self) -> bool:
         """Not of sums, of ties that are not averaged, of a phi that depends on the length."""
         limit = self.normalize is not None and self._phi.is_limit_functional
@@ -257,6 +262,11 @@ class BEDROCMeasure(_EarlyRecognition):
         return np.where(blocks.n_other == 0, 1.0, values)
 
     @property
+    def theorems(self) -> tuple[str, ...]:
+        """A band around the distribution of the scores; none in the order of the rows."""
+        return ("dkw",) if self.has_influence else ()
+
+    @property
     def has_influence(self) -> bool:
         """Not in the order of the rows."""
         return self.convention is None
@@ -358,6 +368,12 @@ class AUCMeasure(Measure):
             The influence: DeLong's placements.
         """
         return _minmax_influence(lists, Wilcoxon())
+
+
+def _rises_between_bounds(phi: ScoreGeneratingFunction) -> bool:
+    """Whether phi is finite at 0 and 1, and not the same."""
+    floor, ceiling = phi(np.array([0.0, 1.0]))
+    return bool(np.isfinite(floor) and np.isfinite(ceiling) and floor < ceiling)
 
 
 def _minmax_influence(lists: ScoredLists, phi: ScoreGeneratingFunction) -> ClassInfluence:

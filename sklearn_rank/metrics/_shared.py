@@ -28,7 +28,7 @@ from ._score_generating import (
     as_score_generating,
     cumulated,
 )
-from ._scored_rows import call_with_metadata, metadata_for, scored_by, scores_with_ids
+from ._scored_rows import call_with_metadata, metadata_for, scores_with_ids
 from ._scorer import RankingScorer, refuse_level
 from ._top_measures import PrecisionAtTopMeasure
 from ._trained_queries import warn_of_trained_queries
@@ -68,7 +68,6 @@ __all__ = [
     "ranking_scores",
     "refuse_level",
     "response_method",
-    "scored_by",
     "scored_labels",
     "scores_with_ids",
     "share_at",

@@ -60,6 +60,11 @@ class PrecisionAtTopMeasure(Measure):
         """From 0 to 1."""
         return (0.0, 1.0)
 
+    @property
+    def theorems(self) -> tuple[str, ...]:
+        """Binomial limits for the two classes above the threshold of the population."""
+        return ("exact",)
+
     def values(self, lists: ScoredLists) -> FloatArray:
         """Precision of each list."""
         mass = masses_of_tops(lists, "tau", self.tau)

@@ -13,7 +13,8 @@ from ..inference._shared import check_two_classes
 from ..metrics import Measure
 from ..metrics._shared import MeasureLike, RankingScorer
 from ._evidence import ASYMPTOTIC, Evidence, measure_with_limits
-from ._list_evidence import is_auc, list_evidence
+from ._list_evidence import is_auc
+from ._list_theorems import list_evidence
 from ._query_evidence import query_evidence
 
 __all__ = ["BoundScorer", "make_bound_scorer"]
@@ -111,7 +112,8 @@ def make_bound_scorer(
     What a score says:
 
     >>> print(scorer.statement)
-    P(expected auc of the model < score) <= 0.05, for one model on rows it was not fitted to (kl)
+    With probability 0.95 the expected auc of the model is no less than the score, for one model \
+on rows it was not fitted to (kl).
     """
     found = measure_with_limits(measure)
     check_share("delta", delta, what="the probability of failure")
@@ -152,8 +154,8 @@ class BoundScorer(RankingScorer):
     --------
     >>> from sklearn_rank.model_selection import make_bound_scorer
     >>> make_bound_scorer("ndcg@10", method="bernstein", n_candidates=8).statement
-    'P(expected ndcg@10 of the model < score) <= 0.05, for any of 8 models on rows it was not \
-fitted to (bernstein)'
+    'With probability 0.95 the expected ndcg@10 of the model is no less than the score, for any \
+of 8 models on rows it was not fitted to (bernstein).'
     """
 
     def __init__(
@@ -198,8 +200,9 @@ fitted to (bernstein)'
         models = "one model" if self.n_candidates == 1 else f"any of {self.n_candidates} models"
         asymptotic = ", asymptotic" if self.method in ASYMPTOTIC_METHODS else ""
         return (
-            f"P(expected {self.measure.name} of the model < score) <= {self.delta:g}, for {models}"
-            f" on rows it was not fitted to ({self.method}{asymptotic})"
+            f"With probability {1 - self.delta:.6g} the expected {self.measure.name} of the model"
+            f" is no less than the score, for {models} on rows it was not fitted to"
+            f" ({self.method}{asymptotic})."
         )
 
     def _score(

@@ -26,13 +26,16 @@ from ..rankers._shared import Ranker, restored_on_error
 from ._best_estimator import BestEstimatorMixin
 from ._candidates import FitTask, Fitted, Grid, Split, fit_candidates
 from ._choice import RULES, choose, lower_limits
-from ._evidence import ASYMPTOTIC, Evidence, measure_with_limits
-from ._list_evidence import list_evidence
+from ._evidence import ASYMPTOTIC, Evidence, measure_with_limits, methods_of
+from ._list_theorems import list_evidence
 from ._metadata import metadata_of, router_of
 from ._query_evidence import query_evidence
 from ._splits import check_splits, positive_rows, sizes_of_disjoint, splitter_of
 
 __all__ = ["BoundSearchCV"]
+
+# What "auto" takes of the theorems that there are, for one held-out part.
+FIRST_CHOICES = ("kl", "exact", "dkw")
 
 
 class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
@@ -50,15 +53,20 @@ class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
         Values to try by parameter name, as in :class:`sklearn.model_selection.ParameterGrid`.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
         The AUC; a mean over queries such as "ndcg@10", for which ids are passed to ``fit`` as
-        ``groups``; or a measure of one list with an influence, such as "local_auc@0.8". As
-        :func:`sklearn_rank.metrics.get_measure` takes it; of more of it being better.
+        ``groups``; or a measure of one list with an influence, such as "precision@top0.1" and
+        "local_auc@0.8". "ap" is a mean over queries where there are ids, and of one list where
+        there are none. As :func:`sklearn_rank.metrics.get_measure` takes it; of more of it being
+        better.
     delta : float, default=0.05
         Probability with which the limit of any candidate may fail, in (0, 1).
-    method : {"auto", "kl", "hoeffding", "mcdiarmid", "bernstein", "max-t"}, default="auto"
-        Where the limits come from. "kl", "hoeffding" and "mcdiarmid" (that of Agarwal et al., for
-        the AUC) hold for every distribution, and so does "bernstein", for means over queries of
-        bounded range. "max-t" is asymptotic, from the joint covariance of the candidates, and much
-        narrower. "auto" is "kl" for one held-out part and "hoeffding" for several.
+    method : str, default="auto"
+        Where the limits come from. They hold for every distribution by "kl" and "hoeffding" (the
+        AUC and means over queries of bounded range), "mcdiarmid" (that of Agarwal et al., for the
+        AUC), "bernstein" (means over queries), "exact" (the precision at the top) and "dkw"
+        (other statistics of ranks of one list, such as "local_auc@0.8", "pnorm@4"). "max-t", for
+        all measures, is asymptotic, from the joint covariance of the candidates, and much
+        narrower. "auto" is a guarantee where there is one, else "max-t": "kl" for one held-out
+        part and "hoeffding" for several, or "exact", or "dkw".
     cv : int, splitter, iterable or None, default=None
         How parts are held out. None is one part of a third of the rows (stratified; of the queries
         for a mean over queries), a number that of folds (over queries likewise).
@@ -125,7 +133,8 @@ class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
     Notes
     -----
     **What is guaranteed.** One part without refit: the expected measure of ``best_estimator_``,
-    given the labels and the rows it was fitted to (Theorem 10 of [1]_ for "mcdiarmid"). Several
+    given the labels and the rows it was fitted to (Theorem 10 of [1]_ for "mcdiarmid"); for
+    "exact" and "dkw" the measure of a population with the share of positives of the part. Several
     parts: the mean of the expected measures of the *fold models* of the chosen candidate; folds
     depend on each other, so that their limits are wider than that of one part with all their rows.
     After a refit: nothing, for the model is another one; ``report_`` has the asymptotic interval.
@@ -137,7 +146,8 @@ class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
     is truly the best is kept with probability ``1 - delta``, in the limit. The limits hold for
     whatever is chosen by either rule.
 
-    **Several parts.** Guaranteed limits hold whether or not parts share rows, as those of repeated
+    **Several parts.** By "exact" and "dkw" each part has its share of ``delta``. Guaranteed limits
+    hold whether or not parts share rows, as those of repeated
     folds and random splits do. Asymptotic ones take parts without common rows as independent, and
     of others that no more is known: repeated folds are as sure as one repeat, random splits as
     one split.
@@ -167,18 +177,17 @@ class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
     >>> model = LogisticRegression(max_iter=1000)
     >>> search = BoundSearchCV(model, grid, refit=False, random_state=0).fit(X, y)
     >>> print(search.report_)
-    auc of 5 candidates on one held-out part (75/42 positives/negatives)
-    chosen by max_bound: candidate 4, {'C': 10.0}
-      0.8902, lower limit 0.6934 for the expected auc of the model fitted without the held-out part
-    guaranteed: AUC of the chosen function - expected AUC <= 0.1968 with probability 0.95 given \
-the labels [sklearn_rank, Proofs of bounds, Theorem 4, by Hoeffding (1963), Section 5b, \
-min(n_pos, n_neg) independent pairs, in Chernoff's form]
-        where the functions do not depend on the sample that is scored
-        where items are independent given their labels
-    asymptotic: 0.8902 [0.7600, 0.9502] (expected auc of the model fitted without the held-out \
-part, 95 %, max-t)
-    may be the best, asymptotically: 4 of 5
-    best_estimator_: the model that was scored; the lower limit is for it
+    Chosen of 5 candidates: {'C': 10.0}, since its lower limit is the largest.
+    Scored by the auc of one list on one held-out part: 75 positives and 42 negatives.
+    Guaranteed (95 %): on new data the expected auc of best_estimator_ is at least 0.6934 (0.8902 \
+observed, less 0.1968 for 5 candidates and 42 negatives).
+    Proof: sklearn_rank, Proofs of bounds, Theorem 4, by Hoeffding (1963), Section 5b, min(n_pos, \
+n_neg) independent pairs, in Chernoff's form.
+    It holds where the functions do not depend on the sample that is scored; items are \
+independent given their labels.
+    Asymptotically (95 %, max-t): it is between 0.7600 and 0.9502, whichever candidate was chosen.
+    4 of 5 candidates cannot be told from the best; the choice among them is arbitrary.
+    best_estimator_ is the model that was scored, which this is about.
 
     The simplest that is not worse for certain:
 
@@ -263,7 +272,8 @@ part, 95 %, max-t)
         return self
 
     def _fit(self, X: Any, y: Any, params: dict[str, Any]) -> None:
-        measure = self._check_parameters()
+        measure = measure_with_limits(self.measure)
+        self._check_parameters()
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -273,15 +283,17 @@ part, 95 %, max-t)
         if not len(y):
             raise ValueError("X and y have 0 samples: pass some.")
         metadata = metadata_of(self, params, measure, len(y))
-        pos_label, positive = self._positive(y, measure)
+        of_queries = metadata.qid is not None
+        method = self._check_method(measure, of_queries)
+        pos_label, positive = self._positive(y, measure, of_queries)
         grid = Grid.of(self.param_grid, self.prior, self.complexity)
         rng = check_generator(self.random_state)
-        splitter = self._splitter(y, measure, int(rng.integers(2**31)))
+        splitter = self._splitter(y, of_queries, int(rng.integers(2**31)))
         splits = [
             (np.asarray(train), np.asarray(test))
             for train, test in splitter.split(X, y, groups=metadata.groups)
         ]
-        check_splits(splits, None if measure.per_query else positive, metadata.wholes)
+        check_splits(splits, None if of_queries else positive, metadata.wholes)
         task = FitTask(
             estimator=self.estimator,
             X=X,
@@ -303,62 +315,57 @@ part, 95 %, max-t)
         labels = y if positive is None else positive.astype(int)
         evidence = _evidence(measure, labels, metadata.qid, splits, [fits[c] for c in scored])
         self.n_splits_ = len(splits)
-        self.scorer_ = get_scorer(measure, pos_label=pos_label)
-        self._choose(grid, scored, evidence, fits, rng)
+        single = measure.per_query and not of_queries
+        self.scorer_ = get_scorer(measure, pos_label=pos_label, single_list=single)
+        self._choose(method, grid, scored, evidence, fits, rng)
         self._keep_best(task, fits[self.best_index_])
 
-    def _positive(self, y: AnyArray, measure: Measure) -> tuple[Any, AnyArray | None]:
+    def _positive(
+        self, y: AnyArray, measure: Measure, of_queries: bool
+    ) -> tuple[Any, AnyArray | None]:
         """Positive class and its rows; both None where labels are grades."""
         said = own_pos_label(self.estimator) if self.pos_label is None else self.pos_label
         classifier = is_classifier(self.estimator)
         if classifier:
             refuse_level(measure, self.estimator)
-        if classifier or not measure.per_query or said is not None:
+        if classifier or not of_queries or said is not None:
             name = type(self.estimator).__name__ if classifier else None
             return positive_rows(y, said, name, rel=measure.rel)
         check_fixed_scale(measure, y)
         return None, None
 
-    def _check_parameters(self) -> Measure:
+    def _check_parameters(self) -> None:
         """Check what does not depend on data."""
-        measure = measure_with_limits(self.measure)
         check_share("delta", self.delta, what="the probability of failure")
-        choices = ("auto", *measure.theorems, ASYMPTOTIC)
-        check_choice("method", self.method, choices, hint=f" for the measure {measure.name!r}")
         check_choice("rule", self.rule, RULES)
         check_flag("refit", self.refit)
-        self._check_has_theorem(measure)
         score = self.error_score
         if score != "raise" and not (is_number(score) and math.isnan(score)):
             raise ValueError(f"error_score={score!r} must be 'raise' or nan.")
-        return measure
 
-    def _check_has_theorem(self, measure: Measure) -> None:
-        if self.method == "auto" and not measure.theorems:
-            lacking = (
-                "whose values have no known range" if measure.per_query else "which is not the AUC"
-            )
-            raise ValueError(
-                f"method='auto' has no theorem for {measure.name!r}, {lacking}: pass"
-                f" method={ASYMPTOTIC!r} for asymptotic limits."
-            )
-
-    def _chosen_method(self, n_parts: int) -> str:
+    def _check_method(self, measure: Measure, of_queries: bool) -> str:
+        """Check the method, and find which one "auto" is."""
+        theorems = methods_of(measure, of_queries)
+        hint = f" for the measure {measure.name!r}"
+        if measure.per_query:
+            hint += " over queries" if of_queries else " of one list, since fit got no ids"
+        check_choice("method", self.method, ("auto", *theorems, ASYMPTOTIC), hint=hint)
         if self.method != "auto":
             return self.method
-        return "kl" if n_parts == 1 else "hoeffding"
+        return next((name for name in FIRST_CHOICES if name in theorems), ASYMPTOTIC)
 
-    def _splitter(self, y: AnyArray | None, measure: Measure, seed: int) -> Any:
+    def _splitter(self, y: AnyArray | None, of_queries: bool, seed: int) -> Any:
         return splitter_of(
             self.cv,
             y,
-            per_query=measure.per_query,
+            per_query=of_queries,
             classifier=is_classifier(self.estimator),
             seed=seed,
         )
 
     def _choose(
         self,
+        method: str,
         grid: Grid,
         scored: Any,
         evidence: Evidence,
@@ -366,7 +373,8 @@ part, 95 %, max-t)
         rng: np.random.Generator,
     ) -> None:
         """Store limits for each candidate, the choice, and what is said of it."""
-        method = self._chosen_method(evidence.n_parts)
+        if self.method == "auto" and method == "kl" and evidence.n_parts > 1:
+            method = "hoeffding"
         limits = lower_limits(evidence, method, self.delta, grid.weights[scored], rng)
         choice = choose(grid, scored, evidence, limits, self.rule, rng)
         self.cv_results_ = choice.results(fits)
@@ -414,7 +422,7 @@ part, 95 %, max-t)
         """
         measure = measure_with_limits(self.measure)
         made_here = self.cv is None or is_whole(self.cv)
-        splitter = self._splitter(None, measure, 0) if made_here else self.cv
+        splitter = self._splitter(None, measure.per_query, 0) if made_here else self.cv
         return router_of(self, measure, splitter)
 
 
@@ -432,5 +440,10 @@ def _evidence(
     if qid is None:
         return list_evidence(measure, [labels[test] == 1 for test in tests], scores, disjoint)
     return query_evidence(
-        measure, [labels[test] for test in tests], scores, [qid[test] for test in tests], disjoint
+        measure,
+        [labels[test] for test in tests],
+        scores,
+        [qid[test] for test in tests],
+        disjoint,
+        with_chance=True,
     )

@@ -13,11 +13,10 @@ from ..inference import Interval
 from ._candidates import DIGITS, Fitted, Grid, candidate_table, rank_descending
 from ._evidence import ASYMPTOTIC, Evidence
 from ._noise import may_be_best, simultaneous_tails
-from ._report import SelectionReport
+from ._report import WITHIN_NOISE, SelectionReport
 
-__all__ = ["RULES", "WITHIN_NOISE", "Choice", "Limits", "choose", "lower_limits"]
+__all__ = ["RULES", "Choice", "Limits", "choose", "lower_limits"]
 
-WITHIN_NOISE = "within_noise"
 RULES = ("max_bound", WITHIN_NOISE)
 
 
@@ -178,25 +177,29 @@ class Choice:
         """
         evidence, name = self.evidence, self.evidence.measure.name
         one_part = evidence.n_parts == 1
-        target = (
-            f"expected {name} of the model fitted without the held-out part"
-            if one_part
-            else f"mean expected {name} of the {evidence.n_parts} fold models"
-        )
+        of = f"the {evidence.n_parts} fold models"
+        if one_part:
+            of = "the model fitted without the held-out part" if refit else "best_estimator_"
+        target = f"{'' if one_part else 'mean '}{evidence.of_new_data} {name} of {of}"
         if refit:
-            remark = "fitted anew to all rows; nothing is guaranteed of it"
+            remark = (
+                "best_estimator_ is another model, fitted anew to all rows: nothing is guaranteed"
+                " of it."
+            )
         elif one_part:
-            remark = "the model that was scored; the lower limit is for it"
+            remark = "best_estimator_ is the model that was scored, which this is about."
         else:
-            remark = "none, since there are several fold models and refit=False"
+            remark = "There is no best_estimator_, but several fold models, since refit=False."
         return SelectionReport(
             measure=name,
+            of_queries=evidence.of_queries,
             candidate=self.index,
             params=self.params,
             rule=rule,
             n_candidates=len(self.grid.candidates),
             n_parts=evidence.n_parts,
             counts=evidence.counts(),
+            fewest=evidence.fewest() + ("" if one_part else " in the smallest part"),
             value=self.value,
             lower=self.lower,
             target=target,
@@ -206,6 +209,7 @@ class Choice:
             covers_best_estimator=one_part and not refit,
             remark=remark,
             chance=evidence.chance,
+            least=evidence.measure.counted_range[0],
             overlap=evidence.disjoint is not None,
         )
 
@@ -258,7 +262,8 @@ def choose(
     limits : Limits
         Their lower limits.
     rule : {"max_bound", "within_noise"}
-        The largest lower limit, or the simplest that may be the best; ties go to the simplest.
+        The largest lower limit, of equal ones that of the largest mean; or the simplest that may
+        be the best. Ties go to the simplest.
     rng : numpy.random.Generator
         Source of the draws for the simultaneous paired test.
 
@@ -269,6 +274,12 @@ def choose(
     """
     stays = may_be_best(evidence, limits.delta, rng)
     rounded = np.round(limits.unclipped, DIGITS)
-    among = np.flatnonzero(stays if rule == WITHIN_NOISE else rounded == rounded.max())
+    if rule == WITHIN_NOISE:
+        among = np.flatnonzero(stays)
+    else:
+        # Limits that exclude nothing are equal where the values differ.
+        among = np.flatnonzero(rounded == rounded.max())
+        means = np.round(evidence.means[among], DIGITS)
+        among = among[means == means.max()]
     best = int(among[np.argmin(grid.simplicity[scored][among])])
     return Choice(grid, scored, evidence, limits, stays, best)

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import sklearn.metrics
 
 from .._typing import FloatArray
 from ..bounds import Bound
@@ -20,7 +21,15 @@ from ..inference._shared import JointEstimate
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 
-__all__ = ["ASYMPTOTIC", "Evidence", "measure_with_limits", "with_prior_shares"]
+__all__ = [
+    "ASYMPTOTIC",
+    "Evidence",
+    "each_of",
+    "measure_with_limits",
+    "methods_of",
+    "spread_of",
+    "with_prior_shares",
+]
 
 # The limits of all candidates from their joint normal distribution.
 ASYMPTOTIC = "max-t"
@@ -39,7 +48,7 @@ def measure_with_limits(measure: MeasureLike) -> Measure:
     Measure
         The measure.
     """
-    found = get_measure(measure)
+    found = _read(measure)
     if not found.greater_is_better:
         raise ValueError(
             f"measure={found.name!r} is a loss, and lower limits are for measures of which more is"
@@ -50,13 +59,79 @@ def measure_with_limits(measure: MeasureLike) -> Measure:
             f"measure={found.name!r} has no lower limits here, being of one list of grades: take"
             " 'auc' or a mean over queries, as 'ndcg@10'."
         )
-    if not found.per_query and not found.theorems and not found.has_influence:
+    if not found.per_query and not found.has_influence:
         raise ValueError(
             f"measure={found.name!r} has no lower limits here, for how much single items move it"
             " is not known: take 'auc', a mean over queries, as 'ndcg@10', or a measure with an"
             " influence; sklearn_rank.inference has intervals for other measures of one list."
         )
     return found
+
+
+def spread_of(counts: Sequence[int]) -> str:
+    """Say numbers of items of several parts.
+
+    Parameters
+    ----------
+    counts : sequence of int
+        The numbers.
+
+    Returns
+    -------
+    str
+        The smallest and the largest.
+    """
+    low, high = min(counts), max(counts)
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def each_of(counts: Sequence[int], items: str) -> str:
+    """Say numbers of items of several parts, and of what.
+
+    Parameters
+    ----------
+    counts : sequence of int
+        The numbers.
+    items : str
+        What is counted.
+
+    Returns
+    -------
+    str
+        The numbers, of each part if there are several.
+    """
+    return f"{spread_of(counts)} {items}" + (" each" if len(counts) > 1 else "")
+
+
+def _read(measure: MeasureLike) -> Measure:
+    """Read a measure, with a hint for the scores of scikit-learn that are none."""
+    try:
+        return get_measure(measure)
+    except ValueError as error:
+        if isinstance(measure, str) and measure in sklearn.metrics.get_scorer_names():
+            raise ValueError(
+                f"measure={measure!r} is scikit-learn's score of predicted labels or numbers, and"
+                " not of an order: take 'auc', 'ap', 'precision@top0.1' or 'ndcg@10'."
+            ) from error
+        raise
+
+
+def methods_of(measure: Measure, of_queries: bool) -> tuple[str, ...]:
+    """Find the theorems that give lower limits.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    of_queries : bool
+        Whether its mean over queries is meant, and not its value of one list.
+
+    Returns
+    -------
+    tuple of str
+        Their names.
+    """
+    return measure.theorems if measure.per_query == of_queries else ()
 
 
 class Evidence(ABC):
@@ -66,11 +141,13 @@ class Evidence(ABC):
     ----------
     measure : Measure
         The measure.
+    of_queries : bool
+        Whether its mean over queries is meant, and not its value of one list.
+    of_new_data : str
+        Which value on new data is limited: the expected one, or that of the population.
     disjoint : sequence of int or None
         Of how many parts the class of each part is, the parts of a class sharing no item; None
         where no two parts share any.
-    chance : float or None
-        What an order at random is worth; None where that is not one number.
 
     Notes
     -----
@@ -82,12 +159,22 @@ class Evidence(ABC):
 
     measure: Measure
     disjoint: Sequence[int] | None
-    chance: ClassVar[float | None] = None
+    of_queries: ClassVar[bool] = False
+    of_new_data: ClassVar[str] = "expected"
 
     @cached_property
     @abstractmethod
     def joint_estimates(self) -> list[JointEstimate]:
         """Values of the candidates on each part, and how they vary together."""
+
+    @property
+    @abstractmethod
+    def chance(self) -> float | None:
+        """What the measure would be if the order were random; None where that is not known."""
+
+    @abstractmethod
+    def fewest(self) -> str:
+        """Say the number of items that guarantees depend on, of the smallest part."""
 
     @abstractmethod
     def counts(self) -> str:

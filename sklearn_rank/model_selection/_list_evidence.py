@@ -1,4 +1,4 @@
-"""What held-out lists of two classes show: influence of the items, theorems for the AUC."""
+"""What held-out lists of two classes show: influence of the items, theorems of the AUC."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from ..inference._shared import (
     auc_score_limits,
     design_effect,
     joint_influence,
+    midp_limits,
     sample_moments,
     unseen_effect,
 )
 from ..metrics import Measure, get_measure
 from ..metrics._shared import ClassInfluence
-from ._evidence import Evidence, with_prior_shares
+from ._evidence import Evidence, each_of, spread_of, with_prior_shares
 from ._fold_theorems import chernoff_fold_bound, fold_widths
 
-__all__ = ["AUCEvidence", "ListEvidence", "influence_of_list", "is_auc", "list_evidence"]
+__all__ = ["ITEMS", "LABELS", "AUCEvidence", "ListEvidence", "is_auc"]
 
 AUC = get_measure("auc")
 LABELS = "the labels"
@@ -50,37 +51,7 @@ def is_auc(measure: Measure) -> bool:
     return measure == get_measure("auc", undefined=measure.undefined, rel=measure.rel)
 
 
-def list_evidence(
-    measure: Measure,
-    positive: Sequence[BoolArray],
-    scores: Sequence[Sequence[FloatArray]],
-    disjoint: Sequence[int] | None = None,
-) -> ListEvidence:
-    """Collect what lists show, with theorems if the measure is the AUC.
-
-    Parameters
-    ----------
-    measure : Measure
-        Measure of one list of two classes.
-    positive : sequence of ndarray of bool
-        Which rows of each part are positive; there are some of both classes.
-    scores : sequence of sequence of ndarray
-        For each part the scores of each candidate.
-    disjoint : sequence of int or None, default=None
-        As for :class:`Evidence`.
-
-    Returns
-    -------
-    ListEvidence
-        The evidence.
-    """
-    # Which rows are positive is known here.
-    measure = get_measure(measure, rel=None)
-    kind = AUCEvidence if is_auc(measure) else ListEvidence
-    return kind(positive, scores, measure, disjoint)
-
-
-def influence_of_list(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
+def _influence_of(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
     """Find how much each item of one list moves a measure.
 
     Parameters
@@ -122,6 +93,8 @@ class ListEvidence(Evidence):
         As for :class:`Evidence`.
     """
 
+    of_new_data: ClassVar[str] = "population"
+
     positive: Sequence[BoolArray]
     scores: Sequence[Sequence[FloatArray]]
     measure: Measure
@@ -130,7 +103,7 @@ class ListEvidence(Evidence):
     @cached_property
     def _influences(self) -> list[list[ClassInfluence]]:
         return [
-            [influence_of_list(self.measure, positive, score) for score in scores]
+            [_influence_of(self.measure, positive, score) for score in scores]
             for positive, scores in zip(self.positive, self.scores, strict=True)
         ]
 
@@ -150,6 +123,30 @@ class ListEvidence(Evidence):
         n_pos = [int(np.count_nonzero(positive)) for positive in self.positive]
         return n_pos, [len(p) - m for p, m in zip(self.positive, n_pos, strict=True)]
 
+    @property
+    def chance(self) -> float | None:
+        """Mean over the parts of the value of items that are all tied."""
+        if not self.measure.is_mean_over_ties:
+            return None
+        tied = [
+            self.measure.values(
+                self.measure.lists(positive.astype(np.int64), np.zeros(len(positive)))
+            )
+            for positive in self.positive
+        ]
+        return float(np.mean(tied))
+
+    def fewest(self) -> str:
+        """Say of which class there are fewer.
+
+        Returns
+        -------
+        str
+            Items of the smaller class of the smallest part.
+        """
+        n_pos, n_neg = map(min, self._class_counts)
+        return f"{n_pos} positives" if n_pos <= n_neg else f"{n_neg} negatives"
+
     def counts(self) -> str:
         """Say how many items there are.
 
@@ -158,8 +155,8 @@ class ListEvidence(Evidence):
         str
             Positives and negatives of the parts.
         """
-        pairs = zip(*self._class_counts, strict=True)
-        return ", ".join(f"{m}/{n}" for m, n in pairs) + " positives/negatives"
+        n_pos, n_neg = self._class_counts
+        return f"{spread_of(n_pos)} positives and {each_of(n_neg, 'negatives')}"
 
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Limits from the influence, with half an item added at either end.
@@ -172,7 +169,8 @@ class ListEvidence(Evidence):
         Returns
         -------
         low : ndarray of shape (n_candidates,)
-            Lower limits: Wilson's within a finite range, else normal ones.
+            Lower limits: Wilson's, or exact ones where they are farther out, within a finite
+            range, else normal ones.
         high : ndarray of shape (n_candidates,)
             Upper limits.
         """
@@ -186,6 +184,12 @@ class ListEvidence(Evidence):
         shrunken = np.clip(share + shift / self.length, 0.0, 1.0)
         draws = shrunken * (1.0 - shrunken) * self.length**2 / variance
         low, high = wilson_score_limits(share, z, draws)
+        for one in np.flatnonzero(tails < 0.5):
+            # The exact limits are farther out where there are few draws.
+            exact = midp_limits(
+                float(share[one]), float(draws[one]), 1.0 - 2.0 * float(tails[one])
+            )
+            low[one], high[one] = min(low[one], exact[0]), max(high[one], exact[1])
         return origin + self.length * low, origin + self.length * high
 
 
@@ -205,8 +209,9 @@ class AUCEvidence(ListEvidence):
         As for :class:`Evidence`.
     """
 
+    of_new_data: ClassVar[str] = "expected"
+
     measure: Measure = AUC
-    chance: ClassVar[float | None] = 0.5
 
     @cached_property
     def _moments(self) -> list[list[Any]]:

@@ -75,7 +75,8 @@ def metadata_of(search: Any, params: dict[str, Any], measure: Measure, n: int) -
             groups = params.get("qid")
         qid = groups
     groups, qid = ravelled(groups, "groups"), ravelled(qid, "groups")
-    if not measure.per_query:
+    # Without ids, all rows are one list where that has limits.
+    if not measure.per_query or (qid is None and measure.has_influence):
         wholes = {}
         if groups is not None:
             wholes["group"] = np.asarray(check_qid(groups, n, name="groups"))
@@ -87,7 +88,7 @@ def metadata_of(search: Any, params: dict[str, Any], measure: Measure, n: int) -
     if qid is None:
         raise ValueError(
             f"{measure.name!r} is a mean over queries, but fit got no ids: pass groups=, one"
-            " id per row."
+            " id per row. (Of one list it has no limits.)"
         )
     qid = np.asarray(check_qid(qid, n))
     return Metadata(fit_params, groups, qid, {"query": qid})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import stdtrit
@@ -16,7 +16,7 @@ from ..bounds import Bound
 from ..bounds._shared import kl_limits
 from ..inference._shared import JointEstimate, joint_query_means, query_values_of
 from ..metrics import Measure
-from ._evidence import Evidence, with_prior_shares
+from ._evidence import Evidence, each_of, with_prior_shares
 from ._fold_theorems import FITTED_APART, chernoff_fold_bound, fold_target, fold_widths
 
 __all__ = ["QueryEvidence", "query_evidence"]
@@ -44,11 +44,16 @@ class QueryEvidence(Evidence):
         For each part the value of each candidate on each query.
     disjoint : sequence of int or None, default=None
         As for :class:`Evidence`.
+    chance : float or None, default=None
+        Mean over the parts of a random order.
     """
+
+    of_queries: ClassVar[bool] = True
 
     measure: Measure
     samples: Sequence[FloatArray]
     disjoint: Sequence[int] | None = None
+    chance: float | None = None
 
     @cached_property
     def joint_estimates(self) -> list[JointEstimate]:
@@ -67,6 +72,16 @@ class QueryEvidence(Evidence):
             return sum(degrees)
         return min(degree * size for degree, size in zip(degrees, self.disjoint, strict=True))
 
+    def fewest(self) -> str:
+        """Say how many queries the smallest part has.
+
+        Returns
+        -------
+        str
+            Their number.
+        """
+        return f"{min(self._query_counts)} queries"
+
     def counts(self) -> str:
         """Say how many queries there are.
 
@@ -75,7 +90,7 @@ class QueryEvidence(Evidence):
         str
             Queries of the parts.
         """
-        return ", ".join(map(str, self._query_counts)) + " queries"
+        return each_of(self._query_counts, "queries")
 
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
         """Distances of the lower limits from the means, each failing with its own delta.
@@ -186,6 +201,7 @@ def query_evidence(
     qid: Sequence[Any],
     disjoint: Sequence[int] | None = None,
     pos_label: Any = None,
+    with_chance: bool = False,
 ) -> QueryEvidence:
     """Evaluate the candidates on the queries of each part.
 
@@ -203,15 +219,24 @@ def query_evidence(
         As for :class:`Evidence`.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+    with_chance : bool, default=False
+        Whether to find the value of a random order too.
 
     Returns
     -------
     QueryEvidence
         The values, where the measure is defined.
     """
-    samples = []
+    samples, tied = [], []
+    with_chance = with_chance and measure.is_mean_over_ties
     for y, of_part, ids in zip(y_true, scores, qid, strict=True):
         named = {str(candidate): score for candidate, score in enumerate(of_part)}
         found = query_values_of(measure, y, named, qid=ids, pos_label=pos_label)
         samples.append(np.stack([one.values for one in found.values()]))
-    return QueryEvidence(measure, samples, disjoint)
+        if with_chance:
+            # The mean over the orders of tied items, all of which are tied.
+            zeros = {"tied": np.zeros(len(ids))}
+            one = query_values_of(measure, y, zeros, qid=ids, pos_label=pos_label)["tied"]
+            tied.append(one.values.mean())
+    chance = float(np.mean(tied)) if with_chance else None
+    return QueryEvidence(measure, samples, disjoint, chance)

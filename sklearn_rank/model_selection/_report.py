@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from .._printed import Printed
 from ..bounds import Bound
 from ..inference import Interval
 
-__all__ = ["SelectionReport"]
+__all__ = ["WITHIN_NOISE", "SelectionReport"]
+
+WITHIN_NOISE = "within_noise"
+
+ARBITRARY = "the choice among them is arbitrary."
 
 
 @dataclass(frozen=True, repr=False)
@@ -20,6 +25,8 @@ class SelectionReport(Printed):
     ----------
     measure : str
         Name of the measure.
+    of_queries : bool
+        Whether its mean over queries is meant, and not its value of one list.
     candidate : int
         Index of the candidate that was chosen.
     params : dict
@@ -32,6 +39,8 @@ class SelectionReport(Printed):
         Number of held-out parts.
     counts : str
         Number of items in them.
+    fewest : str
+        The number of items that the guarantee depends on.
     value : float
         Mean over the parts of the measure of the chosen candidate.
     lower : float
@@ -47,9 +56,11 @@ class SelectionReport(Printed):
     covers_best_estimator : bool
         Whether ``target`` is about ``best_estimator_``.
     remark : str
-        What is known of ``best_estimator_``, in words.
+        What ``best_estimator_`` is, and whether this is about it, in a sentence.
     chance : float or None, default=None
-        Value that an order at random is expected to have, where that is known.
+        What the measure would be here if the order were random, where that is known.
+    least : float, default=-inf
+        Smallest value that the measure can have.
     overlap : bool, default=False
         Whether some of the parts share items.
 
@@ -70,12 +81,14 @@ class SelectionReport(Printed):
     """
 
     measure: str
+    of_queries: bool
     candidate: int
     params: dict[str, Any]
     rule: str
     n_candidates: int
     n_parts: int
     counts: str
+    fewest: str
     value: float
     lower: float
     target: str
@@ -85,25 +98,75 @@ class SelectionReport(Printed):
     covers_best_estimator: bool
     remark: str
     chance: float | None = None
+    least: float = -inf
     overlap: bool = False
 
     def __str__(self) -> str:
+        return "\n".join(
+            [self._chosen(), *self._guaranteed(), self._in_the_limit(), *self._others()]
+        )
+
+    def _chosen(self) -> str:
+        reason = "its lower limit is the largest"
+        if self.rule == WITHIN_NOISE:
+            reason = "it is the simplest that cannot be told from the best"
         parts = "one held-out part" if self.n_parts == 1 else f"{self.n_parts} held-out parts"
-        parts += " that share items" if self.overlap else ""
-        lines = [
-            f"{self.measure} of {self.n_candidates} candidates on {parts} ({self.counts})",
-            f"chosen by {self.rule}: candidate {self.candidate}, {self.params}",
-            f"  {self.value:.4f}, lower limit {self.lower:.4f} for the {self.target}",
-        ]
+        scored = f"{self.measure} of one list"
+        if self.of_queries:
+            scored = f"mean {self.measure} over queries"
+        shared = " that share items" if self.overlap else ""
+        return (
+            f"Chosen of {_counted(self.n_candidates)}: {self.params}, since {reason}.\n"
+            f"Scored by the {scored} on {parts}{shared}: {self.counts}."
+        )
+
+    def _guaranteed(self) -> list[str]:
+        """What holds for every distribution."""
         if self.bound is None:
-            lines.append("guaranteed: nothing, the limit is asymptotic (max-t)")
+            lines = [
+                "Guaranteed: nothing; what follows is for many"
+                f" {'queries' if self.of_queries else 'rows'}."
+            ]
         else:
-            lines.append("guaranteed: " + str(self.bound).replace("\n", "\n  "))
-            if self.chance is not None and self.lower <= self.chance:
-                lines.append("  which does not exclude that it is no better than chance")
-        lines += [
-            f"asymptotic: {self.interval}",
-            f"may be the best, asymptotically: {len(self.may_be_best)} of {self.n_candidates}",
-            f"best_estimator_: {self.remark}",
-        ]
-        return "\n".join(lines)
+            why = f"{_counted(self.n_candidates)} and {self.fewest}"
+            seen = f"{self.value:.4f} observed, less {self.bound.value:.4f} for {why}"
+            said = f"on new data the {self.target} is at least {self.lower:.4f} ({seen})."
+            if self.lower <= self.least:
+                said = f"nothing ({seen}, excludes no value)."
+            lines = [
+                f"Guaranteed ({100 * (1 - self.bound.delta):.4g} %): {said}",
+                self.bound.proof,
+            ]
+        if self.chance is not None and self.lower <= self.chance:
+            lines.append(f"A model that ranks at random ({self.chance:.3g}) is not ruled out.")
+        return lines
+
+    def _in_the_limit(self) -> str:
+        """What holds in the limit of many items."""
+        low, high, level = self.interval.low, self.interval.high, self.interval.level
+        if self.bound is None:
+            said = f"on new data the {self.target} is at least {self.lower:.4f}"
+            said += f" ({self.value:.4f} observed), and between {low:.4f} and {high:.4f}"
+        else:
+            said = f"it is between {low:.4f} and {high:.4f}"
+        choice = "" if self.n_candidates == 1 else ", whichever candidate was chosen"
+        return f"Asymptotically ({100 * level:.4g} %, {self.interval.method}): {said}{choice}."
+
+    def _others(self) -> list[str]:
+        """Which candidates may be better, and what ``best_estimator_`` is."""
+        stay, n = self.may_be_best, self.n_candidates
+        if n == 1:
+            return [self.remark]
+        if self.candidate not in stay:
+            found = f"It is worse than the best by more than noise, as {n - len(stay)} of {n} are."
+        elif len(stay) == 1:
+            found = "All other candidates are worse than it by more than noise."
+        else:
+            found = f"{len(stay)} of {n} candidates cannot be told from the best; "
+            simplest = self.rule == WITHIN_NOISE
+            found += "the simplest of them was taken." if simplest else ARBITRARY
+        return [found, self.remark]
+
+
+def _counted(n_candidates: int) -> str:
+    return "1 candidate" if n_candidates == 1 else f"{n_candidates} candidates"

@@ -219,11 +219,14 @@ class StructuralRankSelection(BipartiteRanker):
         best = float(self.limits_[self.best_index_])
         self.is_vacuous_ = best >= CHANCE if margin else best <= CHANCE
         if self.is_vacuous_:
-            limit = "upper limit for the risk" if margin else "lower limit for the expected AUC"
+            limit = (
+                f"risk is at most {best:.3g}" if margin else f"expected AUC is at least {best:.3g}"
+            )
             warn(
-                f"Every class is vacuous: the best {limit} is {best:.3g}, and chance has 1/2, so"
-                f" that {self.classes}={self.best_value_!r} was chosen by the shape of the bound"
-                " alone. Pass more rows, or hold some out with BoundSearchCV.",
+                f"Nothing useful is guaranteed: of the best class, that its {limit}, where a model"
+                f" that ranks at random has 0.5. So {self.classes}={self.best_value_!r} was chosen"
+                " by the shape of the bound alone: pass more rows, or hold some out with"
+                " BoundSearchCV.",
                 UserWarning,
             )
 

@@ -11,10 +11,13 @@ def test_prints_what_it_says_and_of_what():
     found = Bound(0.125, "Author (2000), Theorem 1", "|a - b|", 0.1, "the labels", ("c is true",))
     assert float(found) == 0.125
     assert str(found) == (
-        "|a - b| <= 0.125 with probability 0.9 given the labels [Author (2000), Theorem 1]\n"
-        "  where c is true"
+        "With probability 0.9 given the labels: |a - b| <= 0.125.\n"
+        "Proof: Author (2000), Theorem 1.\n"
+        "It holds where c is true."
     )
-    assert str(Bound(inf, "Theorem 2", "a")) == "a <= inf [Theorem 2]"
+    assert str(Bound(inf, "Theorem 2", "a")) == "Always: a <= inf.\nProof: Theorem 2."
+    two = Bound(0.1, "Theorem 3", "a", 0.5, assumptions=("b is", "c is"))
+    assert two.proof == "Proof: Theorem 3.\nIt holds where b is; c is."
 
 
 @pytest.mark.parametrize(

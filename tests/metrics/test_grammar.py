@@ -255,7 +255,11 @@ def test_theorems_are_those_of_the_range_and_the_sample():
     assert get_measure("auc").theorems == ("mcdiarmid", "hoeffding", "kl")
     assert get_measure("ndcg@10").theorems == ("hoeffding", "kl", "bernstein")
     assert get_measure("dcg").theorems == ()
-    assert get_measure("precision@top0.1").theorems == ()
+    assert get_measure("precision@top0.1").theorems == ("exact",)
+    assert get_measure("local_auc@0.8").theorems == ("dkw",)
+    assert get_measure("bedroc@20").theorems == ("dkw",)
+    assert get_measure("bedroc@20", convention="rdkit").theorems == ()
+    assert get_measure("pos@top").theorems == ()
 
 
 @pytest.mark.parametrize(

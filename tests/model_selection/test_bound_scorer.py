@@ -215,7 +215,7 @@ def test_copies_score_alike():
         ({"measure": "dcg"}, "method='kl' must be one of 't' for 'dcg'"),
         ({"measure": "pos@top"}, "'pos@top' has no lower limits here"),
         ({"measure": "rie@20", "method": "influence"}, "'rie@20' has no lower limits here"),
-        ({"measure": "local_auc@0.8"}, "must be one of 'influence' for 'local_auc@0.8'"),
+        ({"measure": "local_auc@0.8"}, "must be one of 'dkw', 'influence' for 'local_auc@0.8'"),
         ({"measure": "neg_auc"}, "'neg_auc' is not the name of a measure"),
         ({"measure": "accuracy_loss@top0.1"}, "is a loss, and lower limits are for measures"),
         ({"n_candidates": 0}, "n_candidates=0 must be at least 1"),

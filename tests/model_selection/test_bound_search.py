@@ -131,7 +131,7 @@ def test_widths_that_depend_on_the_data_move_the_choice():
     assert by_mean.best_index_ == 0
     assert by_width.best_index_ == 1
     assert by_width.report_.bound is None
-    assert "guaranteed: nothing" in str(by_width.report_)
+    assert "Guaranteed: nothing" in str(by_width.report_)
 
 
 def test_within_noise_takes_the_simplest():
@@ -207,14 +207,16 @@ def test_nothing_is_guaranteed_of_a_refitted_model():
     expected = 1.0 - roc_auc_score(y, column)
     assert roc_auc_score(y, found.decision_function(X)) == pytest.approx(expected)
     assert not found.report_.covers_best_estimator
-    assert "nothing is guaranteed of it" in str(found.report_)
+    assert "another model, fitted anew to all rows: nothing is guaranteed of it." in str(
+        found.report_
+    )
     assert found.report_.interval.low <= found.best_score_ <= found.report_.interval.high
 
 
 def test_a_limit_of_one_half_says_so():
     X, y = rows(n_pos=6, n_neg=6)
     found = columns(cv=ONE).fit(X, y)
-    assert "does not exclude that it is no better than chance" in str(found.report_)
+    assert "A model that ranks at random (0.5) is not ruled out." in str(found.report_)
 
 
 # ---------------------------------------------------------------------------------- behaviour
@@ -402,7 +404,10 @@ def test_groups_of_an_auc():
         ({"delta": 1.0}, r"delta=1.0 must be a number in \(0, 1\): the probability of failure"),
         ({"measure": "pos@top"}, "has no lower limits"),
         ({"method": "bernstein"}, "method='bernstein' must be one of 'auto', 'mcdiarmid'"),
-        ({"measure": "dcg"}, "method='auto' has no theorem for 'dcg'"),
+        ({"measure": "dcg"}, "'dcg' is a mean over queries, but fit got no ids"),
+        ({"measure": "accuracy"}, "'accuracy' is scikit-learn's score of predicted labels"),
+        ({"measure": "neg_log_loss"}, "'neg_log_loss' is scikit-learn's score of predicted"),
+        ({"measure": "fpr@tpr0.9"}, "'fpr@tpr0.9' is a loss, and lower limits are for measures"),
         ({"rule": "best"}, "rule='best' must be one of"),
         ({"prior": [1.0, 2.0]}, r"prior has shape \(2,\), but there are 3 candidates"),
         ({"prior": [1.0, 0.0, 2.0]}, r"prior is 0 for the candidate \{'j': 1\}"),

@@ -1,0 +1,181 @@
+"""How far the precision at the top of a test set may be from that of the population.
+
+Let a positive be above the threshold of the population with probability a, and a negative with
+probability b: ``n_pos a + n_neg b = tau n``. Of the items of the test set K positives and N
+negatives are above it, both binomial given the labels. Somewhere the list has K positives and N
+negatives up to there, so that limits for K and N exclude all that are off its curve.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import binom
+
+from .._arguments import check_choice, check_count, check_share, check_whole
+from .._top import top_mass
+from .._typing import FloatArray
+from .._validation import check_vector
+from ._bound import Bound
+from ._statements import FIXED_FUNCTION, INDEPENDENT, OURS, SIDES, Side, of_side
+
+__all__ = ["TIES_IN_RANDOM_ORDER", "TOP_THEOREM", "precision_at_top_bound", "top_precision_limits"]
+
+TOP_THEOREM = f"{OURS}, Theorem 10"
+TIES_IN_RANDOM_ORDER = "tied items of the population are in random order, or there are none"
+DEVIATIONS = {
+    "both": "|precision at the top - that of the population|",
+    "lower": "precision at the top - that of the population",
+    "upper": "precision at the top of the population - that of the test set",
+}
+
+# Each step halves what is left: at the end neighbours in float64.
+N_HALVINGS = 54
+
+
+def precision_at_top_bound(
+    rank_pos: ArrayLike,
+    n: int,
+    delta: float,
+    *,
+    tau: float,
+    n_functions: int = 1,
+    side: Side = "lower",
+) -> Bound:
+    """Bound how far the precision at the top is from that of the population.
+
+    With ``K ~ Binomial(n_pos, pi tau n / n_pos)`` and ``N ~ Binomial(n_neg, (1 - pi) tau n /
+    n_neg)`` the lower limit is the smallest pi for which the list has no fewer negatives above its
+    (k + 1)-th positive than the lower quantile of N, k being the upper one of K; both quantiles at
+    ``delta / (2 n_functions)``. The upper limit is that of the other class.
+
+    Parameters
+    ----------
+    rank_pos : array-like of shape (n_pos,)
+        Ascending ranks of the positives among all n items: different whole numbers in [1, n].
+        Of the orders of tied items the one with the negatives nearer to the top makes the bound
+        valid for ``side="lower"``, that with the positives nearer for "upper".
+    n : int
+        Number of items, of both classes.
+    delta : float
+        Probability with which the bound may fail, in (0, 1); less makes it larger.
+    tau : float
+        Share of the population that is its top, in (0, 1).
+    n_functions : int, default=1
+        Number of functions compared on the same items, at least 1; the bound holds for all at
+        once.
+    side : {"both", "lower", "upper"}, default="lower"
+        Both sides at once; that the precision of the population is not far below that of the test
+        set (a lower limit for it); or not far above it.
+
+    Returns
+    -------
+    Bound
+        Of the deviation from the share of positives among the first
+        ``max(1, floor(tau n + 1/2))`` items, at most 1.
+
+    Raises
+    ------
+    TypeError
+        If a number of items is not a whole number.
+    ValueError
+        If an argument is out of range, or there are no negatives.
+
+    See Also
+    --------
+    linear_rank_sandwich_bound : Of measures that fade out instead of ending at a threshold.
+    sklearn_rank.inference.precision_at_top_interval : From labels and scores, labels random.
+
+    Notes
+    -----
+    The population has the share of positives of the test set: the labels are held fixed. Nothing
+    is assumed of the scores. It is ours; the theory pages have the proof. O(n_pos log n_pos) time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.bounds import precision_at_top_bound
+    >>> rank_pos = np.unique(1000 - np.arange(200) ** 2 // 50)  # 58 of the first 100
+    >>> print(precision_at_top_bound(rank_pos, 1000, 0.05, tau=0.1))
+    With probability 0.95 given the labels: precision at the top - that of the population <= \
+0.1312.
+    Proof: sklearn_rank, Proofs of bounds, Theorem 10.
+    It holds where the ranking function does not depend on the test set; items are independent \
+given their labels; tied items of the population are in random order, or there are none.
+    """
+    n = check_count("n", n)
+    delta = check_share("delta", delta, what="the probability of failure")
+    tau = check_share("tau", tau, what="the share of the top")
+    n_functions = check_whole("n_functions", n_functions)
+    check_choice("side", side, SIDES)
+    rank = np.sort(check_vector("rank_pos", rank_pos))[::-1]
+    inside = np.all((rank >= 1) & (rank <= n) & (rank == np.floor(rank)))
+    if not inside or len(np.unique(rank)) < len(rank):
+        raise ValueError(f"rank_pos must be different whole numbers in [1, n={n}], at least one.")
+    if len(rank) == n:
+        raise ValueError(f"All n={n} items are positive: there is no precision to bound.")
+    of_neg = np.setdiff1d(np.arange(1.0, n + 1.0), rank)[::-1]
+    top = top_mass(np.ones(n), tau)[0]
+    seen = float(np.count_nonzero(rank > n - top)) / top
+    each = np.array([log(delta) - log(n_functions) - (log(2.0) if side == "both" else 0.0)])
+    low, misses = (
+        float(top_precision_limits(_others_above(ranks, n), n, tau, each)[0])
+        for ranks in (rank, of_neg)
+    )
+    return Bound(
+        value=max(of_side(side, seen - low, 1.0 - misses - seen), 0.0),
+        theorem=TOP_THEOREM,
+        target=DEVIATIONS[side],
+        delta=delta,
+        conditioned_on="the labels",
+        assumptions=(FIXED_FUNCTION, INDEPENDENT, TIES_IN_RANDOM_ORDER),
+    )
+
+
+def _others_above(rank: FloatArray, n: int) -> FloatArray:
+    """Items of the other class above each item, by descending ranks."""
+    return (n - rank - np.arange(len(rank)))[np.newaxis]
+
+
+def top_precision_limits(
+    neg_above: FloatArray, n: int, tau: float, log_deltas: FloatArray
+) -> FloatArray:
+    """Find lower limits for the precision at the top of the population, labels fixed.
+
+    Parameters
+    ----------
+    neg_above : ndarray of shape (n_functions, n_pos)
+        Number of negatives that are above each positive, or tied with it; from the top.
+    n : int
+        Number of items, of both classes.
+    tau : float
+        Share of the population that is its top.
+    log_deltas : ndarray of shape (n_functions,)
+        Logarithms of the probabilities of failure.
+
+    Returns
+    -------
+    ndarray of shape (n_functions,)
+        The limits, rounded outwards.
+    """
+    n_functions, n_pos = neg_above.shape
+    n_neg, mass = n - n_pos, tau * n
+    curve = np.column_stack([neg_above, np.full(n_functions, n_neg)])
+    rows, tail = np.arange(n_functions), np.exp(log_deltas) / 2.0
+
+    def possible(precision: Any) -> Any:
+        most = binom.isf(tail, n_pos, np.minimum(precision * mass / n_pos, 1.0))
+        above = np.minimum((1.0 - precision) * mass / n_neg, 1.0)
+        fewest = binom.ppf(tail, n_neg, above)
+        return curve[rows, most.astype(np.intp)] >= fewest
+
+    accepted = np.full(n_functions, min(1.0, n_pos / mass))
+    refused = np.full(n_functions, max(0.0, 1.0 - n_neg / mass))
+    for _ in range(N_HALVINGS):
+        middle = (accepted + refused) / 2.0
+        holds = possible(middle)
+        accepted, refused = np.where(holds, middle, accepted), np.where(holds, refused, middle)
+    return refused

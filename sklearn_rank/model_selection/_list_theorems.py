@@ -1,0 +1,204 @@
+"""What is guaranteed of one list: of its precision at the top, and of statistics of the ranks."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray
+from ..bounds import Bound
+from ..bounds._shared import (
+    SAME_TIES,
+    SANDWICH_THEOREM,
+    TIES_IN_RANDOM_ORDER,
+    TOP_THEOREM,
+    top_precision_limits,
+)
+from ..inference._shared import dkw_lower_limits
+from ..metrics import Measure, get_measure
+from ..metrics._shared import PrecisionAtTopMeasure
+from ._evidence import with_prior_shares
+from ._fold_theorems import FITTED_APART
+from ._list_evidence import ITEMS, LABELS, AUCEvidence, ListEvidence, is_auc
+
+__all__ = ["RankEvidence", "TopEvidence", "list_evidence"]
+
+
+def list_evidence(
+    measure: Measure,
+    positive: Sequence[BoolArray],
+    scores: Sequence[Sequence[FloatArray]],
+    disjoint: Sequence[int] | None = None,
+) -> ListEvidence:
+    """Collect what lists show, with the theorems of the measure.
+
+    Parameters
+    ----------
+    measure : Measure
+        Measure of one list of two classes.
+    positive : sequence of ndarray of bool
+        Which rows of each part are positive; there are some of both classes.
+    scores : sequence of sequence of ndarray
+        For each part the scores of each candidate.
+    disjoint : sequence of int or None, default=None
+        As for :class:`Evidence`.
+
+    Returns
+    -------
+    ListEvidence
+        The evidence.
+    """
+    # Which rows are positive is known here.
+    measure = get_measure(measure, rel=None)
+    kind = ListEvidence
+    if is_auc(measure):
+        kind = AUCEvidence
+    elif isinstance(measure, PrecisionAtTopMeasure):
+        kind = TopEvidence
+    elif "dkw" in measure.theorems:
+        kind = RankEvidence
+    return kind(positive, scores, measure, disjoint)
+
+
+@dataclass(frozen=True, eq=False)
+class _GuaranteedEvidence(ListEvidence):
+    """Values of several candidates on held-out lists, each of which has limits of its own."""
+
+    theorem: ClassVar[str]
+    ties: ClassVar[str]
+
+    @abstractmethod
+    def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
+        """Lower limits for one part, each failing with its own delta.
+
+        Parameters
+        ----------
+        part : int
+            The part.
+        deltas : ndarray of shape (n_candidates,)
+            Probabilities of failure.
+
+        Returns
+        -------
+        ndarray of shape (n_candidates,)
+            The limits.
+        """
+
+    def widths(self, method: str, deltas: FloatArray) -> FloatArray:
+        """Distances of the lower limits from the means, each failing with its own delta.
+
+        Parameters
+        ----------
+        method : str
+            The theorem of the measure.
+        deltas : ndarray of shape (n_candidates,)
+            Probabilities of failure; of several parts each has its share.
+
+        Returns
+        -------
+        ndarray of shape (n_candidates,)
+            Non-negative widths.
+        """
+        n = self.n_parts
+        limits = [self.lower_of_part(part, deltas / n) for part in range(n)]
+        return np.maximum(self.means - np.mean(limits, axis=0), 0.0)
+
+    def bound(
+        self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
+    ) -> Bound:
+        """Say what holds of a candidate that was chosen by looking.
+
+        Parameters
+        ----------
+        method : str
+            The theorem of the measure.
+        candidate : int
+            The candidate.
+        delta : float
+            Probability of failure for all candidates together.
+        weights : ndarray of shape (n_scored,)
+            Share of it that each has that was scored.
+        n_candidates : int
+            Number of candidates, those that failed included.
+
+        Returns
+        -------
+        Bound
+            Of the mean less that of the population.
+        """
+        value = float(self.widths(method, delta * weights)[candidate])
+        name, folds = self.measure.name, self.n_parts > 1
+        stated = Bound(
+            value=value,
+            theorem=f"{self.theorem}, for all candidates{' and parts' if folds else ''} at once",
+            target=f"mean {name} of the parts - mean {name} of the population by their models"
+            if folds
+            else f"{name} - {name} of the population by the chosen model",
+            delta=delta,
+            conditioned_on=LABELS,
+            assumptions=(FITTED_APART, ITEMS, self.ties),
+        )
+        return with_prior_shares(stated, value, weights * n_candidates)
+
+
+class TopEvidence(_GuaranteedEvidence):
+    """Precision at the top of several candidates: limits from the negatives above positives."""
+
+    theorem = TOP_THEOREM
+    ties = TIES_IN_RANDOM_ORDER
+
+    def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
+        """Lower limits for one part, each failing with its own delta.
+
+        Parameters
+        ----------
+        part : int
+            The part.
+        deltas : ndarray of shape (n_candidates,)
+            Probabilities of failure.
+
+        Returns
+        -------
+        ndarray of shape (n_candidates,)
+            The limits.
+        """
+        positive = self.positive[part]
+        above = [
+            np.count_nonzero(~positive)
+            - np.searchsorted(np.sort(score[~positive]), np.sort(score[positive])[::-1], "left")
+            for score in self.scores[part]
+        ]
+        measure: Any = self.measure
+        return top_precision_limits(np.stack(above), len(positive), measure.tau, np.log(deltas))
+
+
+class RankEvidence(_GuaranteedEvidence):
+    """Statistics of ranks of several candidates: limits from bands around the distributions."""
+
+    theorem = SANDWICH_THEOREM
+    ties = SAME_TIES
+
+    def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
+        """Lower limits for one part, each failing with its own delta.
+
+        Parameters
+        ----------
+        part : int
+            The part.
+        deltas : ndarray of shape (n_candidates,)
+            Probabilities of failure.
+
+        Returns
+        -------
+        ndarray of shape (n_candidates,)
+            The limits.
+        """
+        lists = [
+            self.measure.lists(self.positive[part].astype(np.int64), score)
+            for score in self.scores[part]
+        ]
+        return dkw_lower_limits(lists, self.measure, deltas)
