@@ -4,6 +4,7 @@ from ._accumulator_interval import accumulator_interval
 from ._auc import auc_interval
 from ._calibration_at_top import CalibrationAtTop, calibration_at_top
 from ._comparison import RankerComparison, compare_rankers
+from ._confidence_sequence import ConfidenceSequence
 from ._holm import holm_adjust
 from ._influence import linear_rank_influence
 from ._linear_rank import linear_rank_interval
@@ -27,6 +28,7 @@ from ._two_sample import two_sample_rank_test
 __all__ = [
     "AUCPlan",
     "CalibrationAtTop",
+    "ConfidenceSequence",
     "Interval",
     "NetBenefitCurve",
     "RankInterval",

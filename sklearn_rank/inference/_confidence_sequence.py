@@ -1,0 +1,420 @@
+"""Intervals that hold at all times, for looking at a deployed ranker again and again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import escape
+from math import isfinite, isnan
+from typing import Any, Literal
+
+import numpy as np
+
+from .._arguments import check_choice, check_flag, check_level, check_number
+from .._optional import import_pandas
+from .._printed import html_table
+from .._warn import warn
+from ..metrics import Accumulator, Measure, get_measure
+from ..metrics._shared import AUCMeasure, GiniMeasure, MeasureLike, PrecisionAtTopMeasure
+from ._confidence_sequence_asymptotic import ListDifference, ListMeasure, QueryMeanByVariance
+from ._confidence_sequence_streams import (
+    AlertPrecision,
+    Batch,
+    Options,
+    PairedAUC,
+    QueryMean,
+    Stream,
+    TopPrecision,
+    query_range,
+)
+from ._results import Interval
+
+__all__ = ["ConfidenceSequence"]
+
+METHODS = ("auto", "betting", "asymptotic")
+# Looks that are printed: the last ones.
+MOST_PRINTED = 10
+HEADER = ("look", "n", "estimate", "interval")
+
+
+class ConfidenceSequence:
+    """Intervals for a measure of rows that keep coming, which hold at all looks at once.
+
+    Intervals for one look err at one of ten looks far more often than they say. Those of a
+    confidence sequence satisfy ``P(target_t in interval_t for all t) >= level``: look as often as
+    you like, and stop when you like.
+
+    Parameters
+    ----------
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        The measure, as :func:`sklearn_rank.metrics.get_measure` reads it.
+    level : float, default=0.95
+        Probability, in (0, 1), that all intervals cover their targets.
+    method : {"auto", "betting", "asymptotic"}, default="auto"
+        "betting" holds for every number of rows: for means over queries of a measure of known
+        range, and for "auc", "gini" and "precision@top" of one list. "asymptotic" holds in the
+        limit of a large first update: for means over queries, and for each measure of one list
+        that has an interval for one look. "auto" is "betting" where there is one.
+    threshold : float or None, default=None
+        For a measure "precision@top0.05", say: the threshold in use, fixed without a look at the
+        rows. The target is then the share of positives among the rows of at least this score,
+        whatever the number behind "top" is; -inf takes all rows that are passed. None is the top
+        of the population, whose threshold is estimated.
+    best_after : float, default=5
+        After how many updates as large as the first the intervals are narrowest, in comparison to
+        those for one look. Ten times more or fewer cost about 10 % of the width.
+    intersect : bool, default=False
+        Whether an interval is what it has in common with all before, which is right where the
+        target stays the same, and only there.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+
+    Attributes
+    ----------
+    measure : Measure
+        The measure.
+    n_looks : int
+        Number of updates.
+    interval : Interval
+        Of the last update.
+    history : tuple of Interval
+        Of all updates.
+
+    Raises
+    ------
+    TypeError
+        If ``measure`` is no measure.
+    ValueError
+        If an argument is not valid.
+
+    See Also
+    --------
+    accumulator_interval : The interval for one look, which is narrower.
+    paired_query_test : Two rankers compared once.
+
+    Notes
+    -----
+    **What is covered.** With "betting" the values may drift: the target at a look is the mean so
+    far of the expectations of the values given those before, over queries, over alerts, or for the
+    AUC over updates in proportion to their pairs, ``min(n_pos, n_neg)``. Where nothing
+    drifts it is the expectation. The top of a population, "asymptotic" and ``intersect=True``
+    need rows, or queries, that are drawn alike and independently. The intervals of an AUC compare
+    items of the same update only.
+
+    **How.** Gains ``g`` are bet on the values v in [0, 1] that have come, n of them: against a
+    mean m the capital is the mean over g of ``prod (1 + g v) / (1 + g m)^n`` and
+    ``prod (1 + g (1 - v)) / (1 + g (1 - m))^n``. Against the true mean it is a nonnegative
+    martingale of expectation 1, which with probability ``level`` never reaches
+    ``1 / (1 - level)``; the interval holds all m against which it is below. For the AUC the
+    product is over ``min(n_pos, n_neg)`` pairs that share no item, in the mean over all ways to
+    pair the items, so that nothing depends on how they are paired. For the top of a population a
+    fifth of the error is spent on how many items lie above its threshold. "asymptotic" is the
+    interval for one look at ``sqrt((1 + 1/x) (ln(1 + x) + 2 ln(1 / (1 - level))))`` standard
+    errors, x in proportion to the number of rows. The proofs are in the theory pages.
+
+    Intervals are 1.5 to 2 times as wide as those for one look. The order of rows within an update
+    and of queries at all does not count, but how AUCs are split into updates does. Queries, or
+    items of one list, are independent given the past; where those of one group (user, session)
+    depend on each other, pass the group as ``qid``.
+
+    Time of an update: O(n) values of queries and alerts, O(1000 k + n log n) for the AUC of k
+    pairs; for other measures that of all rows so far. Memory: the values of queries with their
+    ids, and each distinct pair of a score and a class of lists.
+
+    References
+    ----------
+    .. [1] Howard, Ramdas, McAuliffe & Sekhon (2021), *Time-uniform, nonparametric, nonasymptotic
+       confidence sequences*, Annals of Statistics 49.
+    .. [2] Waudby-Smith & Ramdas (2024), *Estimating means of bounded random variables by betting*,
+       Journal of the Royal Statistical Society B 86.
+    .. [3] Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas (2024), *Time-uniform central limit theory
+       and asymptotic confidence sequences*, Annals of Statistics 52.
+
+    Examples
+    --------
+    Each week some alerts are reviewed:
+
+    >>> import numpy as np
+    >>> from sklearn_rank.inference import ConfidenceSequence
+    >>> rng = np.random.default_rng(0)
+    >>> sequence = ConfidenceSequence("auc")
+    >>> for week in range(4):
+    ...     y_true = rng.random(300) < 0.2
+    ...     interval = sequence.update(y_true, y_true + rng.normal(size=300))
+    >>> print(interval)
+    0.7577 [0.7040, 0.8060] (expected AUC within updates, 95 %, betting)
+    >>> print(sequence)
+    expected AUC within updates, 95 % for all looks at once, betting
+    look         n  estimate            interval
+       1       300    0.7698    [0.6559, 0.8621]
+       2       600    0.7748    [0.6943, 0.8425]
+       3       900    0.7612    [0.6961, 0.8179]
+       4      1200    0.7577    [0.7040, 0.8060]
+    """
+
+    def __init__(
+        self,
+        measure: MeasureLike,
+        *,
+        level: float = 0.95,
+        method: Literal["auto", "betting", "asymptotic"] = "auto",
+        threshold: float | None = None,
+        best_after: float = 5.0,
+        intersect: bool = False,
+        pos_label: Any = None,
+    ) -> None:
+        self.measure: Measure = get_measure(measure)
+        self._options = Options(
+            self.measure,
+            check_level(level),
+            check_number("best_after", best_after, 0.0, closed="neither"),
+        )
+        check_choice("method", method, METHODS)
+        self._method = method
+        self._threshold = None if threshold is None else self._checked_threshold(threshold)
+        self._intersect = check_flag("intersect", intersect)
+        self._pos_label = pos_label
+        # All rows so far with the scores of the ranker, and of the baseline.
+        self._so_far = self._new_accumulator(), self._new_accumulator()
+        self._has_baseline: bool | None = None
+        self._stream: Stream | None = None
+        self._history: list[Interval] = []
+        self._counts: list[float] = []
+
+    def _checked_threshold(self, threshold: float) -> float:
+        if not isinstance(self.measure, PrecisionAtTopMeasure) or self._method == "asymptotic":
+            raise ValueError(
+                f"threshold={threshold!r} is for the precision of alerts, by betting: pass"
+                " measure='precision@top0.05' without method, or leave threshold out."
+            )
+        return check_number("threshold", threshold)
+
+    def _new_accumulator(self) -> Accumulator:
+        return Accumulator(self.measure, pos_label=self._pos_label)
+
+    def update(
+        self,
+        y_true: Any,
+        y_score: Any,
+        *,
+        qid: Any = None,
+        baseline_score: Any = None,
+        sample_weight: Any = None,
+    ) -> Interval:
+        """Add rows, and look.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+            Labels; in two dimensions one list per row, where NaN is no item. May be empty.
+        y_score : array-like of the same shape
+            Scores of the ranker, made without a look at these labels.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row, whose rows come in one update; either all updates have
+            ids or none. None is one list of all rows of all updates.
+        baseline_score : array-like of the same shape, default=None
+            Scores of another ranker; the intervals are then for the measure of the ranker less
+            that of the baseline. Either all updates have them or none.
+        sample_weight : array-like of the same shape, default=None
+            How many times each item counts, for measures that take it; whole numbers for one
+            list, and not there with a baseline.
+
+        Returns
+        -------
+        Interval
+            It holds now and, with the probability ``level``, so do those of all other looks. Its
+            estimate is NaN and its limits are the ends of the range as long as there is no value.
+
+        Raises
+        ------
+        TypeError
+            If the measure does not take an argument.
+        ValueError
+            If an argument is not valid, a query comes again, or there is no interval for the
+            measure.
+
+        Warns
+        -----
+        UserWarning
+            If ``intersect=True`` and an interval has nothing in common with those before.
+        """
+        batch = self._read(y_true, y_score, qid, baseline_score, sample_weight)
+        if batch is not None:
+            stream = self._stream or self._new_stream(batch)
+            self._so_far[0].merge(batch.ranker)
+            if batch.baseline is not None:
+                self._so_far[1].merge(batch.baseline)
+            self._has_baseline = batch.baseline is not None
+            self._stream = stream
+            stream.add(batch, self._so_far[0])
+        self._history.append(self._look())
+        self._counts.append(0.0 if self._stream is None else self._stream.n)
+        return self._history[-1]
+
+    def _read(
+        self, y_true: Any, y_score: Any, qid: Any, baseline_score: Any, sample_weight: Any
+    ) -> Batch | None:
+        """Check the rows of an update; None where none counts."""
+        parts = []
+        for score in (y_score, baseline_score):
+            if score is not None:
+                part = self._new_accumulator()
+                # Errors say which update they are of.
+                part._n_updates = self.n_looks
+                part.update(y_true, score, qid=qid, sample_weight=sample_weight)
+                parts.append(part)
+        if parts[0].n_items == 0:
+            return None
+        has_baseline = len(parts) == 2
+        if self._has_baseline not in (None, has_baseline):
+            raise ValueError(
+                f"Update {self.n_looks} has {'a' if has_baseline else 'no'} baseline_score, and"
+                f" those before had {'none' if has_baseline else 'one'}: pass it always or never."
+            )
+        rows = None
+        if has_baseline and parts[0].query_values is None:
+            if sample_weight is not None:
+                raise ValueError(
+                    "sample_weight is not for the difference of two rankers of one list: repeat"
+                    " the rows."
+                )
+            pair = [
+                self.measure.lists(y_true, score, pos_label=self._pos_label)
+                for score in (y_score, baseline_score)
+            ]
+            rows = (pair[0].positive, pair[0].score, pair[1].score)
+        return Batch(parts[0], parts[1] if has_baseline else None, rows)
+
+    def _new_stream(self, batch: Batch) -> Stream:
+        """Choose what is kept of the rows, by the measure and the form of the first of them."""
+        options, measure, method = self._options, self.measure, self._method
+        has_baseline = batch.baseline is not None
+        if batch.ranker.query_values is not None:
+            if self._threshold is not None:
+                raise ValueError(
+                    "threshold is for alerts among all rows, which qid splits: leave out one of"
+                    " them."
+                )
+            is_bounded = all(map(isfinite, query_range(measure, has_baseline)))
+            if method == "asymptotic" or (method == "auto" and not is_bounded):
+                return QueryMeanByVariance(options, has_baseline)
+            if not is_bounded:
+                raise ValueError(
+                    f"{measure.name} has no known range, which bets need: pass"
+                    " method='asymptotic'."
+                )
+            return QueryMean(options, has_baseline)
+        if has_baseline:
+            if method == "betting" or self._threshold is not None:
+                raise ValueError(
+                    "Differences of a measure of one list have no bets: pass qid, or"
+                    " method='asymptotic' without threshold."
+                )
+            return ListDifference(options)
+        if method != "asymptotic":
+            if isinstance(measure, AUCMeasure | GiniMeasure):
+                return PairedAUC(options)
+            if isinstance(measure, PrecisionAtTopMeasure):
+                if self._threshold is not None:
+                    return AlertPrecision(options, self._threshold)
+                return TopPrecision(options, float(measure.tau))
+            if method == "betting":
+                raise ValueError(
+                    f"{measure.name} of one list has no bets, which 'auc', 'gini' and"
+                    " 'precision@top' have: pass qid, or method='asymptotic'."
+                )
+        return ListMeasure(options)
+
+    def _look(self) -> Interval:
+        if self._stream is None:
+            low, high = self.measure.counted_range
+            return Interval(
+                float("nan"), low, high, self._options.level, self._method, self.measure.name
+            )
+        estimate, low, high = self._stream.limits()
+        found = Interval(
+            estimate, low, high, self._options.level, self._stream.method, self._stream.target
+        )
+        if not self._intersect or not self._history:
+            return found
+        before = self._history[-1]
+        low, high = max(low, before.low), min(high, before.high)
+        if low > high:
+            warn(
+                f"The interval of look {self.n_looks} has nothing in common with those before: the"
+                " target has changed, or this is one of the"
+                f" {100 * self._options.alpha:.3g} % of sequences that err; it begins anew.",
+                UserWarning,
+            )
+            return found
+        return replace(found, low=low, high=high)
+
+    # ------------------------------------------------------------------------------------ results
+
+    @property
+    def n_looks(self) -> int:
+        """Number of updates."""
+        return len(self._history)
+
+    @property
+    def interval(self) -> Interval:
+        """Interval of the last update."""
+        if not self._history:
+            raise ValueError("There was no look yet: pass rows to update().")
+        return self._history[-1]
+
+    @property
+    def history(self) -> tuple[Interval, ...]:
+        """Intervals of all updates."""
+        return tuple(self._history)
+
+    def to_frame(self) -> Any:
+        """Make a data frame of all looks.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each look: ``n`` items, alerts or queries so far, ``estimate``, ``low`` and
+            ``high``; the index counts looks from 1.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        pd = import_pandas("ConfidenceSequence.to_frame()", "read history")
+        columns = {
+            name: [getattr(one, name) for one in self._history]
+            for name in ("estimate", "low", "high")
+        }
+        index = pd.RangeIndex(1, self.n_looks + 1, name="look")
+        return pd.DataFrame({"n": np.array(self._counts, dtype=np.int64), **columns}, index=index)
+
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        """Cells of the last looks: number of the look, n, estimate, limits."""
+        rows = []
+        for look in range(max(self.n_looks - MOST_PRINTED, 0), self.n_looks):
+            one = self._history[look]
+            estimate = "-" if isnan(one.estimate) else f"{one.estimate:.4f}"
+            limits = f"[{one.low:.4f}, {one.high:.4f}]"
+            rows.append((str(look + 1), f"{self._counts[look]:.0f}", estimate, limits))
+        return rows
+
+    def _title(self) -> str:
+        last = self.interval
+        return f"{last.target}, {100 * last.level:.4g} % for all looks at once, {last.method}"
+
+    def _repr_html_(self) -> str:
+        if not self._history:
+            return f"<pre>{escape(repr(self))}</pre>"
+        return html_table(self._title(), HEADER, self._rows())
+
+    def __repr__(self) -> str:
+        return f"ConfidenceSequence({self.measure.name!r}, n_looks={self.n_looks})"
+
+    def __str__(self) -> str:
+        if not self._history:
+            return repr(self)
+        lines = [self._title()]
+        for look, n, estimate, limits in [HEADER, *self._rows()]:
+            lines.append(f"{look:>4}  {n:>8}  {estimate:>8}  {limits:>18}")
+        return "\n".join(lines)
