@@ -11,16 +11,23 @@ import numpy as np
 from ..metrics import Measure
 from ..metrics._shared import (
     AUCMeasure,
+    CustomMeasure,
     GiniMeasure,
+    PositivesAtTopMeasure,
     PrecisionAtTopMeasure,
     RIEMeasure,
+    SuccessMeasure,
     phi_of,
 )
+from ._above_negatives import above_negatives_interval
 from ._auc import auc_interval_of
 from ._auc_limits import METHODS, WITH_GROUPS
+from ._correlation_interval import correlation_interval, is_correlation
+from ._drawn_labels import drawn_interval, is_sum_of_draws, success_interval
 from ._linear_rank import rank_interval_of
+from ._list_bootstrap import bootstrap_interval
 from ._list_interval import list_interval
-from ._measure_influence import influence_of, refuse_unknown
+from ._measure_influence import influence_of
 from ._one_list import OneList
 from ._rank_bootstrap import RankBootstrap
 from ._rank_dkw import dkw_interval
@@ -164,8 +171,33 @@ def list_methods(measure: Measure) -> ListMethods:
         found = route(measure)
         if found is not None:
             return found
-    refuse_unknown(measure)
-    return _of_influence(measure)
+    raise ValueError(_without(measure))
+
+
+def _without(measure: Measure) -> str:
+    """Say why a measure of one list has no interval, and what has one."""
+    if measure.by_class:
+        return (
+            f"{measure.name} is a mean over the classes, whose AUCs are of the same rows: pass the"
+            " labels of one class against the others, y_true == label, and its column of scores"
+            " with 'auc'."
+        )
+    if getattr(measure, "convention", None) is not None:
+        return (
+            f"{measure.name} of one list is computed by rules of another system, of which it is"
+            " not known how sure they are: leave out convention, or pass qid for the mean over"
+            " queries."
+        )
+    if measure.per_query:
+        return (
+            f"{measure.name} of one list is one value of one query, which shows no spread: pass"
+            " qid, the id of the query of each row, for the mean over queries."
+        )
+    return (
+        f"How single items move {measure.name} is not known, and with it not how sure its value of"
+        " one list is: say it by make_measure(..., influence=), or pass qid for the mean over"
+        " queries."
+    )
 
 
 def _of_auc(measure: Measure) -> ListMethods | None:
@@ -258,12 +290,92 @@ def _of_ranks(measure: Measure) -> ListMethods | None:
     return ListMethods(measure, names, make, ("influence", "dkw"))
 
 
-def _of_influence(measure: Measure) -> ListMethods:
+def _of_first_places(measure: Measure) -> ListMethods | None:
+    """Sums over the first places, whose labels are drawn given the scores."""
+    if not is_sum_of_draws(measure):
+        return None
+
     def make(sample: OneList, options: ListOptions) -> Interval:
-        found = influence_of(measure, sample.data, conditional=True)
-        return list_interval(measure, found, options.level, sample.groups)
+        return drawn_interval(measure, sample, options.level, options.method)
+
+    return ListMethods(measure, ("wilson", "exact"), make, (), one_class=True)
+
+
+def _of_success(measure: Measure) -> ListMethods | None:
+    if not isinstance(measure, SuccessMeasure) or measure.convention is not None:
+        return None
+
+    def make(sample: OneList, options: ListOptions) -> Interval:
+        return success_interval(measure, sample, options.level)
+
+    return ListMethods(measure, ("exact",), make, (), one_class=True)
+
+
+def _of_positives_at_top(measure: Measure) -> ListMethods | None:
+    if not isinstance(measure, PositivesAtTopMeasure):
+        return None
+
+    def make(sample: OneList, options: ListOptions) -> Interval:
+        return above_negatives_interval(measure, sample, options.level, options.method)
+
+    return ListMethods(measure, ("wilson", "exact"), make, ("wilson",))
+
+
+def _of_correlation(measure: Measure) -> ListMethods | None:
+    if not is_correlation(measure):
+        return None
+
+    def make(sample: OneList, options: ListOptions) -> Interval:
+        return correlation_interval(measure, sample, options.level)
+
+    return ListMethods(measure, ("influence",), make, ("influence",), one_class=True)
+
+
+def _of_users_function(measure: Measure) -> ListMethods | None:
+    """A measure of the user's own, whose influence he says or not."""
+    if not isinstance(measure, CustomMeasure):
+        return None
+    known = measure.kind == "binary" and measure.has_influence
+
+    def make(sample: OneList, options: ListOptions) -> Interval:
+        if options.method == "influence":
+            return _by_influence(measure, sample, options)
+        return bootstrap_interval(measure, sample, options.level, options.n_resamples, options.rng)
+
+    names = ("influence", "bootstrap") if known else ("bootstrap",)
+    reason = (
+        "how single items move it is not known, which make_measure(..., influence=) says, and"
+        " resampled items are right only for what no single item decides, as no extreme is"
+    )
+    one_class = measure.kind == "graded"
+    return ListMethods(
+        measure, names, make, names, explicit="" if known else reason, one_class=one_class
+    )
+
+
+def _of_influence(measure: Measure) -> ListMethods | None:
+    if measure.kind != "binary" or not measure.has_influence:
+        return None
+
+    def make(sample: OneList, options: ListOptions) -> Interval:
+        return _by_influence(measure, sample, options)
 
     return ListMethods(measure, ("influence",), make, ("influence",))
 
 
-_ROUTES = (_of_auc, _of_top, _of_ranks)
+def _by_influence(measure: Measure, sample: OneList, options: ListOptions) -> Interval:
+    found = influence_of(measure, sample.data, conditional=True)
+    return list_interval(measure, found, options.level, sample.groups)
+
+
+_ROUTES = (
+    _of_auc,
+    _of_top,
+    _of_ranks,
+    _of_first_places,
+    _of_success,
+    _of_positives_at_top,
+    _of_correlation,
+    _of_users_function,
+    _of_influence,
+)

@@ -246,6 +246,18 @@ _ALIASES = {
     "roc_auc": "auc",
 }
 
+# Names that are refused, by the function of the measure that they mean.
+_SPELLINGS = {
+    "auc_score": "roc_auc_score",
+    "auroc": "roc_auc_score",
+    "kendalltau": "tau_b_score",
+    "map": "average_precision_score",
+    "pr_auc": "average_precision_score",
+    "precision": "precision_at_k_score",
+    "recall": "recall_at_k_score",
+    "spearmanr": "spearman_score",
+}
+
 
 def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
     """Read a measure: a name, a function of this module, or an object that is one.
@@ -346,7 +358,7 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
                 )
             return _made(entry.measure, {**said, **parameters})
     names = get_measure_names()
-    close = get_close_matches(name.lower(), names, n=1)
+    close = _spelled_otherwise(name) or get_close_matches(name.lower(), names, n=1)
     hint = f"did you mean {close[0]!r}? Names" if close else "names"
     raise ValueError(
         f"{given!r} is not the name of a measure: {hint} are {names},"
@@ -355,6 +367,15 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
         " of the partial AUC are 'partial_auc@fpr0.3tpr0.7', and '(rel>=2)' behind the name says"
         " which grades are relevant."
     )
+
+
+def _spelled_otherwise(name: str) -> list[str]:
+    """The name of the measure that is meant by that of its function, or by a common other one."""
+    name = _SPELLINGS.get(name.lower(), name.lower())
+    for function, measure in _OF_FUNCTION.items():
+        if name in (function.__name__, function.__name__.rpartition("_")[0]):
+            return [entry.examples[0] for entry in _GRAMMAR if entry.measure is measure]
+    return []
 
 
 def _made(measure: type[Measure], parameters: dict[str, Any]) -> Measure:

@@ -1,6 +1,9 @@
 """What other rooms may import of this one, beside what is public."""
 
 from ._accumulated import QueryValues as KeptValues
+from ._at_k_measures import PrecisionAtKMeasure
+from ._cascade_measures import RankBiasedPrecisionMeasure
+from ._custom import CustomMeasure
 from ._fixed_scale import check_fixed_scale
 from ._gini import GiniMeasure
 from ._grammar import MeasureLike
@@ -18,10 +21,16 @@ from ._linear_rank_measures import AUCMeasure, LinearRankMeasure, RIEMeasure, ph
 from ._net_benefit import check_threshold
 from ._of_collections import ListOfChunks
 from ._positional_form import PositionalForm
-from ._positional_measures import has_exponential_gain
+from ._positional_measures import (
+    DCGMeasure,
+    NDCGMeasure,
+    PositionalMeasure,
+    has_exponential_gain,
+)
 from ._positive_class import own_pos_label, positive_class, ranking_scores, response_method
 from ._probabilities import check_probabilities, threshold_of
 from ._rank_bias import rank_bias
+from ._rank_correlation import TauAPMeasure, TauBMeasure, TauXMeasure
 from ._score_generating import (
     Phi,
     ScoreGeneratingFunction,
@@ -30,25 +39,39 @@ from ._score_generating import (
 )
 from ._scored_rows import call_with_metadata, metadata_for, scores_with_ids
 from ._scorer import RankingScorer, refuse_level
-from ._top_measures import PrecisionAtTopMeasure
+from ._spearman_measure import SpearmanMeasure
+from ._success import SuccessMeasure
+from ._top_measures import PositivesAtTopMeasure, PrecisionAtTopMeasure
 from ._trained_queries import warn_of_trained_queries
 
 __all__ = [
     "PSEUDO_WEIGHT",
     "AUCMeasure",
     "ClassInfluence",
+    "CustomMeasure",
+    "DCGMeasure",
     "GiniMeasure",
     "KeptValues",
     "LinearRankMeasure",
     "ListOfChunks",
     "MeasureLike",
+    "NDCGMeasure",
     "Normalize",
     "Phi",
     "PositionalForm",
+    "PositionalMeasure",
+    "PositivesAtTopMeasure",
+    "PrecisionAtKMeasure",
     "PrecisionAtTopMeasure",
     "RIEMeasure",
+    "RankBiasedPrecisionMeasure",
     "RankingScorer",
     "ScoreGeneratingFunction",
+    "SpearmanMeasure",
+    "SuccessMeasure",
+    "TauAPMeasure",
+    "TauBMeasure",
+    "TauXMeasure",
     "as_score_generating",
     "call_with_metadata",
     "check_fixed_scale",
@@ -60,8 +83,8 @@ __all__ = [
     "linear_rank_influence_of",
     "metadata_for",
     "own_pos_label",
-    "phi_of",
     "partial_auc_influence_of",
+    "phi_of",
     "positive_class",
     "rank_bias",
     "rank_range",

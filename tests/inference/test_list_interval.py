@@ -151,7 +151,7 @@ def test_an_influence_of_ones_own():
 @pytest.mark.parametrize(
     ("measure", "options", "message"),
     [
-        ("ndcg", {}, "How single items move measure='ndcg' is not known.*pass qid"),
+        ("ndcg", {}, "ndcg of one list is one value of one query.*pass qid"),
         ("bedroc@20", {"method": "bca"}, "method='bca' makes no interval for bedroc@20 of one"),
         ("bedroc@20", {"method": "kl"}, "pass 'influence' or 'dkw' or 'bootstrap'"),
         ("auc", {"method": "t"}, "'mcdiarmid'; for a mean over queries pass qid"),

@@ -1,0 +1,373 @@
+"""Intervals of one list for every measure that has one."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import DataConversionWarning
+
+from sklearn_rank.inference import metric_interval
+from sklearn_rank.inference._correlation_influence import (
+    of_spearman,
+    of_tau_ap,
+    of_tau_b,
+    of_tau_x,
+)
+from sklearn_rank.inference._exact_limits import safe_limits
+from sklearn_rank.inference._list_methods import list_methods
+from sklearn_rank.metrics import (
+    dcg_score,
+    get_measure,
+    get_measure_names,
+    make_measure,
+    positional_score,
+    precision_at_k_score,
+)
+from tests.naming import shown
+from tests.oracles import one_list as oracle
+
+
+def has_interval(name):
+    try:
+        return not list_methods(get_measure(name)).explicit
+    except ValueError:
+        return False
+
+
+NAMES = [name for name in get_measure_names() if has_interval(name)]
+GROUPED = [name for name in NAMES if list_methods(get_measure(name)).grouped]
+
+
+def rows(seed=0, n=80, levels=12):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.4
+    return y.astype(int), np.round(rng.normal(size=n) + y, 1), rng.integers(0, levels, n)
+
+
+def numbers(found):
+    return found.estimate, found.low, found.high, found.standard_error or 0.0
+
+
+# ------------------------------------------------------------------------------ all measures
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_of_every_measure(name):
+    y, score, _ = rows()
+    found, measure = metric_interval(name, y, score), get_measure(name)
+    assert found.estimate == pytest.approx(measure(y, score))
+    low, high = measure.range
+    assert low <= found.low <= found.estimate <= found.high <= high
+    assert found.low < found.high
+    assert {type(value) for value in numbers(found)} == {float}
+    assert "W_phi" not in found.target
+    # Nothing but the order counts.
+    order = np.random.default_rng(1).permutation(len(y))
+    same = [
+        metric_interval(name, y[order], score[order]),
+        metric_interval(name, y.tolist(), np.exp(score)),
+        metric_interval(name, np.array(["no", "yes"])[y], score, pos_label="yes"),
+        metric_interval(name, pd.Series(y), pd.Series(score, index=order)),
+        metric_interval(name, y.astype(float), np.where(score == score.max(), np.inf, score)),
+    ]
+    for other in same:
+        assert numbers(other) == pytest.approx(numbers(found))
+    wider = metric_interval(name, y, score, level=0.99)
+    assert wider.low <= found.low
+    assert wider.high >= found.high
+    with pytest.warns(DataConversionWarning):
+        columns = metric_interval(name, y[:, np.newaxis], score[:, np.newaxis])
+    assert numbers(columns) == pytest.approx(numbers(found))
+    with pytest.raises(ValueError, match="NaN"):
+        metric_interval(name, y, np.where(score > 1, np.nan, score))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_constant_score_has_an_interval(name):
+    y, _, _ = rows()
+    found = metric_interval(name, y, np.zeros(len(y)))
+    assert found.low < found.high
+    assert found.low - 1e-12 <= found.estimate <= found.high + 1e-12
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_are_repetitions(name):
+    y, score, groups = rows()
+    weight = np.random.default_rng(2).integers(0, 3, len(y))
+    if get_measure(name).weights == "none":
+        with pytest.raises(TypeError, match="takes no sample_weight: repeat the rows"):
+            metric_interval(name, y, score, sample_weight=weight)
+        return
+    twice = np.repeat(np.arange(len(y)), weight)
+    found = metric_interval(name, y, score, sample_weight=weight)
+    assert numbers(found) == pytest.approx(numbers(metric_interval(name, y[twice], score[twice])))
+    with pytest.raises(ValueError, match="whole"):
+        metric_interval(name, y, score, sample_weight=weight / 2)
+    if name in GROUPED:
+        found = metric_interval(name, y, score, sample_weight=weight, groups=groups)
+        expected = metric_interval(name, y[twice], score[twice], groups=groups[twice])
+        assert numbers(found) == pytest.approx(numbers(expected))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_groups_are_taken_or_refused(name):
+    y, score, groups = rows()
+    if name not in GROUPED:
+        with pytest.raises(ValueError, match=r"takes no groups.*leave groups out"):
+            metric_interval(name, y, score, groups=groups)
+        return
+    found = metric_interval(name, y, score, groups=groups)
+    named = metric_interval(name, y, score, groups=[f"user {one}" for one in groups])
+    assert numbers(found) == pytest.approx(numbers(named))
+    # The same rows four times, as four rows of one group each time: nothing new is seen.
+    four = np.tile(np.arange(len(y)), 4)
+    one_each = metric_interval(name, y, score, groups=np.arange(len(y)))
+    repeated = metric_interval(name, y[four], score[four], groups=four)
+    once = metric_interval(name, y[four], score[four])
+    if name != "pos@top":
+        assert repeated.width > 1.3 * once.width or name.startswith("enrichment")
+        assert repeated.width > 0.7 * one_each.width
+
+
+@pytest.mark.parametrize("name", sorted(set(get_measure_names()) - set(NAMES)))
+def test_others_are_refused_with_the_reason(name):
+    y, score, _ = rows()
+    with pytest.raises(ValueError, match=r"pass\s+qid"):
+        metric_interval(name, y, score)
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        (get_measure("auc", multi_class="ovr"), "pass the labels of one class"),
+        (get_measure("precision@5", convention="trec_eval"), "leave out convention, or pass qid"),
+        (get_measure("bedroc@20", convention="rdkit"), "leave out convention"),
+        ("ndcg@10", "one value of one query, which shows no spread: pass qid"),
+    ],
+    ids=shown,
+)
+def test_reasons(measure, message):
+    with pytest.raises(ValueError, match=message):
+        metric_interval(measure, [1, 0, 1], [1.0, 2.0, 3.0])
+
+
+# ---------------------------------------------------------------------------- the first places
+
+
+@pytest.mark.parametrize(("k", "hits"), [(1, 0), (5, 0), (5, 4), (8, 8), (20, 3)])
+def test_precision_of_the_first_items(k, hits):
+    y = np.r_[np.arange(k) < hits, np.zeros(30, dtype=bool)]
+    score = -np.arange(k + 30.0)
+    found = metric_interval(f"precision@{k}", y, score, method="exact")
+    assert (found.low, found.high) == pytest.approx(oracle.exact_limits(hits, k, 0.95))
+    found = metric_interval(f"precision@{k}", y, score)
+    assert (found.low, found.high) == pytest.approx(safe_limits(hits / k, k, 0.95))
+    assert found.target == f"expected precision@{k} given the scores, labels new"
+    # One class is no obstacle: nothing is compared with the others.
+    assert metric_interval("precision@3", [1, 1, 1], [3.0, 2.0, 1.0]).high == 1.0
+
+
+SUMS = [
+    get_measure(precision_at_k_score, k=3),
+    get_measure("dcg@3"),
+    get_measure("dcg", gain="linear"),
+    get_measure("rbp@0.7"),
+    get_measure("rbp@0.7", max_grade=4, k=4),
+    get_measure(positional_score, gain="linear", discount="linear", k=4),
+]
+
+
+@pytest.mark.parametrize("measure", SUMS, ids=shown)
+@pytest.mark.parametrize("score", [[5, 4, 3, 2, 1, 0], [2, 1, 1, 1, 1, 0], [1, 1, 1, 0, 0, 0]])
+def test_sums_over_places_are_means_of_draws(measure, score):
+    grade = np.array([1, 0, 3, 0, 2, 1])
+    if measure.kind == "binary":
+        grade = np.minimum(grade, 1)
+    top = measure.max_grade if getattr(measure, "max_grade", None) else grade.max()
+    gain = {"dcg@3": 2.0**top - 1}.get(
+        measure.name, float(top) if "rbp" not in measure.name else 1
+    )
+    place = np.arange(1, 7)
+    discounts = {
+        "precision@3": (place <= 3) / 3,
+        "dcg@3": (place <= 3) / np.log2(place + 1),
+        "dcg(gain='linear')": 1 / np.log2(place + 1),
+        "rbp@0.7": 0.3 * 0.7 ** (place - 1),
+    }.get(measure.name)
+    if discounts is None and measure.name.startswith("rbp"):
+        discounts = np.where(place <= 4, 0.3 * 0.7 ** (place - 1), 0)
+    elif discounts is None:
+        discounts = np.where(place <= 4, 6.0 - place, 0)
+    weight = oracle.chances_of_places(score) @ discounts
+    unit = gain * weight.sum()
+    value = measure(grade, score)
+    limits = safe_limits(value / unit, weight.sum() / weight.max(), 0.9)
+    found = metric_interval(measure, grade, score, level=0.9)
+    assert numbers(found)[:3] == pytest.approx([value, unit * limits[0], unit * limits[1]])
+
+
+def test_what_does_not_show_its_scale_is_refused():
+    with pytest.raises(ValueError, match=r"no item of y_true gains anything.*grades above 0"):
+        metric_interval("dcg@5", np.zeros(9), np.arange(9.0))
+    falling = get_measure(positional_score, gain="linear", discount=lambda i, n: 2.0 - i, k=4)
+    with pytest.raises(ValueError, match=r"negative gain or discount.*pass qid"):
+        metric_interval(falling, [1, 0, 2, 0], [4.0, 3.0, 2.0, 1.0])
+    assert metric_interval("precision@5", np.zeros(9), np.arange(9.0)).low == 0.0
+
+
+def test_success():
+    score = -np.arange(40.0)
+    found = metric_interval("success@10", np.arange(40) % 2 == 0, score)
+    low, _ = oracle.exact_limits(5, 10, 0.95)
+    assert numbers(found)[:3] == pytest.approx([1.0, 1 - (1 - low) ** 10, 1.0])
+    found = metric_interval("success@10", np.arange(40) > 20, score)
+    assert numbers(found)[:3] == pytest.approx([0.0, 0.0, 0.975])
+    # Ties across the tenth place: the chance is at least the expected precision.
+    found = metric_interval("success@10", np.arange(40) % 2 == 0, np.arange(40) < 20)
+    low, _ = oracle.exact_limits(10, 20, 0.95)
+    assert found.low == pytest.approx(low)
+
+
+def test_coverage_of_sums_over_places_is_exact_enough():
+    """All labels of eight items whose chances are uneven, by their probabilities."""
+    labels = (np.arange(256)[:, np.newaxis] >> np.arange(8)) & 1
+    score = -np.arange(8.0)
+    for measure, least in (
+        ("precision@8", 0.925),
+        (get_measure(dcg_score, gain="linear"), 0.945),
+    ):
+        found = {}
+        for one in labels[1:]:
+            found[tuple(one)] = metric_interval(measure, one, score)
+        for chance in (np.full(8, 0.3), np.r_[0.1, np.zeros(7)], 0.8 ** np.arange(8)):
+            odds = np.prod(np.where(labels == 1, chance, 1 - chance), axis=1)
+            target = get_measure(measure).positional.discounts(8) @ chance
+            target *= 0.125 if measure == "precision@8" else 1.0
+            # Without a positive the limits of precision are known to hold the target.
+            covered = odds[0] + sum(
+                odds[i] * (one.low - 1e-9 <= target <= one.high + 1e-9)
+                for i, one in enumerate(found.values(), start=1)
+            )
+            assert covered > least
+
+
+# ------------------------------------------------------------------- positives above the negatives
+
+
+@pytest.mark.parametrize("score", [[5, 4, 3, 2, 1, 0], [2, 2, 2, 1, 1, 0], [3, 1, 2, 1, 2, 0]])
+def test_positives_above_the_highest_negative(score):
+    y = [1, 1, 0, 1, 0, 1]
+    share = oracle.above_all_negatives(y, score)
+    found = metric_interval("pos@top", y, score)
+    limits = safe_limits(share, 4, 0.95)
+    assert numbers(found)[:3] == pytest.approx([4 * x for x in (share, *limits)])
+    assert "of new positives above the highest of the 2 negatives seen" in found.target
+    found = metric_interval(get_measure("pos@top", normalize=True), y, score)
+    assert numbers(found)[:3] == pytest.approx([share, *limits])
+    if score[0] == 5:
+        found = metric_interval(get_measure("pos@top", normalize=True), y, score, method="exact")
+        assert (found.low, found.high) == pytest.approx(oracle.exact_limits(2, 4, 0.95))
+    with pytest.raises(ValueError, match="pass 'wilson' or 'exact'"):
+        metric_interval("pos@top", y, score, method="bootstrap")
+
+
+def test_grouped_positives_above_the_highest_negative():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), 5)
+    y = np.arange(300) % 5 < 2
+    score = rng.normal(size=60)[groups] + y * 1.5
+    alone = metric_interval("pos@top", y, score)
+    together = metric_interval("pos@top", y, score, groups=groups)
+    assert together.width > 1.2 * alone.width
+
+
+# ------------------------------------------------------------------------------- correlations
+
+
+@pytest.mark.parametrize("name", ["spearman", "tau_ap", "tau_b", "tau_x"])
+@pytest.mark.parametrize("ties", ["none", "scores", "grades", "both"])
+def test_influence_on_correlations(name, ties):
+    rng = np.random.default_rng(3)
+    y = rng.normal(size=120)
+    score = y + rng.normal(size=120)
+    if ties in ("scores", "both"):
+        score = np.round(score)
+    if ties in ("grades", "both"):
+        y = np.round(y)
+    measure = get_measure(name)
+    influence = {
+        "spearman": of_spearman,
+        "tau_ap": of_tau_ap,
+        "tau_b": of_tau_b,
+        "tau_x": of_tau_x,
+    }[name](measure.lists(y, score))
+    expected = oracle.jackknife(measure, y, score)
+    expected -= expected.mean()
+    found = influence.values
+    assert found.mean() == pytest.approx(0.0, abs=1e-12)
+    if name == "tau_ap":
+        # The first places weigh so much that the first order is not all.
+        later = score < np.sort(score)[-12]
+        assert np.corrcoef(expected[later], found[later])[0, 1] > 0.999
+        assert found[later].std() == pytest.approx(expected[later].std(), rel=0.1)
+    else:
+        np.testing.assert_allclose(found, expected, rtol=0.02, atol=0.02)
+    least, most = influence.ends
+    assert least < found.min()
+    assert most > 0.0
+
+
+def test_correlations_that_are_undefined_are_refused():
+    with pytest.raises(ValueError, match="all 9 items of y_true have one relevance"):
+        metric_interval("spearman", np.ones(9), np.arange(9.0))
+
+
+def test_a_perfect_correlation_is_no_certainty():
+    found = metric_interval("tau_b", np.arange(20), np.arange(20.0))
+    assert found.estimate == 1.0
+    assert 0.3 < found.low < 0.9
+
+
+# ----------------------------------------------------------------------------------- resampling
+
+
+def difference(y, score):
+    if y.min() == y.max():
+        return np.nan
+    return score[y == 1].mean() - score[y == 0].mean()
+
+
+def correlation(y, score):
+    return float(np.corrcoef(y, score)[0, 1])
+
+
+def test_measures_of_the_user_are_resampled_if_asked():
+    measure = make_measure(difference, name="difference", per_query=False)
+    y, score, _ = rows(n=60)
+    with pytest.raises(ValueError, match=r"without being asked for.*pass method='bootstrap', or"):
+        metric_interval(measure, y, score)
+    options = {"method": "bootstrap", "n_resamples": 400, "random_state": 0}
+    found = metric_interval(measure, y, score, **options)
+    assert found == metric_interval(measure, y, score, **options)
+    n_pos = y.sum()
+    error = np.sqrt(score[y == 1].var() / n_pos + score[y == 0].var() / (60 - n_pos))
+    assert found.standard_error == pytest.approx(error, rel=0.15)
+    assert found.width == pytest.approx(3.92 * error, rel=0.2)
+    twice = np.tile(np.arange(60), 4)
+    together = metric_interval(measure, y[twice], score[twice], groups=twice, **options)
+    apart = metric_interval(measure, y[twice], score[twice], **options)
+    assert together.width > 1.5 * apart.width
+    graded = make_measure(correlation, kind="graded", per_query=False, range=(-1, 1))
+    found = metric_interval(graded, y * 2, score, **options)
+    assert -1 < found.low < found.estimate < found.high < 1
+
+
+def test_resampling_is_refused_where_it_shows_nothing():
+    constant = make_measure(lambda y, s: 0.5, name="constant", per_query=False)
+    options = {"method": "bootstrap", "n_resamples": 99}
+    with pytest.raises(ValueError, match=r"0\.5 for all 99 resampled lists, which shows"):
+        metric_interval(constant, [0, 1, 1], [1.0, 2.0, 3.0], **options)
+    with pytest.raises(ValueError, match=r"n_resamples=99 has no quantiles at level=0\.99"):
+        metric_interval(constant, [0, 1, 1], [1.0, 2.0, 3.0], level=0.99, **options)
+    measure = make_measure(difference, name="difference", per_query=False, lacking="one class")
+    with pytest.raises(ValueError, match=r"undefined for .*one class"):
+        metric_interval(measure, [0, 0, 1, 1], [1.0, 2, 3, 4], groups=[0, 0, 1, 1], **options)
