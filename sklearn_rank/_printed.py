@@ -38,7 +38,9 @@ class Printed:
 
     def _repr_html_(self) -> str:
         table = self._table()
-        return f"<pre>{escape(str(self))}</pre>" if table is None else html_table(*table)
+        if table is not None:
+            return html_table(*table)
+        return f'<pre style="white-space:pre-wrap">{escape(str(self))}</pre>'
 
     def _table(self) -> Table | None:
         """Title, header and rows of a result that has several rows; None is the printed form."""

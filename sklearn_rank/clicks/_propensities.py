@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._printed import Printed
+from .._printed import Printed, Table
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_vector
 
@@ -145,6 +145,14 @@ class Propensities(Printed):
             f"Chance to be looked at by position, that of position {self.reference} being 1"
             f" ({self.method}): {shown}."
         )
+
+    def _table(self) -> Table:
+        title = f"Propensities by position ({self.method})"
+        columns: list[list[Any]] = [[str(place) for place in self.position], self.value.tolist()]
+        if self.standard_error is None:
+            return title, ("position", "propensity"), zip(*columns, strict=True)
+        columns.append(self.standard_error.tolist())
+        return title, ("position", "propensity", "standard error"), zip(*columns, strict=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

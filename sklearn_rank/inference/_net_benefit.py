@@ -199,6 +199,10 @@ def net_benefit_curve(
     as many draws as the variance of their sums over groups says, with Student's quantile, and the
     correlation is that of the sums.
 
+    With ``positive_fraction`` the probabilities are to be those of that population: from a sample
+    with the share p of positives their odds are to be divided by ``p / (1 - p)`` and multiplied by
+    ``pi / (1 - pi)`` beforehand.
+
     Probabilities equal to a threshold are acted on; it is rounded to their precision, as to
     float32. O(n) time for each threshold, O(n) memory; nothing is random.
 

@@ -148,3 +148,13 @@ def test_logs_that_are_refused():
         random_order_propensities(0 * data.clicks, data.position, data.qid)
     with pytest.raises(ValueError, match="No row was shown at position 9"):
         random_order_propensities([0, 1], [2, 2], [0, 1], reference=9)
+
+
+def test_a_notebook_shows_propensities_as_a_table():
+    found = Propensities(np.array([1, 2]), np.array([1.0, 0.4]), None, 1, "by hand")
+    assert found._repr_html_().count("<td") == 2
+    known = Propensities(
+        np.array([1, 2]), np.array([1.0, 0.4]), np.array([0.0, 0.1]), 1, "by hand"
+    )
+    assert known._repr_html_().count("<td") == 4
+    assert ">0.1</td>" in known._repr_html_()

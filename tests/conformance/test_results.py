@@ -49,7 +49,8 @@ def test_fields_are_plain_numbers_and_markup_is_escaped():
     assert [type(found.table["a"]), type(found.table["b"][0])] == [int, float]
     assert type(found.array) is np.ndarray
     assert repr(found) == str(found) == "<0.5>"
-    assert found._repr_html_() == "<pre>&lt;0.5&gt;</pre>"
+    # Browsers break the lines of such text only where they are told to.
+    assert found._repr_html_() == '<pre style="white-space:pre-wrap">&lt;0.5&gt;</pre>'
 
 
 @dataclass(frozen=True, repr=False)
