@@ -1,9 +1,10 @@
 """What other rooms may import of this one, beside what is public."""
 
 from ._auc_limits import design_effect
-from ._auc_moments import sample_moments
+from ._auc_moments import AUCMoments, sample_moments
 from ._auc_score_limits import auc_score_limits, unseen_effect
-from ._exact_limits import midp_limits
+from ._exact_limits import midp_limits, safe_limits
+from ._groups import Groups, check_groups
 from ._joint import (
     JointEstimate,
     joint_influence,
@@ -11,18 +12,24 @@ from ._joint import (
     least_variance,
     never_certain_covariance,
 )
+from ._list_interval import list_interval
 from ._max_t import correlation_root, covariance_root, normal_draws
+from ._normal_test import two_sided_quantile
 from ._query_samples import ComparisonOptions, IntervalOptions, sample_interval, sample_test
-from ._query_values import query_differences, query_values_of
+from ._query_values import QueryValues, query_differences, query_values_of
 from ._rank_dkw import dkw_lower_limits
 from ._systems import named_scores
 from ._two_classes import check_two_classes
 
 __all__ = [
+    "AUCMoments",
     "ComparisonOptions",
+    "Groups",
     "IntervalOptions",
     "JointEstimate",
+    "QueryValues",
     "auc_score_limits",
+    "check_groups",
     "check_two_classes",
     "correlation_root",
     "covariance_root",
@@ -31,14 +38,17 @@ __all__ = [
     "joint_influence",
     "joint_query_means",
     "least_variance",
+    "list_interval",
     "midp_limits",
     "named_scores",
     "never_certain_covariance",
     "normal_draws",
     "query_differences",
     "query_values_of",
+    "safe_limits",
     "sample_interval",
     "sample_moments",
     "sample_test",
+    "two_sided_quantile",
     "unseen_effect",
 ]

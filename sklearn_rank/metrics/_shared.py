@@ -37,7 +37,7 @@ from ._score_generating import (
     as_score_generating,
     cumulated,
 )
-from ._scored_rows import call_with_metadata, metadata_for, scores_with_ids
+from ._scored_rows import call_with_metadata, metadata_for, scored_by, scores_with_ids
 from ._scorer import RankingScorer, refuse_level
 from ._spearman_measure import SpearmanMeasure
 from ._success import SuccessMeasure
@@ -91,6 +91,7 @@ __all__ = [
     "ranking_scores",
     "refuse_level",
     "response_method",
+    "scored_by",
     "scored_labels",
     "scores_with_ids",
     "share_at",

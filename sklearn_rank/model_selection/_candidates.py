@@ -30,6 +30,7 @@ __all__ = [
     "Split",
     "candidate_table",
     "fit_candidates",
+    "is_per_row",
     "prior_weights",
     "rank_descending",
     "rows_of",
@@ -222,7 +223,7 @@ def _fit_one(task: FitTask, params: dict[str, Any], split: Split) -> Fitted:
     if get_tags(estimator).input_tags.pairwise:
         X_train, X_test = X_train[:, train], X_test[:, train]
     divided = {
-        name: rows_of(value, train) if _is_per_row(value, len(task.y)) else value
+        name: rows_of(value, train) if is_per_row(value, len(task.y)) else value
         for name, value in task.fit_params.items()
     }
     begun = fitted = time.perf_counter()
@@ -246,8 +247,21 @@ def _fit_one(task: FitTask, params: dict[str, Any], split: Split) -> Fitted:
     return Fitted(scores, "", fitted - begun, scored - fitted, model)
 
 
-def _is_per_row(value: Any, n: int) -> bool:
-    """Whether an argument of ``fit`` has one value per row."""
+def is_per_row(value: Any, n: int) -> bool:
+    """Whether an argument of ``fit`` has one value per row.
+
+    Parameters
+    ----------
+    value : object
+        The argument.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    bool
+        Whether it has.
+    """
     if value is None or isinstance(value, str | bytes | dict):
         return False
     shape = getattr(value, "shape", None)

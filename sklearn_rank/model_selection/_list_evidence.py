@@ -28,7 +28,7 @@ from ..metrics._shared import ClassInfluence
 from ._evidence import Evidence, each_of, spread_of, with_prior_shares
 from ._fold_theorems import chernoff_fold_bound, fold_widths
 
-__all__ = ["ITEMS", "LABELS", "AUCEvidence", "ListEvidence", "is_auc"]
+__all__ = ["ITEMS", "LABELS", "AUCEvidence", "ListEvidence", "influence_of_list", "is_auc"]
 
 AUC = get_measure("auc")
 LABELS = "the labels"
@@ -51,7 +51,7 @@ def is_auc(measure: Measure) -> bool:
     return measure == get_measure("auc", undefined=measure.undefined, rel=measure.rel)
 
 
-def _influence_of(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
+def influence_of_list(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
     """Find how much each item of one list moves a measure.
 
     Parameters
@@ -103,7 +103,7 @@ class ListEvidence(Evidence):
     @cached_property
     def _influences(self) -> list[list[ClassInfluence]]:
         return [
-            [_influence_of(self.measure, positive, score) for score in scores]
+            [influence_of_list(self.measure, positive, score) for score in scores]
             for positive, scores in zip(self.positive, self.scores, strict=True)
         ]
 

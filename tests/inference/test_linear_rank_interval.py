@@ -411,14 +411,14 @@ def test_coverage_by_influence(phi, conditional):
     for n_pos, n_neg, shift in SETTINGS:
         n = n_pos + n_neg
         target, covered = functional(phi, n_pos / n, shift), 0
-        for _ in range(600):
+        for _ in range(250):
             k = n_pos if conditional else int(np.clip(rng.binomial(n, n_pos / n), 1, n - 1))
             y_true = np.arange(n) < k
             y_score = rng.normal(size=n) + shift * y_true
             covered += target in linear_rank_interval(
                 y_true, y_score, phi=phi, conditional=conditional, normalize="mean"
             )
-        assert 0.92 <= covered / 600 <= 0.995
+        assert 0.91 <= covered / 250 <= 0.997
 
 
 @pytest.mark.slow
@@ -429,7 +429,7 @@ def test_dkw_is_violated_at_most_delta(phi, conditional):
     for n_pos, n_neg, shift in SETTINGS:
         n = n_pos + n_neg
         target, missed = functional(phi, n_pos / n, shift), 0
-        for _ in range(400):
+        for _ in range(150):
             k = n_pos if conditional else int(np.clip(rng.binomial(n, n_pos / n), 1, n - 1))
             y_true = np.arange(n) < k
             y_score = rng.normal(size=n) + shift * y_true
@@ -442,7 +442,7 @@ def test_dkw_is_violated_at_most_delta(phi, conditional):
                 level=0.8,
                 normalize="mean",
             )
-        assert missed / 400 <= 0.2
+        assert missed / 150 <= 0.2
 
 
 @pytest.mark.slow
@@ -454,7 +454,7 @@ def test_coverage_of_the_bootstrap_for_dcg():
         return positive, rng.normal(size=300) + 1.2 * positive
 
     target = np.mean(
-        [linear_rank_score(*draw(), phi=TopDCG(20), normalize="mean") for _ in range(4000)]
+        [linear_rank_score(*draw(), phi=TopDCG(20), normalize="mean") for _ in range(3000)]
     )
     covered = sum(
         target
@@ -466,9 +466,9 @@ def test_coverage_of_the_bootstrap_for_dcg():
             random_state=rng,
             normalize="mean",
         )
-        for _ in range(300)
+        for _ in range(120)
     )
-    assert covered / 300 >= 0.91
+    assert covered / 120 >= 0.9
 
 
 @pytest.mark.slow
@@ -480,13 +480,13 @@ def test_coverage_of_the_partial_auc(limits):
         fpr = np.linspace(0, max_fpr, 100_001)
         height = np.maximum(norm.sf(norm.isf(np.clip(fpr, 1e-15, 1 - 1e-15)) - shift) - min_tpr, 0)
         target, covered = np.trapezoid(height, fpr), 0
-        for _ in range(600):
+        for _ in range(250):
             y_true = np.arange(n_pos + n_neg) < n_pos
             y_score = rng.normal(size=len(y_true)) + shift * y_true
             covered += target in partial_auc_interval(
                 y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr
             )
-        assert 0.92 <= covered / 600 <= 0.995
+        assert 0.91 <= covered / 250 <= 0.997
 
 
 @pytest.mark.slow
@@ -498,10 +498,10 @@ def test_coverage_of_the_precision_at_the_top(method):
         sf = 0.3 * norm.sf(grid - shift) + 0.7 * norm.sf(grid)
         at = grid[np.argmax(sf <= tau)]
         target, covered = 0.3 * norm.sf(at - shift) / tau, 0
-        for _ in range(800):
+        for _ in range(400):
             y_true = rng.random(n) < 0.3
             y_score = rng.normal(size=n) + shift * y_true
             covered += target in precision_at_top_interval(y_true, y_score, tau=tau, method=method)
-        assert covered / 800 >= 0.93
+        assert covered / 400 >= 0.92
         if method == "influence":
-            assert covered / 800 <= 0.985
+            assert covered / 400 <= 0.99

@@ -91,11 +91,11 @@ def test_coverage_of_the_whole_curve(grid):
     x, true = stats.norm.sf(thresholds), stats.norm.sf(thresholds - 1)
     y = np.repeat([0, 1], [40, 25])
     missed = 0
-    for _ in range(200):
+    for _ in range(100):
         score = y + rng.normal(size=65)
         band = roc_band(y, score if grid is None else np.rint(score), level=0.9)
         above = true > upper_at(band, x) + 1e-12
         turned = roc_band(1 - y, score if grid is None else np.rint(score), level=0.9)
         below = x > upper_at(turned, true) + 1e-12
         missed += (above | below).any()
-    assert missed / 200 < 0.1 + 4 * np.sqrt(0.09 / 200)
+    assert missed / 100 < 0.1 + 4 * np.sqrt(0.09 / 100)

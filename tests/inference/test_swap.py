@@ -102,7 +102,7 @@ def test_refusals(arguments, message):
 @pytest.mark.slow
 def test_level_near_a_perfect_order():
     """At AUC .98 and 30/30 the normal test rejects in less than .01, that by swaps in more."""
-    rng, rejected, n_samples = np.random.default_rng(4), np.zeros(2), 150
+    rng, rejected, n_samples = np.random.default_rng(4), np.zeros(2), 100
     y_true = np.arange(60) < 30
     for _ in range(n_samples):
         common = rng.normal(size=60) * 0.9**0.5 + norm.ppf(0.98) * 2**0.5 * y_true

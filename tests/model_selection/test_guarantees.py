@@ -34,7 +34,7 @@ def one_part(rng, shifts, n_pos=15, n_neg=30):
 def test_one_part_without_refit(method):
     # Target: the expected AUC of best_estimator_. All equal, which is the hardest choice.
     violations = []
-    for seed in range(600):
+    for seed in range(250):
         rng = np.random.default_rng(seed)
         X, y, aucs, cv = one_part(rng, np.full(8, 0.5))
         found = BoundSearchCV(
@@ -56,7 +56,7 @@ def test_one_part_without_refit(method):
 def test_limits_that_forget_the_candidates_fail():
     # What is called one candidate's limit is violated far more often by the best of eight.
     violations = []
-    for seed in range(300):
+    for seed in range(150):
         rng = np.random.default_rng(seed)
         X, y, aucs, _ = one_part(rng, np.full(8, 0.5))
         X, y = X[2:], y[2:]
@@ -73,7 +73,7 @@ def test_limits_that_forget_the_candidates_fail():
 def test_the_mean_over_fold_models(method):
     # Target: the mean of the expected AUCs of the fold models, which are turned round or not.
     violations = []
-    for seed in range(300):
+    for seed in range(150):
         rng = np.random.default_rng(seed)
         X, y, aucs = shifted(9, 18, np.full(4, 0.05), rng)
         found = BoundSearchCV(
@@ -126,7 +126,7 @@ def test_means_over_queries(method, n_parts):
 def test_max_t_limits_hold_together(correlation):
     violations = []
     weights = np.full(6, 1 / 6)
-    for seed in range(600):
+    for seed in range(300):
         rng = np.random.default_rng(seed)
         X, y, aucs = shifted(40, 120, np.full(6, 1.0), rng, correlation)
         evidence = AUCEvidence([y == 1], [list(X.T)])

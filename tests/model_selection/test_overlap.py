@@ -198,7 +198,7 @@ def test_intervals_cover_with_each_splitter(name):
     cv = OF_ROWS[name][0]
     groups = np.arange(90) // 15 if "Group" in name else None
     missed, below = [], []
-    for seed in range(300):
+    for seed in range(150):
         X, y, aucs = rows(seed, shifts=(1.0,))
         if groups is not None and len(np.unique(2 * groups + y)) < 12:
             continue  # a group of one class, which is refused
@@ -207,7 +207,7 @@ def test_intervals_cover_with_each_splitter(name):
         missed.append(not interval.low <= aucs[0] <= interval.high)
         below.append(found.best_bound_ > aucs[0])
     # Nominal .05, binomial standard error .0126; taken for independent, 4 repeats miss in .33.
-    assert np.mean(missed) <= 0.05 + 3 * 0.0126
+    assert np.mean(missed) <= 0.05 + 3 * 0.0178
     assert not np.any(below)
 
 
@@ -215,10 +215,10 @@ def test_intervals_cover_with_each_splitter(name):
 def test_max_t_limits_hold_together_with_random_splits():
     cv = sk.RepeatedStratifiedKFold(n_splits=3, n_repeats=4, random_state=0)
     missed = []
-    for seed in range(300):
+    for seed in range(150):
         X, y, aucs = rows(seed, shifts=np.full(5, 1.0))
         found = fitted(cv, X, y, method="max-t", delta=0.2)
         missed.append((found.cv_results_["lower_bound"] > aucs).any())
     # Binomial standard error .023.
-    assert np.mean(missed) <= 0.2 + 3 * 0.023
+    assert np.mean(missed) <= 0.2 + 3 * 0.033
     assert np.mean(missed) > 0.05

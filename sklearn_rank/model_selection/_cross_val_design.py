@@ -1,0 +1,305 @@
+"""What cross-validation is of: rows, labels and ids, checked, and the folds they are cut into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.utils import column_or_1d, indexable
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+from .._arguments import is_whole
+from .._typing import AnyArray, BoolArray
+from .._validation import check_qid, ravelled
+from ..metrics import Measure, get_measure
+from ..metrics._shared import (
+    MeasureLike,
+    RankingScorer,
+    check_fixed_scale,
+    own_pos_label,
+    refuse_level,
+)
+from ._candidates import Split
+from ._cross_val_fits import FitPlan, fit_params_of
+from ._query_splitters import QueryKFold
+from ._splits import check_splits, positive_rows
+
+__all__ = ["Metadata", "Sample", "folds_of", "measure_of_rows", "sample_of"]
+
+N_FOLDS = 5
+
+# Scorers of scikit-learn that are measures of an order, and what the measures are called.
+NAMES_OF_SCORERS = {"roc_auc": "auc", "average_precision": "ap", "ndcg_score": "ndcg"}
+
+
+def measure_of_rows(measure: MeasureLike) -> Measure:
+    """Read a measure of which intervals may be had.
+
+    Parameters
+    ----------
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        As :func:`sklearn_rank.metrics.get_measure` takes it.
+
+    Returns
+    -------
+    Measure
+        The measure.
+    """
+    if isinstance(measure, RankingScorer):
+        raise TypeError(
+            f"measure={measure!r} is a scorer: pass the measure, measure={measure.measure.name!r}."
+        )
+    if isinstance(measure, str) and measure in NAMES_OF_SCORERS:
+        raise ValueError(
+            f"measure={measure!r} is scikit-learn's name of a scorer: pass"
+            f" measure={NAMES_OF_SCORERS[measure]!r}."
+        )
+    found = get_measure(measure)
+    if found.by_class or (not found.per_query and found.kind == "graded"):
+        what = "takes one score for each class" if found.by_class else "is of one list of grades"
+        raise ValueError(
+            f"measure={found.name!r} {what}, and how sure its value is is not known: take 'auc' of"
+            " two classes or a mean over queries, as 'ndcg@10'."
+        )
+    if not found.per_query and not found.has_influence:
+        raise ValueError(
+            f"How single items move measure={found.name!r} is not known, and with it not how sure"
+            " its value is: take 'auc', a mean over queries, as 'ndcg@10', or say it by"
+            " make_measure(..., influence=)."
+        )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Metadata:
+    """What was passed beside rows and labels.
+
+    Parameters
+    ----------
+    params : dict
+        For the fits.
+    qid : ndarray of shape (n_samples,) or None
+        Ids of the queries; None is one list.
+    groups : ndarray of shape (n_samples,) or None
+        Ids of groups of rows, or of queries, that depend on each other.
+    """
+
+    params: dict[str, Any]
+    qid: AnyArray | None
+    groups: AnyArray | None
+
+    @classmethod
+    def of(
+        cls, measure: Measure, n: int, *, groups: Any, qid: Any, params: Any, single_list: bool
+    ) -> Metadata:
+        """Tell ids of queries from those of groups.
+
+        Parameters
+        ----------
+        measure : Measure
+            The measure.
+        n : int
+            Number of rows.
+        groups : array-like of shape (n_samples,) or None
+            Ids of groups; of queries where ``qid`` is not given and the measure is a mean.
+        qid : array-like of shape (n_samples,) or None
+            Ids of queries.
+        params : dict or None
+            For the fits; it may hold ``groups`` and ``qid`` too.
+        single_list : bool
+            Whether a mean over queries is of one list, all rows.
+
+        Returns
+        -------
+        Metadata
+            The ids, checked.
+        """
+        if params is not None and not isinstance(params, dict):
+            raise TypeError(
+                f"params is a {type(params).__name__}, but must be a dict from names to what fits"
+                " get: pass params={'sample_weight': weight}."
+            )
+        left = dict(params or {})
+        groups = _given_once("groups", groups, left)
+        qid = _given_once("qid", qid, left)
+        if qid is not None and (single_list or not measure.per_query):
+            why = "with single_list=True" if single_list else "being of one list"
+            raise ValueError(
+                f"{measure.name!r} has no queries, {why}: pass the ids as groups= for rows that"
+                " depend on each other, or choose a mean over queries, as 'ndcg@10'."
+            )
+        if measure.per_query and not single_list and qid is None:
+            groups, qid = None, groups
+            if qid is None:
+                raise ValueError(
+                    f"{measure.name!r} is a mean over queries, and their ids are missing: pass"
+                    " qid=, one id for each row"
+                    + (", or single_list=True for one list." if measure.has_influence else ".")
+                )
+        return cls(left, _checked_ids("qid", qid, n), _checked_ids("groups", groups, n))
+
+    @property
+    def units(self) -> AnyArray | None:
+        """Ids of what folds keep whole."""
+        return self.qid if self.groups is None else self.groups
+
+    @property
+    def wholes(self) -> dict[str, AnyArray]:
+        """Ids of which none may be both trained on and held out, by what they are of."""
+        ids = {"group": self.groups, "query": self.qid}
+        return {name: values for name, values in ids.items() if values is not None}
+
+
+def _given_once(name: str, value: Any, params: dict[str, Any]) -> Any:
+    """Take metadata out of the parameters, where it may stand too."""
+    within = params.pop(name, None)
+    if value is not None and within is not None:
+        raise ValueError(f"{name} was passed twice, in params too: leave out one of the two.")
+    return within if value is None else value
+
+
+def _checked_ids(name: str, ids: Any, n: int) -> AnyArray | None:
+    return None if ids is None else np.asarray(check_qid(ravelled(ids, name), n, name=name))
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows, labels and ids, as the measure reads them and as the fits get them.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    plan : FitPlan
+        What is fitted.
+    labels : ndarray of shape (n_samples,)
+        Labels as the measure reads them: 0 and 1, or grades.
+    metadata : Metadata
+        Ids.
+    """
+
+    measure: Measure
+    plan: FitPlan
+    labels: AnyArray
+    metadata: Metadata
+
+    @property
+    def query_ids(self) -> AnyArray:
+        """Ids of the queries, where there are any."""
+        return np.asarray(self.metadata.qid)
+
+    @property
+    def positive(self) -> BoolArray | None:
+        """Which rows are positive, of a measure of one list."""
+        return None if self.metadata.qid is not None else self.labels == 1
+
+
+def sample_of(
+    estimator: Any, X: Any, y: Any, measure: Measure, metadata: Metadata, pos_label: Any
+) -> Sample:
+    """Check rows and labels, and find the positive class.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What is fitted.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows.
+    y : array-like of shape (n_samples,)
+        Labels.
+    measure : Measure
+        The measure.
+    metadata : Metadata
+        Ids, and what fits get.
+    pos_label : object
+        The positive class; None is that of the estimator.
+
+    Returns
+    -------
+    Sample
+        The sample.
+    """
+    X, y = indexable(X, y)
+    y = column_or_1d(y, warn=True)
+    said = own_pos_label(estimator) if pos_label is None else pos_label
+    classifier = is_classifier(estimator)
+    labels = y
+    if classifier:
+        refuse_level(measure, estimator)
+    if classifier or metadata.qid is None or said is not None:
+        name = type(estimator).__name__ if classifier else None
+        rel = measure.rel
+        said, positive = positive_rows(y, said, name, rel=rel)
+        labels = positive.astype(np.int64)
+        measure = get_measure(measure, rel=None) if measure.kind == "binary" else measure
+    else:
+        check_fixed_scale(measure, y)
+    ids = metadata.groups if metadata.qid is None else metadata.qid
+    params = fit_params_of(estimator, metadata.params, ids)
+    return Sample(measure, FitPlan(estimator, X, y, params, ids, said), labels, metadata)
+
+
+def folds_of(cv: Any, sample: Sample, seed: int | None) -> list[Split]:
+    """Cut the rows into folds, and refuse folds of which nothing is known.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable or None
+        As for cross-validation; a number, or None for 5, is that of folds of whole queries or
+        groups, or stratified by class.
+    sample : Sample
+        The sample.
+    seed : int or None
+        Seed of the folds that a number stands for; None leaves rows in their order.
+
+    Returns
+    -------
+    list of (ndarray, ndarray)
+        Rows to fit to and rows to score.
+    """
+    y, units = sample.plan.y, sample.metadata.units
+    if cv is None or is_whole(cv):
+        splitter, y = _own_splitter(N_FOLDS if cv is None else cv, sample, seed)
+    else:
+        splitter = check_cv(cv, y, classifier=is_classifier(sample.plan.estimator))
+    asks = "groups" in get_routing_for_object(splitter).consumes("split", ["groups"])
+    ids = units if asks or not hasattr(splitter, "get_metadata_routing") else None
+    splits = [
+        (_rows(train, len(y)), _rows(test, len(y)))
+        for train, test in splitter.split(sample.plan.X, y, ids)
+    ]
+    if sample.positive is not None and any(len(test) == 1 for _, test in splits):
+        raise ValueError(
+            f"A fold of one row ranks nothing, so that {sample.measure.name!r} has no value there,"
+            " and scores of the models of different folds cannot be put into one list: pass"
+            f" cv={N_FOLDS}, not leave-one-out."
+        )
+    check_splits(splits, sample.positive, sample.metadata.wholes)
+    return splits
+
+
+def _rows(rows: Any, n: int) -> AnyArray:
+    """Numbers of rows, also where a mask says which."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool and len(rows) == n else rows
+
+
+def _own_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any, AnyArray]:
+    """Splitter that a number of folds stands for, and the labels that it gets."""
+    shuffle = {"shuffle": seed is not None, "random_state": seed}
+    if sample.positive is None:
+        return QueryKFold(n_folds, **shuffle), sample.plan.y
+    units = sample.metadata.units
+    for name, of_class in (("positive", sample.positive), ("negative", ~sample.positive)):
+        count = np.count_nonzero(of_class) if units is None else len(np.unique(units[of_class]))
+        if count < n_folds:
+            what = "items" if units is None else "groups with one"
+            raise ValueError(
+                f"y has {count} {name} {what}, too few for {n_folds} folds that each hold one:"
+                f" pass cv={max(count, 2)}, or more data."
+            )
+    kind = StratifiedKFold if units is None else StratifiedGroupKFold
+    return kind(n_folds, **shuffle), sample.labels

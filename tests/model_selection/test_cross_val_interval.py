@@ -1,0 +1,424 @@
+"""Intervals for cross-validation: the definition, what they are of, and what is refused."""
+
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+from scipy.special import ndtr
+from scipy.stats import t as student
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    cross_val_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rank import OrderPreservingRanker
+from sklearn_rank.exceptions import PositiveClassWarning
+from sklearn_rank.inference import auc_interval, metric_interval
+from sklearn_rank.inference._groups import check_groups
+from sklearn_rank.inference._list_interval import list_interval
+from sklearn_rank.metrics import get_measure, get_scorer, make_measure
+from sklearn_rank.model_selection import QueryKFold, cross_val_interval
+from tests.model_selection.estimators import Column, Share
+from tests.oracles import cross_validation as oracle
+
+N_POS, N_NEG = 14, 26
+
+OF_GRADES = make_measure(lambda y, s: 0.5, name="own", kind="graded", per_query=False)
+UNKNOWN = make_measure(lambda y, s: 0.5, name="own", per_query=False)
+
+
+def rows(seed=0, n_pos=N_POS, n_neg=N_NEG):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([1, 0], [n_pos, n_neg]))
+    X = rng.integers(-3, 4, size=(len(y), 3)).astype(float)  # ties
+    X[:, 0] += y
+    return X, y
+
+
+def queries(n=12, seed=0):
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n), 5)
+    X = rng.normal(size=(5 * n, 2))
+    y = rng.binomial(2, 1 / (1 + np.exp(-2 * X[:, 0])))
+    y[::5] = 2
+    return X, y, qid
+
+
+class ByQuery(BaseEstimator):
+    """Scores by a column, and remembers the ids that it was fitted with."""
+
+    __metadata_request__fit = {"qid": "groups"}
+
+    def __init__(self, needs=True):
+        self.needs = needs
+
+    def fit(self, X, y, *, qid=None):
+        if self.needs and qid is None:
+            raise ValueError("no ids")
+        self.n_queries_ = None if qid is None else len(np.unique(qid))
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0] * self.n_queries_
+
+
+def interval(X, y, estimator=None, *, measure="auc", **options):
+    return cross_val_interval(estimator or Column(), X, y, measure=measure, **options)
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        StratifiedKFold(4),
+        RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0),
+        StratifiedShuffleSplit(4, test_size=0.4, random_state=0),
+    ],
+    ids=["folds", "repeated", "random splits"],
+)
+def test_auc_against_the_definition(cv):
+    X, y = rows()
+    found = interval(X, y, cv=cv)
+    folds = [
+        tuple({i: X[i, 0] for i in test if y[i] == label} for label in (1, 0))
+        for _, test in cv.split(X, y)
+    ]
+    value, spread, counts = oracle.fold_mean_auc(folds)
+    assert found.estimate == pytest.approx(value)
+    np.testing.assert_allclose(
+        found.fold_values, [oracle.auc(*map(list, map(dict.values, f))) for f in folds]
+    )
+    assert found.fold_sizes == tuple((len(p), len(n)) for p, n in folds)
+    # A quarter of an item of evidence for half of the largest variance, as of the AUC of a list.
+    largest = value * (1 - value)
+    shares = [
+        ((n - 1) * s + 0.25 * (1 + 1 / n) / 2) / ((n - 1) * largest + 0.25) / n
+        for s, n in zip(spread, counts, strict=True)
+    ]
+    parts = [s / n for s, n in zip(spread, counts, strict=True)]
+    degrees = sum(parts) ** 2 / sum(p**2 / (n - 1) for p, n in zip(parts, counts, strict=True))
+    quantile = student.ppf(0.975, degrees)
+    expected = oracle.score_limits(value, sum(shares), 0.25 / min(counts), quantile)
+    np.testing.assert_allclose((found.low, found.high), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_queries_against_the_definition(grouped):
+    X, y, qid = queries()
+    shuffled = np.random.default_rng(1).permutation(len(y))
+    X, y, qid = X[shuffled], y[shuffled], qid[shuffled]
+    groups = qid // 2 if grouped else None
+    found = interval(X, y, ByQuery(), measure="ndcg@2", qid=qid, groups=groups, cv=4)
+    units = qid if groups is None else groups
+    folds = []
+    for _, test in QueryKFold(4, shuffle=False).split(X, y, units):
+        values, ids = get_measure("ndcg@2")(
+            y[test], X[test, 0], qid=qid[test], average=None, return_qid=True
+        )
+        folds.append(dict(zip(ids.tolist(), values, strict=True)))
+    mean, error = oracle.fold_mean_queries(folds)
+    assert found.estimate == pytest.approx(mean)
+    if not grouped:
+        assert found.standard_error == pytest.approx(error)
+        half = student.ppf(0.975, 11) * error
+        np.testing.assert_allclose((found.low, found.high), (mean - half, min(mean + half, 1.0)))
+    assert found.fold_sizes == tuple((len(f),) for f in folds)
+
+
+def test_the_estimate_is_the_mean_of_cross_val_score():
+    X, y = rows()
+    cv = StratifiedKFold(4)
+    for model in (
+        LogisticRegression(),
+        make_pipeline(StandardScaler(), RandomForestClassifier(5, random_state=0)),
+    ):
+        found = interval(X, y, model, cv=cv)
+        np.testing.assert_allclose(
+            found.fold_values, cross_val_score(model, X, y, cv=cv, scoring="roc_auc")
+        )
+        assert found.estimate == pytest.approx(np.mean(found.fold_values))
+        assert found.low < found.estimate < found.high
+
+
+def test_one_part_has_the_intervals_of_a_list():
+    X, y = rows(1)
+    cv = StratifiedShuffleSplit(1, test_size=0.6, random_state=0)
+    test = next(cv.split(X, y))[1]
+    score, each = X[test, 0], np.arange(len(test))
+    found = interval(X, y, cv=cv, measure="bedroc@2", level=0.9)
+    measure = get_measure("bedroc@2")
+    influence = measure.influence(measure.lists(y[test], score))
+    expected = list_interval(measure, influence, 0.9, check_groups(each, len(each)))
+    for name in ("estimate", "low", "high", "standard_error"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name)), name
+    # The AUC has Student's quantile, which is that of a higher level.
+    found = interval(X, y, cv=cv)
+    degrees = _degrees(y[test], score)
+    level = 1 - 2 * ndtr(-student.ppf(0.975, degrees))
+    expected = auc_interval(y[test], score, method="wilson", level=level)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert "the model fitted without the held-out part" in str(found)
+
+
+def _degrees(y, score):
+    pos, neg = score[y == 1], score[y == 0]
+    order = (pos[:, None] > neg) + 0.5 * (pos[:, None] == neg)
+    parts = [order.mean(axis=k).var(ddof=1) / order.shape[1 - k] for k in (1, 0)]
+    return sum(parts) ** 2 / sum(p**2 / (n - 1) for p, n in zip(parts, order.shape, strict=True))
+
+
+def test_the_same_folds_again_say_nothing_new():
+    X, y = rows()
+    folds = list(StratifiedKFold(4).split(X, y))
+    for measure in ("auc", "bedroc@2"):
+        once, twice = (interval(X, y, cv=k * folds, measure=measure) for k in (1, 2))
+        assert (once.estimate, once.low, once.high) == pytest.approx(
+            (twice.estimate, twice.low, twice.high)
+        )
+    assert "each" in twice.note
+    assert "each on average" not in once.note
+
+
+def test_groups_widen():
+    X, y = rows()
+    X, y = np.tile(X, (3, 1)), np.tile(y, 3)
+    groups = np.tile(np.arange(len(y) // 3), 3)
+    for measure in ("auc", "bedroc@2"):
+        found = interval(X, y, groups=groups, measure=measure, cv=GroupKFold(4))
+        alone = interval(X, y, measure=measure, cv=list(GroupKFold(4).split(X, y, groups)))
+        assert found.estimate == pytest.approx(alone.estimate)
+        assert found.width > 1.4 * alone.width
+    copied = interval(X, y, groups=groups)
+    assert 1.4 * interval(X, y).width < copied.width < 2.5 * interval(X, y).width
+
+
+def test_classes_of_any_name():
+    X, y = rows()
+    cv = StratifiedKFold(4)
+    found = interval(X, y, cv=cv)
+    named = np.where(y == 1, "yes", "no")
+    assert interval(X, named, cv=cv, pos_label="yes") == found
+    turned = interval(X, named, cv=cv, pos_label="no")
+    assert turned.estimate == pytest.approx(found.estimate)  # the scores are turned round too
+    assert turned.fold_sizes == tuple(sizes[::-1] for sizes in found.fold_sizes)
+    with pytest.warns(PositiveClassWarning):
+        assert interval(X, named, cv=cv) == found
+    assert interval(X, 2 * y - 1, cv=cv) == found
+
+
+def test_kinds_of_rows():
+    pandas = pytest.importorskip("pandas")
+    X, y = rows()
+    model, cv = LogisticRegression(), StratifiedKFold(4)
+    found = interval(X, y, model, cv=cv)
+    index = np.random.default_rng(0).permutation(len(y))
+    frame = pandas.DataFrame(X, index=index, columns=list("abc"))
+    assert interval(frame, pandas.Series(y, index=index), model, cv=cv) == found
+    assert interval(sp.csr_array(X), y, model, cv=cv).estimate == pytest.approx(found.estimate)
+    assert interval(X, y, clone(model).fit(X, y), cv=cv) == found
+    assert interval(X, y, model, cv=iter(list(cv.split(X, y)))) == found
+    masks = [
+        (~np.isin(np.arange(len(y)), t), np.isin(np.arange(len(y)), t)) for _, t in cv.split(X, y)
+    ]
+    assert interval(X, y, model, cv=masks) == found
+    with joblib.parallel_backend("threading"):
+        assert interval(X, y, model, cv=cv, n_jobs=2) == found
+    with pytest.warns(sklearn.exceptions.DataConversionWarning):
+        assert interval(X, y[:, None], model, cv=cv) == found
+    assert interval(X, y, Ridge(), cv=cv).estimate > 0.5
+
+
+def test_a_number_of_folds_stratifies_for_every_estimator():
+    X, y = rows()
+    y = np.sort(y)  # one class after the other
+    X[:, 0] += y
+    for model in (Ridge(), LogisticRegression()):
+        found = interval(X, y, model, cv=4)
+        assert {n for n, _ in found.fold_sizes} <= {3, 4}
+    assert interval(X, y, cv=4) == interval(X, y, cv=StratifiedKFold(4))
+    assert interval(X, y, random_state=0) == interval(X, y, random_state=0)
+    assert interval(X, y, random_state=0) != interval(X, y, random_state=1)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("name", ["qid", "groups", "params"])
+def test_ids_reach_the_fits(routing, name):
+    X, y, qid = queries()
+    given = {"params": {"qid": qid}} if name == "params" else {name: qid}
+    ranker = OrderPreservingRanker(alpha=0.1)
+    search = GridSearchCV(ranker, {"alpha": [0.1]}, cv=GroupKFold(2), error_score="raise")
+    with sklearn.config_context(enable_metadata_routing=routing):
+        for model in (ByQuery(), make_pipeline(StandardScaler(), ByQuery()), ranker, search):
+            found = interval(X, y, model, measure="ndcg@2", cv=3, **given)
+            assert found.fold_sizes == ((4,),) * 3
+    assert found.estimate == pytest.approx(
+        interval(X, y, ranker, measure="ndcg@2", cv=3, qid=qid).estimate
+    )
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_weights_reach_the_fits(routing):
+    X, y = rows()
+    weight = np.where(np.arange(len(y)) % 2, 5.0, 0.1)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        model = LogisticRegression()
+        if routing:
+            model.set_fit_request(sample_weight=True)
+        found = interval(X, y, model, params={"sample_weight": weight}, cv=3)
+    expected = []
+    for train, test in StratifiedKFold(3).split(X, y):
+        fitted = LogisticRegression().fit(X[train], y[train], weight[train])
+        pos, neg = (fitted.decision_function(X[test][y[test] == label]) for label in (1, 0))
+        expected.append(oracle.auc(pos, neg))
+    np.testing.assert_allclose(found.fold_values, expected)
+
+
+def test_folds_of_one_query():
+    X, y, qid = queries()
+    found = interval(X, y, ByQuery(), measure="ndcg@2", qid=qid, cv=LeaveOneGroupOut())
+    values = get_measure("ndcg@2")(y, X[:, 0], qid=qid, average=None)
+    np.testing.assert_allclose(found.fold_values, values)
+    assert found.standard_error == pytest.approx(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def test_shares_of_queries_have_wilson_limits():
+    X, y, qid = queries(13)
+    found = interval(X, y > 1, ByQuery(), measure="success@1", qid=qid, cv=4)
+    assert found.method == "folds, wilson"
+    assert 0 < found.low < found.estimate < found.high < 1
+    expected = metric_interval("success@1", y > 1, X[:, 0], qid=qid)
+    assert found.width == pytest.approx(expected.width, rel=0.1)
+    with pytest.warns(UserWarning, match="no spread"):
+        sure = interval(y[:, None] + 0.0, y > 1, ByQuery(), measure="success@1", qid=qid, cv=4)
+    assert sure.estimate == 1.0
+    assert 0.6 < sure.low < 1.0
+
+
+def test_ties_and_perfect_orders_keep_a_width():
+    X, y = rows()
+    constant = interval(X, y, Share(), cv=4)
+    assert constant.estimate == 0.5
+    assert constant.low < 0.45 < 0.55 < constant.high
+    perfect = interval(np.c_[y], y, cv=4)
+    assert perfect.estimate == 1.0
+    assert 0.6 < perfect.low < 0.97
+    assert perfect.high == 1.0
+    few_X, few_y = rows(3, n_pos=5, n_neg=30)
+    few = interval(few_X, few_y, cv=5)
+    assert few.width > 0.2
+    assert all(size == (1, 6) for size in few.fold_sizes)
+
+
+def test_no_sign_of_leave_one_out_or_one_class():
+    X, y = rows()
+    with pytest.raises(ValueError, match="not leave-one-out"):
+        interval(X, y, cv=LeaveOneOut())
+    with pytest.raises(ValueError, match=r"one class, with no positive.*stratified folds"):
+        interval(X, np.sort(y), cv=KFold(4))
+    with pytest.raises(ValueError, match=r"too few for 5 folds.*cv=3"):
+        interval(*rows(n_pos=3))
+    with pytest.raises(ValueError, match="groups with one, too few"):
+        interval(X, y, groups=np.where(y == 1, 0, np.arange(len(y))))
+    with pytest.raises(ValueError, match="one class only"):
+        interval(X, np.ones(len(y), dtype=int))
+
+
+def test_what_is_cut_or_leaks_is_refused():
+    X, y = rows()
+    groups = np.arange(len(y)) // 2
+    cut = KFold(4, shuffle=True, random_state=0)
+    with pytest.raises(ValueError, match=r"The group .* both sides of split 0.*GroupKFold\(4\)"):
+        interval(X, y, groups=groups, cv=cut)
+    X2, y2, qid = queries()
+    with pytest.raises(ValueError, match=r"The query .* both sides"):
+        interval(X2, y2, ByQuery(), measure="ndcg@2", qid=qid, cv=cut)
+    every = np.arange(len(y))
+    with pytest.raises(ValueError, match="both trained on and held out"):
+        interval(X, y, cv=[(every, every[::2])])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"measure": "roc_auc"}, "measure='auc'"),
+        ({"measure": "average_precision"}, "measure='ap'"),
+        ({"measure": get_scorer("auc")}, "is a scorer: pass the measure, measure='auc'"),
+        ({"measure": "ndcg@5"}, "ids are missing"),
+        ({"measure": OF_GRADES}, "one list of grades"),
+        ({"measure": get_measure("auc", multi_class="ovr")}, "one score for each class"),
+        ({"measure": UNKNOWN}, "single items move"),
+        ({"measure": "auc", "qid": np.arange(40)}, "has no queries"),
+        (
+            {"measure": "auc", "groups": np.arange(40), "params": {"groups": np.arange(40)}},
+            "twice",
+        ),
+        ({"measure": "auc", "groups": np.arange(39)}, "groups"),
+        ({"measure": "auc", "cv": 1}, "cv=1"),
+        ({"measure": "auc", "level": 95}, "level"),
+        ({"measure": "auc", "method": "bootstrap"}, "method"),
+        ({"measure": "auc", "params": [1]}, "params is a list"),
+        ({"measure": "auc", "pos_label": 7}, "pos_label=7"),
+    ],
+    ids=lambda value: None if isinstance(value, dict) else value.split()[0],
+)
+def test_arguments_are_checked(options, words):
+    X, y = rows()
+    with pytest.raises((ValueError, TypeError), match=words):
+        cross_val_interval(Column(), X, y, **options)
+
+
+def test_errors_of_fits_say_where():
+    X, y, qid = queries()
+
+    class Fails(ByQuery):
+        def fit(self, X, y, *, qid=None):
+            raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError, match="no") as caught:
+        interval(X, y, Fails(), measure="ndcg@2", qid=qid, cv=3)
+    assert caught.value.__notes__ == ["In split 0 of the cross-validation."]
+
+
+def test_what_is_printed():
+    X, y = rows()
+    found = interval(X, y, cv=3)
+    lines = str(found).splitlines()
+    assert "(mean expected auc of the 3 fold models, 95 %, folds, wilson)" in lines[0]
+    assert "fitted to 65 to 68 % of the rows; this is not the model fitted to all" in lines[1]
+    assert lines[2].split() == ["fold", "value", "positives", "negatives"]
+    assert len(lines) == 6
+    many = interval(X, y, cv=10 * list(StratifiedKFold(3).split(X, y)))
+    assert str(many).splitlines()[-1] == "and 10 more"
+    assert type(found.fold_values[0]) is float
+    assert type(found.fold_sizes[0][0]) is int
+
+
+def test_the_models_are_fixed():
+    """The interval is for the models of the folds: it covers what these are worth."""
+    rng = np.random.default_rng(0)
+    signal = 1.0
+    truth = ndtr(signal / np.sqrt(2))
+    covered = 0
+    for _ in range(60):
+        y = np.repeat([1, 0], [10, 30])
+        X = rng.normal(size=(40, 1)) + signal * y[:, None]
+        covered += truth in interval(X, y, cv=5)
+    assert covered >= 53
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        interval(X, y, cv=5)
