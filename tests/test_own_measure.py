@@ -87,11 +87,9 @@ def test_intervals_and_tests(data, scores):
     assert result.estimate == pytest.approx((values - worse).mean(), rel=1e-13)
     assert result.pvalue < 0.01
     many = paired_query_tests(MEASURE, y, scores, qid=qid, method="t")
-    assert many.means["bad"] == pytest.approx(worse.mean(), rel=1e-14)
+    assert many.values[many.names.index("bad")] == pytest.approx(worse.mean(), rel=1e-14)
     compared = compare_rankers(y, scores, measure=MEASURE, qid=qid, random_state=0)
-    assert compared.estimates[compared.names.index("good")] == pytest.approx(
-        values.mean(), rel=1e-14
-    )
+    assert compared.values[compared.names.index("good")] == pytest.approx(values.mean(), rel=1e-14)
 
 
 def test_scorers_and_searches(data):
@@ -193,7 +191,7 @@ def test_a_score_generating_function_of_ones_own(data, scores):
     )
     assert result.estimate == pytest.approx(difference, abs=1e-12)
     compared = compare_rankers(y, scores, measure=phi, random_state=0)
-    assert compared.estimates[compared.names.index("good")] == pytest.approx(
+    assert compared.values[compared.names.index("good")] == pytest.approx(
         linear_rank_score(y, scores["good"], **arguments), abs=1e-12
     )
     values = cross_val_score(LogisticRegression(), X, y, scoring=get_scorer(phi), cv=2)

@@ -286,7 +286,11 @@ def five_rankers(package):
 
     def call():
         found = compare(y, scores, random_state=0)
-        return np.append(found.estimates, [found.statistic, found.critical_value])
+        if hasattr(found, "estimates"):  # before 0.3
+            return np.append(found.estimates, [found.statistic, found.critical_value])
+        z = np.abs(found.statistics)
+        half = (found.high[0] - found.low[0]) / 2
+        return np.append(found.values, [z.max(), half / found.difference_errors[0]])
 
     return call
 

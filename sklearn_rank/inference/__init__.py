@@ -3,7 +3,7 @@
 from ._accumulator_interval import accumulator_interval
 from ._auc import auc_interval
 from ._calibration_at_top import CalibrationAtTop, calibration_at_top
-from ._comparison import RankerComparison, compare_rankers
+from ._comparison import compare_rankers
 from ._confidence_sequence import ConfidenceSequence
 from ._holm import holm_adjust
 from ._influence import linear_rank_influence
@@ -12,13 +12,9 @@ from ._metric_interval import metric_interval
 from ._net_benefit import NetBenefitCurve, net_benefit_curve
 from ._paired import paired_rank_test, unpaired_rank_test
 from ._partial_auc import partial_auc_influence, partial_auc_interval
-from ._queries import (
-    SystemComparison,
-    paired_query_test,
-    paired_query_tests,
-)
+from ._queries import paired_query_test, paired_query_tests
 from ._rank_results import RankInterval
-from ._results import Interval, RankTestResult
+from ._results import Comparison, Interval
 from ._roc_band import RocBand, roc_band
 from ._sample_size import AUCPlan, auc_sample_size
 from ._swap import paired_swap_test
@@ -29,13 +25,11 @@ __all__ = [
     "AUCPlan",
     "CalibrationAtTop",
     "ConfidenceSequence",
+    "Comparison",
     "Interval",
     "NetBenefitCurve",
     "RankInterval",
-    "RankTestResult",
-    "RankerComparison",
     "RocBand",
-    "SystemComparison",
     "accumulator_interval",
     "auc_interval",
     "auc_sample_size",

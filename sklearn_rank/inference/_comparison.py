@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._arguments import check_flag, check_generator, check_level
 from .._partitions import any_collection
-from .._printed import Printed
 from .._typing import BoolArray, FloatArray
 from .._validation import ravelled
-from ..metrics import get_measure
+from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._contrasts import read_contrasts
 from ._groups import check_groups
@@ -24,89 +22,20 @@ from ._joint import (
     never_certain_covariance,
 )
 from ._max_t import largest_statistics
-from ._measure_influence import measure_influence
+from ._measure_influence import list_target, measure_influence
 from ._normal_test import pvalue_of
 from ._query_values import query_values_of
-from ._results import Interval, RankTestResult
+from ._results import Comparison
 from ._systems import named_scores
 from ._two_classes import dimensions
 
-__all__ = ["RankerComparison", "compare_rankers"]
+__all__ = ["compare_rankers"]
 
 # Draws from which the largest of several statistics is known.
 DRAWS = 100_000
 
 # Differences that are smaller, relative to the largest statistic, are none.
 ROUNDING = 1e-12
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RankerComparison(Printed):
-    """Outcome of a comparison of several rankers on the same items.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The rankers.
-    estimates : ndarray of shape (n_rankers,)
-        Their statistics.
-    covariance : ndarray of shape (n_rankers, n_rankers)
-        Covariance of the statistics.
-    statistic : float
-        Largest absolute statistic of all contrasts.
-    degrees_of_freedom : float
-        Of Student's distribution, which the statistics have.
-    pvalue : float
-        P-value of the hypothesis that all contrasts are 0: the least of their adjusted ones.
-    contrasts : dict of str to RankTestResult
-        For each contrast its estimate, its p-value adjusted for their number, and an interval;
-        all intervals together cover with the probability ``level``.
-    critical_value : float
-        Half width of the intervals in standard errors.
-    level : float
-        That probability.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import compare_rankers
-    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0]
-    >>> scores = {"a": [8, 7, 6, 3, 5, 4, 2, 1], "b": [8, 2, 6, 3, 5, 4, 7, 1],
-    ...           "c": [8, 3, 6, 7, 1, 4, 5, 2]}
-    >>> found = compare_rankers(y_true, scores, random_state=0)
-    >>> list(found.contrasts)
-    ['a - b', 'a - c', 'b - c']
-    """
-
-    names: tuple[str, ...]
-    estimates: FloatArray
-    covariance: FloatArray
-    statistic: float
-    degrees_of_freedom: float
-    pvalue: float
-    contrasts: dict[str, RankTestResult]
-    critical_value: float
-    level: float
-
-    def __str__(self) -> str:
-        width = max(len(name) for name in (*self.names, *self.contrasts))
-        errors = np.sqrt(np.diag(self.covariance))
-        lines = [
-            f"{name:{width}}  {value:.4f}  (se {error:.4f})"
-            for name, value, error in zip(self.names, self.estimates, errors, strict=True)
-        ]
-        lines.append(
-            f"all contrasts 0: max-t {self.statistic:.4g} on {self.degrees_of_freedom:.4g},"
-            f" p = {self.pvalue:.4g}"
-        )
-        for name, test in self.contrasts.items():
-            limits = test.interval
-            if limits is not None:
-                lines.append(
-                    f"{name:{width}}  {test.estimate:+.4f} [{limits.low:+.4f}, {limits.high:+.4f}]"
-                    f"  p = {test.pvalue:.2g}"
-                )
-        lines.append(f"(simultaneous at {100 * self.level:.4g} %, max-t)")
-        return "\n".join(lines)
 
 
 def compare_rankers(
@@ -121,7 +50,7 @@ def compare_rankers(
     groups: Any = None,
     random_state: Any = None,
     pos_label: Any = None,
-) -> RankerComparison:
+) -> Comparison:
     """Compare a measure of several scorers on the same items.
 
     The covariance is that of the influence values, item by item, or with ``qid`` of the values of
@@ -166,8 +95,8 @@ def compare_rankers(
 
     Returns
     -------
-    RankerComparison
-        Estimates, covariance, joint test and contrasts.
+    Comparison
+        Values of the scorers, and the contrasts with their intervals and p-values.
 
     Raises
     ------
@@ -214,7 +143,7 @@ def compare_rankers(
     >>> scores = {"a": [8, 7, 6, 3, 5, 4, 2, 1], "b": [8, 2, 6, 3, 5, 4, 7, 1],
     ...           "c": [8, 3, 6, 7, 1, 4, 5, 2]}
     >>> found = compare_rankers(y_true, scores, contrasts="c")
-    >>> {name: round(test.estimate, 4) for name, test in found.contrasts.items()}
+    >>> {name: round(found[name].estimate, 4) for name in found}
     {'a - c': 0.0, 'b - c': -0.3125}
     """
     level, conditional = check_level(level), check_flag("conditional", conditional)
@@ -235,7 +164,7 @@ def compare_rankers(
         )
         dependent = check_groups(groups, len(found[0].positive))
         joint = joint_influence(found, conditional=conditional, groups=dependent)
-        called = measure.name
+        target = list_target(measure, found[:1], [dependent])
     else:
         samples = list(
             query_values_of(
@@ -245,8 +174,8 @@ def compare_rankers(
         low, high = measure.counted_range
         values = np.stack([one.values for one in samples])
         joint = joint_query_means(values, high - low, samples[0].groups)
-        called = f"mean {measure.name} over queries"
-    return _comparison(joint, names, rows, level, rng, called)
+        target = f"mean {measure.name} over {samples[0].counted}"
+    return _comparison(joint, names, rows, level, rng, measure, target)
 
 
 def _comparison(
@@ -255,8 +184,9 @@ def _comparison(
     rows: dict[str, FloatArray],
     level: float,
     rng: np.random.Generator,
-    called: str,
-) -> RankerComparison:
+    measure: Measure,
+    target: str,
+) -> Comparison:
     """Test all contrasts together, and each with the largest of all in mind."""
     matrix = np.stack(list(rows.values()))
     differences = matrix @ joint.estimates
@@ -271,33 +201,28 @@ def _comparison(
         uncertain if len(uncertain) else np.ones((1, 1)), DRAWS, rng, degrees
     )
     critical = float(np.quantile(largest, level, method="higher"))
-    tests = {}
-    for name, value, error, row in zip(rows, differences, errors, matrix, strict=True):
-        reach = joint.length * float(np.abs(row).sum()) / 2.0
-        half = critical * float(error)
-        interval = Interval(
-            estimate=float(value),
-            low=max(float(value) - half, -reach),
-            high=min(float(value) + half, reach),
-            level=level,
-            method="max-t",
-            target=f"difference of {called}, simultaneous",
-            standard_error=float(error),
-        )
-        z = float(value / error)
-        tests[name] = _contrast_test(
-            interval, z, _adjusted(z, largest, len(rows), degrees), called
-        )
-    return RankerComparison(
+    reach = joint.length * np.abs(matrix).sum(axis=1) / 2.0
+    half = critical * errors
+    statistics = differences / errors
+    return Comparison(
+        measure=measure.name,
         names=names,
-        estimates=joint.estimates,
-        covariance=covariance,
-        statistic=max(abs(test.statistic) for test in tests.values()),
-        degrees_of_freedom=degrees,
-        pvalue=min(test.pvalue for test in tests.values()),
-        contrasts=tests,
-        critical_value=critical,
+        values=tuple(joint.estimates),
+        standard_errors=tuple(np.sqrt(np.diag(covariance))),
+        contrasts=tuple(rows),
+        differences=tuple(differences),
+        low=tuple(np.maximum(differences - half, -reach)),
+        high=tuple(np.minimum(differences + half, reach)),
+        statistics=tuple(statistics),
+        pvalues=tuple(_adjusted(z, largest, len(rows), degrees) for z in statistics.tolist()),
         level=level,
+        alternative="two-sided",
+        margin=None,
+        method="max-t",
+        target=target,
+        hypothesis=f"equal {measure.name}",
+        difference_errors=tuple(errors),
+        greater_is_better=measure.greater_is_better,
     )
 
 
@@ -325,15 +250,3 @@ def _adjusted(z: float, largest: FloatArray, n_contrasts: int, degrees: float) -
     if pvalue < 1e-4:
         return min(pvalue, n_contrasts * pvalue_of(z, "two-sided", degrees))
     return pvalue
-
-
-def _contrast_test(interval: Interval, z: float, pvalue: float, called: str) -> RankTestResult:
-    return RankTestResult(
-        statistic=z,
-        pvalue=pvalue,
-        estimate=interval.estimate,
-        alternative="two-sided",
-        method="max-t",
-        hypothesis=f"contrast of {called} is 0",
-        interval=interval,
-    )

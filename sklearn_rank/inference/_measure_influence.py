@@ -12,9 +12,16 @@ from .._validation import ravelled
 from ..metrics import Measure
 from ..metrics._shared import ClassInfluence
 from ._collections import refuse_collections
+from ._groups import Groups
 from ._two_classes import check_sample, check_two_classes
 
-__all__ = ["influence_of", "measure_influence", "refuse_unknown", "sample_influence"]
+__all__ = [
+    "influence_of",
+    "list_target",
+    "measure_influence",
+    "refuse_unknown",
+    "sample_influence",
+]
 
 
 def measure_influence(
@@ -147,3 +154,31 @@ def influence_of(measure: Measure, data: ScoredLists, *, conditional: bool) -> C
             " which conditional=False needs: pass conditional=True."
         )
     return influence
+
+
+def list_target(
+    measure: Measure, samples: Sequence[ClassInfluence], groups: Sequence[Groups | None]
+) -> str:
+    """Say what was measured, and on which items.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    samples : sequence of ClassInfluence
+        Influence of the items of each sample on it.
+    groups : sequence of Groups or None
+        Groups of the items of each.
+
+    Returns
+    -------
+    str
+        Name of the measure, and numbers of items, positives and groups of each sample.
+    """
+    texts = []
+    for one, dependent in zip(samples, groups, strict=True):
+        text = f"{one.n:.0f} items, {one.n_pos:.0f} positive"
+        if dependent is not None:
+            text += f", in {int((dependent.sizes() > 0).sum())} groups"
+        texts.append(text)
+    return f"{measure.name} on {' and on '.join(texts)}"

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-__all__ = ["ALTERNATIVES", "Alternative", "pvalue_of", "two_sided_quantile"]
+__all__ = ["ALTERNATIVES", "Alternative", "level_of_both", "pvalue_of", "two_sided_quantile"]
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 
@@ -53,6 +53,31 @@ def two_sided_quantile(level: float, degrees: float = inf) -> float:
     """
     upper = (1.0 + level) / 2.0
     return float(ndtri(upper) if isinf(degrees) else stdtrit(degrees, upper))
+
+
+def level_of_both(level: float, alternative: str) -> float:
+    """Find the level of limits on both sides that agree with a test.
+
+    Parameters
+    ----------
+    level : float
+        One less the level of the test, in (0, 1).
+    alternative : str
+        What counts as extreme.
+
+    Returns
+    -------
+    float
+        The level itself with "two-sided"; else each side has it alone.
+    """
+    if alternative == "two-sided":
+        return level
+    if level <= 0.5:
+        raise ValueError(
+            f"level={level:g} leaves no interval with alternative={alternative!r}, of which each"
+            " limit has that level: pass one above 0.5."
+        )
+    return 2.0 * level - 1.0
 
 
 def _below(statistic: float, degrees: float) -> float:

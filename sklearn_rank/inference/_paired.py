@@ -9,13 +9,19 @@ import numpy as np
 
 from .._arguments import check_choice, check_flag, check_level
 from .._typing import FloatArray
-from ..metrics import get_measure
+from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._groups import check_groups, check_groups_of_two
 from ._joint import JointEstimate, joint_influence, joint_samples, nonzero_variance
-from ._measure_influence import measure_influence, sample_influence
-from ._normal_test import ALTERNATIVES, Alternative, pvalue_of, two_sided_quantile
-from ._results import Interval, RankTestResult
+from ._measure_influence import list_target, measure_influence, sample_influence
+from ._normal_test import (
+    ALTERNATIVES,
+    Alternative,
+    level_of_both,
+    pvalue_of,
+    two_sided_quantile,
+)
+from ._results import Comparison
 from ._two_classes import refuse_grouped_collections
 
 __all__ = ["paired_rank_test", "unpaired_rank_test"]
@@ -35,7 +41,7 @@ def paired_rank_test(
     conditional: bool = True,
     groups: Any = None,
     pos_label: Any = None,
-) -> RankTestResult:
+) -> Comparison:
     """Test that a measure is the same for two scorers, on the same items.
 
     ``z = (W_a - W_b) / se``, where the variance is that of the differences of the influence
@@ -58,7 +64,8 @@ def paired_rank_test(
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Whether the first scorer is different, worse or better.
     level : float, default=0.95
-        Nominal probability of the two-sided interval for the difference, in (0, 1).
+        Nominal probability of the interval for the difference, in (0, 1); with an alternative of
+        one side, of each limit by itself.
     conditional : bool, default=True
         Whether the labels count as fixed: the target is then at their share of positives.
     groups : array-like of shape (n_samples,), default=None
@@ -70,8 +77,8 @@ def paired_rank_test(
 
     Returns
     -------
-    RankTestResult
-        The test; its estimate and interval are of the first less the second.
+    Comparison
+        The test of ``"a - b"``, the first less the second.
 
     Raises
     ------
@@ -122,7 +129,15 @@ def paired_rank_test(
     >>> from sklearn_rank.inference import paired_rank_test
     >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0]
     >>> print(paired_rank_test(y_true, [8, 7, 6, 3, 5, 4, 2, 1], [8, 2, 6, 3, 5, 4, 7, 1]))
-    p = 0.1601 (two-sided, influence): equal auc; estimate 0.3125 [-0.1235, 0.7485] (95 %)
+    auc on 8 items, 4 positive
+    hypothesis: equal auc; two-sided; influence; level 95 %
+    <BLANKLINE>
+    ranker   value  standard error
+    a       0.8750          0.1443
+    b       0.5625          0.2447
+    <BLANKLINE>
+    contrast  difference       95 % interval     p  conclusion
+    a - b        +0.3125  [-0.1235, +0.7485]  0.16  no difference shown
     """
     check_choice("alternative", alternative, ALTERNATIVES)
     level, conditional = check_level(level), check_flag("conditional", conditional)
@@ -137,7 +152,8 @@ def paired_rank_test(
     dependent = check_groups(groups, len(found[0].positive))
     joint = joint_influence(found, conditional=conditional, groups=dependent)
     degrees = inf if dependent is None else joint.spread.of(DIFFERENCE)
-    return _test(joint, degrees, alternative, level, measure.name)
+    target = list_target(measure, [found[0]], [dependent])
+    return _test(joint, degrees, alternative, level, measure, target)
 
 
 def unpaired_rank_test(
@@ -152,7 +168,7 @@ def unpaired_rank_test(
     conditional: bool = True,
     groups: Any = None,
     pos_label: Any = None,
-) -> RankTestResult:
+) -> Comparison:
     """Test that a measure has the same target for two independent samples.
 
     ``z = (W_a - W_b) / sqrt(V_a + V_b)`` with the variances by influence.
@@ -175,7 +191,8 @@ def unpaired_rank_test(
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Whether the first sample is different, worse or better.
     level : float, default=0.95
-        Nominal probability of the two-sided interval for the difference, in (0, 1).
+        Nominal probability of the interval for the difference, in (0, 1); with an alternative of
+        one side, of each limit by itself.
     conditional : bool, default=True
         Whether the labels count as fixed.
     groups : pair of array-like of shape (n_samples_a,) and (n_samples_b,), default=None
@@ -187,8 +204,8 @@ def unpaired_rank_test(
 
     Returns
     -------
-    RankTestResult
-        The test; its estimate and interval are of the first less the second.
+    Comparison
+        The test of ``"a - b"``, the first less the second.
 
     Raises
     ------
@@ -247,12 +264,18 @@ def unpaired_rank_test(
     )
     joint = joint_samples([(first, of_first), (second, of_second)], conditional=conditional)
     degrees = inf if dependent is None else joint.spread.of(DIFFERENCE)
-    return _test(joint, degrees, alternative, level, measure.name)
+    target = list_target(measure, [first, second], [of_first, of_second])
+    return _test(joint, degrees, alternative, level, measure, target)
 
 
 def _test(
-    joint: JointEstimate, degrees: float, alternative: Alternative, level: float, name: str
-) -> RankTestResult:
+    joint: JointEstimate,
+    degrees: float,
+    alternative: Alternative,
+    level: float,
+    measure: Measure,
+    target: str,
+) -> Comparison:
     difference = float(DIFFERENCE @ joint.estimates)
     variance, is_regularized = nonzero_variance(
         _variance(joint.covariance),
@@ -262,25 +285,26 @@ def _test(
         n_effective=joint.n_effective,
     )
     error, length = float(np.sqrt(variance)), joint.length
-    method = "influence, added items" if is_regularized else "influence"
-    half = two_sided_quantile(level, degrees) * error
-    interval = Interval(
-        estimate=difference,
-        low=max(difference - half, -length),
-        high=min(difference + half, length),
+    half = two_sided_quantile(level_of_both(level, alternative), degrees) * error
+    return Comparison(
+        measure=measure.name,
+        names=("a", "b"),
+        values=tuple(joint.estimates),
+        standard_errors=tuple(np.sqrt(np.diag(joint.covariance))),
+        contrasts=("a - b",),
+        differences=(difference,),
+        low=(max(difference - half, -length),),
+        high=(min(difference + half, length),),
+        statistics=(difference / error,),
+        pvalues=(pvalue_of(difference / error, alternative, degrees),),
         level=level,
-        method=method,
-        target=f"difference of {name}",
-        standard_error=error,
-    )
-    return RankTestResult(
-        statistic=difference / error,
-        pvalue=pvalue_of(difference / error, alternative, degrees),
-        estimate=difference,
         alternative=alternative,
-        method=method,
-        hypothesis=f"equal {name}",
-        interval=interval,
+        margin=None,
+        method="influence, added items" if is_regularized else "influence",
+        target=target,
+        hypothesis=f"equal {measure.name}",
+        difference_errors=(error,),
+        greater_is_better=measure.greater_is_better,
     )
 
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
 from .._arguments import check_generator
-from .._printed import Printed
+from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
-from ._holm import holm_adjust
-from ._query_samples import ComparisonOptions, sample_test
-from ._query_values import query_differences, query_values_of
-from ._results import RankTestResult
+from ._query_samples import ComparisonOptions, compared_samples
+from ._query_values import query_values_of
+from ._results import Comparison
 from ._systems import named_scores
 
-__all__ = ["SystemComparison", "paired_query_test", "paired_query_tests"]
+__all__ = ["paired_query_test", "paired_query_tests"]
 
 
 def paired_query_test(
@@ -34,7 +31,7 @@ def paired_query_test(
     level: float = 0.95,
     n_resamples: int = 10_000,
     random_state: Any = None,
-) -> RankTestResult:
+) -> Comparison:
     """Test whether one system is better than another on the same queries.
 
     The sample is ``d_q``, the measure of system a less that of system b on query q; the estimate
@@ -69,7 +66,8 @@ def paired_query_test(
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Whether a differs from b, is smaller, or is larger.
     level : float, default=0.95
-        Coverage of the two-sided interval for the mean difference, in (0, 1).
+        Coverage of the interval for the mean difference, in (0, 1); with an alternative of one
+        side, of each limit by itself.
     n_resamples : int, default=10000
         Random exchanges, at least 99. With no more than that many possible ones, as for 13
         queries, each is taken once and the test is exact.
@@ -78,9 +76,9 @@ def paired_query_test(
 
     Returns
     -------
-    RankTestResult
-        P-value, mean difference and its interval. The statistic is the mean difference, Student's
-        t, or the sum of signed ranks of :func:`scipy.stats.wilcoxon`.
+    Comparison
+        The test of ``"a - b"``: p-value, mean difference and its interval. The statistic is the
+        mean difference, Student's t, or the sum of signed ranks of :func:`scipy.stats.wilcoxon`.
 
     Raises
     ------
@@ -156,7 +154,7 @@ def paired_query_test(
     True
     """
     options = ComparisonOptions(method, alternative, level, n_resamples)
-    rng = check_generator(random_state)
+    rng, measure = check_generator(random_state), get_measure(measure)
     samples = query_values_of(
         measure,
         y_true,
@@ -166,80 +164,7 @@ def paired_query_test(
         groups=groups,
         pos_label=pos_label,
     )
-    return sample_test(query_differences(samples["a"], samples["b"]), options, rng)
-
-
-@dataclass(frozen=True, repr=False)
-class SystemComparison(Printed):
-    """Paired tests between several systems, with adjusted p-values; prints as tables.
-
-    Parameters
-    ----------
-    measure : str, Measure, ScoreGeneratingFunction or callable
-        A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
-        your own by :func:`sklearn_rank.metrics.make_measure`.
-    n_queries : int
-        Queries that have a value.
-    means : dict of str to float
-        Mean over the queries of each system.
-    pairs : tuple of (str, str)
-        Systems of each comparison; the difference is the first less the second.
-    results : tuple of RankTestResult
-        Test of each comparison, its p-value and interval for this one alone.
-    adjusted_pvalues : tuple of float
-        P-values adjusted for the number of comparisons by Holm's method.
-
-    See Also
-    --------
-    paired_query_tests : Makes it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank.inference import paired_query_tests
-    >>> rng = np.random.default_rng(0)
-    >>> qid = np.repeat(np.arange(40), 8)
-    >>> y = rng.integers(0, 2, size=320)
-    >>> scores = {"sharp": y + rng.normal(size=320), "blunt": y + 4 * rng.normal(size=320)}
-    >>> result = paired_query_tests("ndcg@5", y, scores, qid=qid, method="t")
-    >>> result.pairs
-    (('sharp', 'blunt'),)
-    """
-
-    measure: str
-    n_queries: int
-    means: dict[str, float]
-    pairs: tuple[tuple[str, str], ...]
-    results: tuple[RankTestResult, ...]
-    adjusted_pvalues: tuple[float, ...]
-
-    def __str__(self) -> str:
-        first = self.results[0]
-        intervals = [result.interval for result in self.results if result.interval is not None]
-        level = f"{100 * intervals[0].level:.4g} % interval" if intervals else "interval"
-        means = [("system", "mean")]
-        for name, mean in sorted(self.means.items(), key=lambda item: -item[1]):
-            means.append((name, f"{mean:.4f}"))
-        tests = [("comparison", "difference", level, "p", "adjusted p")]
-        rows = zip(self.pairs, self.results, self.adjusted_pvalues, strict=True)
-        for (a, b), result, adjusted in rows:
-            limits = ""
-            if result.interval is not None:
-                limits = f"[{result.interval.low:+.4f}, {result.interval.high:+.4f}]"
-            tests.append(
-                (
-                    f"{a} - {b}",
-                    f"{result.estimate:+.4f}",
-                    limits,
-                    f"{result.pvalue:.4g}",
-                    f"{adjusted:.4g}",
-                )
-            )
-        title = (
-            f"{self.measure} over {self.n_queries} queries; {first.method} ({first.alternative}),"
-            f" p adjusted by Holm for {len(self.pairs)}, intervals not adjusted"
-        )
-        return "\n".join([title, "", *_aligned(means), "", *_aligned(tests)])
+    return compared_samples(samples, [("a", "b")], options, rng, measure)
 
 
 def paired_query_tests(
@@ -257,7 +182,7 @@ def paired_query_tests(
     level: float = 0.95,
     n_resamples: int = 10_000,
     random_state: Any = None,
-) -> SystemComparison:
+) -> Comparison:
     """Compare several systems on the same queries, with p-values adjusted by Holm's method.
 
     Each comparison is a :func:`paired_query_test`; the adjusted p-values bound the probability
@@ -293,7 +218,7 @@ def paired_query_tests(
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Whether the first of a pair differs from the second, is smaller, or is larger.
     level : float, default=0.95
-        Coverage, in (0, 1), of the interval of each comparison alone.
+        Coverage, in (0, 1), of the intervals of all comparisons together, by Bonferroni's method.
     n_resamples : int, default=10000
         Random exchanges of each comparison, at least 99. No two-sided p-value is below
         ``2 / (n_resamples + 1)``, and adjusted ones are larger still.
@@ -302,8 +227,8 @@ def paired_query_tests(
 
     Returns
     -------
-    SystemComparison
-        Means, tests and adjusted p-values; print it for tables.
+    Comparison
+        Means, differences with their intervals, and adjusted p-values.
 
     Raises
     ------
@@ -341,22 +266,23 @@ def paired_query_tests(
     >>> grade = rng.integers(0, 3, size=1000)
     >>> scores = {name: grade + s * rng.normal(size=1000) for name, s in zip("abc", (1, 1, 2))}
     >>> print(paired_query_tests("ndcg@5", grade, scores, qid=qid, baseline="c", method="t"))
-    ndcg@5 over 100 queries; t (two-sided), p adjusted by Holm for 2, intervals not adjusted
+    mean ndcg@5 over 100 queries
+    hypothesis: equal mean ndcg@5; two-sided; t, Holm; level 95 %; adjusted for 2 contrasts
     <BLANKLINE>
-    system    mean
-    a       0.8687
-    b       0.8502
-    c       0.7107
+    ranker   value  standard error
+    a       0.8687          0.0125
+    b       0.8502          0.0135
+    c       0.7107          0.0176
     <BLANKLINE>
-    comparison  difference       95 % interval          p  adjusted p
-    a - c          +0.1580  [+0.1140, +0.2020]  1.665e-10   3.331e-10
-    b - c          +0.1395  [+0.0993, +0.1797]  5.365e-10   5.365e-10
+    contrast  difference       95 % interval         p  conclusion
+    a - c        +0.1580  [+0.1076, +0.2084]  3.33e-10  a better
+    b - c        +0.1395  [+0.0934, +0.1856]  5.37e-10  b better
     """
     options = ComparisonOptions(method, alternative, level, n_resamples)
     scores = named_scores(scores, name="scores")
     if baseline is not None and baseline not in scores:
         raise ValueError(f"baseline={baseline!r} is none of the systems {list(scores)}.")
-    rng = check_generator(random_state)
+    rng, measure = check_generator(random_state), get_measure(measure)
     samples = query_values_of(
         measure,
         y_true,
@@ -370,28 +296,4 @@ def paired_query_tests(
         pairs = tuple(combinations(samples, 2))
     else:
         pairs = tuple((name, baseline) for name in samples if name != baseline)
-    results = tuple(
-        sample_test(query_differences(samples[a], samples[b]), options, rng) for a, b in pairs
-    )
-    adjusted = holm_adjust([result.pvalue for result in results])
-    one = next(iter(samples.values()))
-    return SystemComparison(
-        measure=one.measure,
-        n_queries=len(one.values),
-        means={name: float(sample.values.mean()) for name, sample in samples.items()},
-        pairs=pairs,
-        results=results,
-        adjusted_pvalues=tuple(adjusted.tolist()),
-    )
-
-
-def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Rows of text, the first column set left and the others right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.rjust(width) if i else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
+    return compared_samples(samples, pairs, options, rng, measure)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import nan
 
 import numpy as np
 from scipy.stats import rankdata, wilcoxon
@@ -10,20 +12,35 @@ from scipy.stats import rankdata, wilcoxon
 from .._arguments import check_choice, check_level, check_resamples
 from .._typing import FloatArray
 from .._warn import warn
+from ..metrics import Measure
 from ._groups import Groups
-from ._normal_test import ALTERNATIVES, Alternative, pvalue_of, two_sided_quantile
-from ._query_values import ROUNDING, QueryValues
+from ._holm import holm_adjust
+from ._normal_test import (
+    ALTERNATIVES,
+    Alternative,
+    level_of_both,
+    pvalue_of,
+    two_sided_quantile,
+)
+from ._query_values import ROUNDING, QueryValues, query_differences
 from ._resampling import bca_levels, flipped_subsets, resampled_means
-from ._results import Interval, RankTestResult
+from ._results import Comparison, Interval
 from ._shares import are_differences_of_shares, are_shares, difference_limits, share_limits
 
-__all__ = ["ComparisonOptions", "IntervalOptions", "sample_interval", "sample_test"]
+__all__ = [
+    "ComparisonOptions",
+    "IntervalOptions",
+    "SampleTest",
+    "compared_samples",
+    "sample_interval",
+    "sample_test",
+]
 
 _INTERVALS = ("auto", "t", "bootstrap", "bca")
 _TESTS = {
-    "randomization": "the two systems are exchangeable within each query",
-    "t": "the mean difference over queries is 0",
-    "wilcoxon": "the differences are symmetric about 0",
+    "randomization": "{} exchangeable within each query",
+    "t": "equal mean {}",
+    "wilcoxon": "differences of {} symmetric about 0",
 }
 
 
@@ -67,7 +84,8 @@ class ComparisonOptions:
     alternative : {"two-sided", "less", "greater"}
         What counts as extreme.
     level : float
-        Nominal coverage of the interval, in (0, 1).
+        Nominal coverage of the interval, in (0, 1); with an alternative of one side, of each
+        limit by itself.
     n_resamples : int
         Random exchanges.
     """
@@ -81,7 +99,30 @@ class ComparisonOptions:
         check_choice("method", self.method, tuple(_TESTS))
         check_choice("alternative", self.alternative, ALTERNATIVES)
         check_level(self.level)
+        level_of_both(self.level, self.alternative)
         check_resamples(self.n_resamples)
+
+
+@dataclass(frozen=True)
+class SampleTest:
+    """Outcome of the test of a sample of differences.
+
+    Parameters
+    ----------
+    statistic : float
+        Test statistic.
+    pvalue : float
+        Its p-value.
+    method : str
+        How it was found.
+    interval : Interval
+        Interval for the mean difference.
+    """
+
+    statistic: float
+    pvalue: float
+    method: str
+    interval: Interval
 
 
 def sample_interval(
@@ -122,7 +163,7 @@ def sample_interval(
 
 def sample_test(
     sample: QueryValues, options: ComparisonOptions, rng: np.random.Generator
-) -> RankTestResult:
+) -> SampleTest:
     """Test a sample of differences of queries.
 
     Parameters
@@ -136,10 +177,11 @@ def sample_test(
 
     Returns
     -------
-    RankTestResult
+    SampleTest
         P-value, mean difference and its interval.
     """
-    values, level, alternative = sample.values, options.level, options.alternative
+    values, alternative = sample.values, options.alternative
+    level = level_of_both(options.level, alternative)
     target = f"mean {sample.measure} over queries"
     estimate = float(values.mean())
     interval = None
@@ -172,14 +214,67 @@ def sample_test(
             interval = _t_interval(sample, level, target)
         else:
             interval = _interval(sample, difference_limits(sample, level), level, "tango", target)
-    return RankTestResult(
-        statistic=float(statistic),
-        pvalue=float(pvalue),
-        estimate=estimate,
-        alternative=alternative,
-        method=method,
-        hypothesis=_TESTS[options.method],
-        interval=interval,
+    return SampleTest(float(statistic), float(pvalue), method, interval)
+
+
+def compared_samples(
+    samples: Mapping[str, QueryValues],
+    pairs: Sequence[tuple[str, str]],
+    options: ComparisonOptions,
+    rng: np.random.Generator,
+    measure: Measure,
+) -> Comparison:
+    """Test differences of several systems on the same queries, adjusted for their number.
+
+    Parameters
+    ----------
+    samples : mapping of str to QueryValues
+        Values of each system.
+    pairs : sequence of (str, str)
+        Systems of each contrast, the first less the second.
+    options : ComparisonOptions
+        How to test.
+    rng : numpy.random.Generator
+        Source of the exchanges.
+    measure : Measure
+        The measure.
+
+    Returns
+    -------
+    Comparison
+        P-values by Holm's method, and Bonferroni's intervals.
+    """
+    each = replace(options, level=1.0 - (1.0 - options.level) / len(pairs))
+    tests = [sample_test(query_differences(samples[a], samples[b]), each, rng) for a, b in pairs]
+    methods = dict.fromkeys(
+        test.method
+        if test.interval.method in test.method
+        else f"{test.method}, {test.interval.method} limits"
+        for test in tests
+    )
+    ones = [test.interval for test in tests]
+    by_holm = ", Holm" if len(pairs) > 1 else ""
+    return Comparison(
+        measure=measure.name,
+        names=tuple(samples),
+        values=tuple(float(one.values.mean()) for one in samples.values()),
+        standard_errors=tuple(one.standard_error for one in samples.values()),
+        contrasts=tuple(f"{a} - {b}" for a, b in pairs),
+        differences=tuple(one.estimate for one in ones),
+        low=tuple(one.low for one in ones),
+        high=tuple(one.high for one in ones),
+        statistics=tuple(test.statistic for test in tests),
+        pvalues=tuple(holm_adjust([test.pvalue for test in tests])),
+        level=options.level,
+        alternative=options.alternative,
+        margin=None,
+        method=" / ".join(methods) + by_holm,
+        target=f"mean {measure.name} over {next(iter(samples.values())).counted}",
+        hypothesis=_TESTS[options.method].format(measure.name),
+        difference_errors=tuple(
+            nan if one.standard_error is None else one.standard_error for one in ones
+        ),
+        greater_is_better=measure.greater_is_better,
     )
 
 

@@ -1,12 +1,20 @@
-"""What an interval and a test give back."""
+"""What an interval and a comparison give back."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from math import isnan, nan
+from typing import Any
 
-from .._printed import Printed
+from .._optional import import_pandas
+from .._printed import Printed, html_table
 
-__all__ = ["Interval", "RankTestResult"]
+__all__ = ["Comparison", "Interval"]
+
+# Contrasts that are printed; the others are in the data frame.
+PRINTED = 40
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,49 +69,316 @@ class Interval(Printed):
 
 
 @dataclass(frozen=True, repr=False)
-class RankTestResult(Printed):
-    """Outcome of a test.
+class Comparison(Printed):
+    """Outcome of a comparison of rankers: their values, and what is known of the differences.
+
+    A contrast is the difference of two rankers, ``"a - b"``, or another combination of their
+    values. All intervals hold together with the probability ``level``, and the p-values are
+    adjusted for the number of contrasts.
 
     Parameters
     ----------
-    statistic : float
-        Test statistic.
-    pvalue : float
-        Probability, under the hypothesis, of a statistic at least as extreme.
-    estimate : float
-        Estimate of what the hypothesis says is 0, as the difference of two measures.
-    alternative : {"two-sided", "less", "greater"}
-        What counts as extreme.
+    measure : str
+        Name of the measure.
+    names : tuple of str
+        The rankers.
+    values : tuple of float
+        Value of each ranker.
+    standard_errors : tuple of float
+        Standard error of each value; NaN where the method has none.
+    contrasts : tuple of str
+        The contrasts by name.
+    differences : tuple of float
+        Estimate of each.
+    low : tuple of float
+        Lower limit of each; NaN where the method has none.
+    high : tuple of float
+        Upper limit of each; NaN where the method has none.
+    statistics : tuple of float
+        Test statistic of each.
+    pvalues : tuple of float
+        P-value of each, adjusted for the number of contrasts.
+    level : float
+        Probability, in (0, 1), with which all limits hold. With an alternative of one side, or
+        "equivalent", that of each side by itself, so that an interval agrees with its test: both
+        sides then hold with the probability ``interval_level``, ``2 level - 1``.
+    alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}
+        What is to be shown of each contrast.
+    margin : float or None
+        Largest difference that does not matter, in units of the measure; None is none.
     method : str
-        How the p-value was found.
+        How p-values and limits were found.
+    target : str
+        What was measured, and on what, as ``"mean ndcg@10 over 100 queries"``.
     hypothesis : str
-        The hypothesis in words.
-    interval : Interval or None, default=None
-        Interval for what is estimated, where the method has one.
+        What a small p-value speaks against.
+    difference_errors : tuple of float, default=()
+        Standard error of each difference; NaN, or empty, where the method has none.
+    greater_is_better : bool, default=True
+        Whether more of the measure is better.
+
+    See Also
+    --------
+    Interval : The value of one ranker.
+
+    Notes
+    -----
+    ``found["a - b"]`` is the comparison of that contrast alone, still adjusted for the number of
+    all. One of a single contrast has ``estimate``, ``statistic`` and ``interval``.
 
     Examples
     --------
-    >>> from sklearn_rank.inference import RankTestResult
-    >>> print(RankTestResult(2.1, 0.0357, 0.04, "two-sided", "normal", "the AUCs are equal"))
-    p = 0.0357 (two-sided, normal): the AUCs are equal; estimate 0.0400
+    >>> from sklearn_rank.inference import Comparison
+    >>> found = Comparison(
+    ...     measure="auc", names=("new", "old"), values=(0.84, 0.8), standard_errors=(0.02, 0.03),
+    ...     contrasts=("new - old",), differences=(0.04,), low=(0.0027,), high=(0.0773,),
+    ...     statistics=(2.1,), pvalues=(0.0357,), level=0.95, alternative="two-sided",
+    ...     margin=None, method="influence", target="auc on 400 items, 80 positive",
+    ...     hypothesis="equal auc")
+    >>> print(found)
+    auc on 400 items, 80 positive
+    hypothesis: equal auc; two-sided; influence; level 95 %
+    <BLANKLINE>
+    ranker   value  standard error
+    new     0.8400          0.0200
+    old     0.8000          0.0300
+    <BLANKLINE>
+    contrast   difference       95 % interval       p  conclusion
+    new - old     +0.0400  [+0.0027, +0.0773]  0.0357  new better
+    >>> found.interval.low
+    0.0027
     """
 
-    statistic: float
-    pvalue: float
-    estimate: float
+    measure: str
+    names: tuple[str, ...]
+    values: tuple[float, ...]
+    standard_errors: tuple[float, ...]
+    contrasts: tuple[str, ...]
+    differences: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    statistics: tuple[float, ...]
+    pvalues: tuple[float, ...]
+    level: float
     alternative: str
+    margin: float | None
     method: str
+    target: str
     hypothesis: str
-    interval: Interval | None = None
+    difference_errors: tuple[float, ...] = ()
+    greater_is_better: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.difference_errors:
+            object.__setattr__(self, "difference_errors", (nan,) * len(self.contrasts))
+        lengths = {len(self.values), len(self.standard_errors), len(self.names)}
+        of_contrasts = {len(getattr(self, name)) for name in _OF_CONTRASTS}
+        if len(lengths) > 1 or of_contrasts != {len(self.contrasts)} or not self.contrasts:
+            raise ValueError(
+                f"A comparison of {len(self.names)} rankers by {len(self.contrasts)} contrasts"
+                " must have a value and a standard error for each ranker, and one entry for each"
+                f" contrast, of which there is at least one, in {', '.join(_OF_CONTRASTS)}."
+            )
+
+    def __len__(self) -> int:
+        return len(self.contrasts)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.contrasts)
+
+    def __contains__(self, contrast: object) -> bool:
+        return contrast in self.contrasts
+
+    def __getitem__(self, contrast: str) -> Comparison:
+        if contrast not in self.contrasts:
+            raise KeyError(f"{contrast!r} is none of the contrasts: {self._listed()}.")
+        if len(self) == 1:
+            return self
+        at = self.contrasts.index(contrast)
+        pair = self._pair(contrast)
+        kept = [i for i, name in enumerate(self.names) if pair is None or name in pair]
+        changed: dict[str, Any] = {
+            "contrasts": (contrast,),
+            "method": f"{self.method}, one of {len(self)} contrasts",
+        }
+        changed |= {name: tuple(getattr(self, name)[i] for i in kept) for name in _OF_RANKERS}
+        changed |= {name: (getattr(self, name)[at],) for name in _OF_CONTRASTS}
+        return replace(self, **changed)
+
+    @property
+    def pvalue(self) -> float:
+        """The least p-value, which is that of the hypothesis of all contrasts together."""
+        return min(self.pvalues)
+
+    @property
+    def estimate(self) -> float:
+        """Estimate of the only contrast."""
+        return self._only("estimate", self.differences)
+
+    @property
+    def statistic(self) -> float:
+        """Test statistic of the only contrast."""
+        return self._only("statistic", self.statistics)
+
+    @property
+    def interval(self) -> Interval:
+        """Interval for the only contrast."""
+        error = self._only("interval", self.difference_errors)
+        if isnan(self.low[0]) or isnan(self.high[0]):
+            raise ValueError(
+                f"The method {self.method!r} has no interval, and its limits are NaN: use"
+                " compare, or another method of it, for one."
+            )
+        return Interval(
+            estimate=self.differences[0],
+            low=self.low[0],
+            high=self.high[0],
+            level=self.interval_level,
+            method=self.method,
+            target=f"difference of {self.target}",
+            standard_error=None if isnan(error) else error,
+        )
+
+    @property
+    def interval_level(self) -> float:
+        """Probability with which the limits on both sides hold."""
+        return self.level if self.alternative == "two-sided" else 2.0 * self.level - 1.0
+
+    @property
+    def conclusions(self) -> tuple[str, ...]:
+        """What is shown at the level, for each contrast in words."""
+        return tuple(self._conclusion(i) for i in range(len(self)))
+
+    def to_frame(self) -> Any:
+        """Return a data frame of pandas with one row for each contrast.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Its index is the contrasts; its columns are difference, standard_error, low, high,
+            statistic, pvalue and conclusion.
+        """
+        pandas = import_pandas("to_frame", "read the fields of the comparison")
+        columns = {
+            "difference": self.differences,
+            "standard_error": self.difference_errors,
+            "low": self.low,
+            "high": self.high,
+            "statistic": self.statistics,
+            "pvalue": self.pvalues,
+            "conclusion": self.conclusions,
+        }
+        return pandas.DataFrame(columns, index=pandas.Index(self.contrasts, name="contrast"))
 
     def __str__(self) -> str:
-        text = (
-            f"p = {self.pvalue:.4g} ({self.alternative}, {self.method}): {self.hypothesis};"
-            f" estimate {self.estimate:.4f}"
-        )
-        if self.interval is not None:
-            text += (
-                f" [{self.interval.low:.4f}, {self.interval.high:.4f}]"
-                f" ({100 * self.interval.level:.4g} %)"
+        rankers, contrasts, more = self._tables()
+        lines = [*self._title(), "", *_aligned(rankers), "", *_aligned(contrasts)]
+        return "\n".join(lines + ([more] if more else []))
+
+    def _repr_html_(self) -> str:
+        rankers, contrasts, more = self._tables()
+        first, *values = rankers
+        second, *rows = contrasts
+        tail = f"<p>{escape(more)}</p>" if more else ""
+        titled = html_table("\n".join(self._title()), first, values)
+        return f"{titled}{html_table('', second, rows)}{tail}"
+
+    def _title(self) -> list[str]:
+        margin = "" if self.margin is None else f" by margin {self.margin:g}"
+        adjusted = f"; adjusted for {len(self)} contrasts" if len(self) > 1 else ""
+        return [
+            self.target,
+            f"hypothesis: {self.hypothesis}; {self.alternative}{margin}; {self.method};"
+            f" level {100 * self.level:.4g} %{adjusted}",
+        ]
+
+    def _tables(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], str]:
+        """Rows of the rankers and of the contrasts, and how many contrasts are left out."""
+        rankers: list[tuple[str, ...]] = [("ranker", "value", "standard error")]
+        for name, value, error in zip(self.names, self.values, self.standard_errors, strict=True):
+            rankers.append((name, f"{value:.4f}", "" if isnan(error) else f"{error:.4f}"))
+        limits = f"{100 * self.interval_level:.4g} % interval"
+        shown: list[tuple[str, ...]] = [("contrast", "difference", limits, "p", "conclusion")]
+        for i in range(min(len(self), PRINTED)):
+            low, high = self.low[i], self.high[i]
+            shown.append(
+                (
+                    self.contrasts[i],
+                    f"{self.differences[i]:+.4f}",
+                    "" if isnan(low) or isnan(high) else f"[{low:+.4f}, {high:+.4f}]",
+                    f"{self.pvalues[i]:.3g}",
+                    self._conclusion(i),
+                )
             )
-        return text
+        left_out = len(self) - PRINTED
+        more = f"and {left_out} contrasts more, all in to_frame()" if left_out > 0 else ""
+        return _without_empty(rankers), _without_empty(shown), more
+
+    def _conclusion(self, i: int) -> str:
+        sign = 1.0 if self.greater_is_better else -1.0
+        gain, found = sign * self.differences[i], self.pvalues[i] <= 1.0 - self.level
+        pair = self._pair(self.contrasts[i])
+        if self.alternative == "equivalent":
+            return f"equal within {self.margin:g}: {_shown(found)}"
+        if self.alternative == "non-inferior":
+            worst = self.low[i] if self.greater_is_better else -self.high[i]
+            first = "" if pair is None else f"{pair[0]} "
+            return (
+                f"{first}not worse by {self.margin:g} or more: {_shown(found)};"
+                f" better: {_shown(worst > 0.0)}"
+            )
+        if not found:
+            return "no difference shown"
+        if pair is None:
+            return "above 0" if self.differences[i] > 0.0 else "below 0"
+        return f"{pair[0] if gain > 0.0 else pair[1]} better"
+
+    def _pair(self, contrast: str) -> tuple[str, str] | None:
+        """The two rankers of a contrast, the first less the second."""
+        for name in self.names:
+            second = contrast.removeprefix(f"{name} - ")
+            if second != contrast and second in self.names:
+                return name, second
+        return None
+
+    def _only(self, name: str, values: tuple[float, ...]) -> float:
+        if len(self) > 1:
+            raise ValueError(
+                f"{name} is that of one contrast, but there are {len(self)}: name one, as in"
+                f" found[{self.contrasts[0]!r}].{name}; they are {self._listed()}."
+            )
+        return values[0]
+
+    def _listed(self) -> str:
+        some = ", ".join(repr(one) for one in self.contrasts[:6])
+        return some if len(self) <= 6 else f"{some} and {len(self) - 6} more"
+
+
+# Fields with one entry a ranker, and a contrast.
+_OF_RANKERS = ("names", "values", "standard_errors")
+_OF_CONTRASTS = ("differences", "low", "high", "statistics", "pvalues", "difference_errors")
+
+
+def _shown(found: bool) -> str:
+    return "shown" if found else "not shown"
+
+
+def _without_empty(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Leave out columns that have a title only."""
+    kept = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
+    return [tuple(row[i] for i in kept) for row in rows]
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Rows of text: words on the left, numbers on the right."""
+    columns = list(zip(*rows, strict=True))
+    left = [i == 0 or column[0] == "conclusion" for i, column in enumerate(columns)]
+    widths = [max(len(cell) for cell in column) for column in columns]
+    return [
+        "  ".join(
+            cell.ljust(width) if on_left else cell.rjust(width)
+            for cell, width, on_left in zip(row, widths, left, strict=True)
+        ).rstrip()
+        for row in rows
+    ]

@@ -15,7 +15,12 @@ from ._joint import (
 from ._list_interval import list_interval
 from ._max_t import correlation_root, covariance_root, normal_draws
 from ._normal_test import two_sided_quantile
-from ._query_samples import ComparisonOptions, IntervalOptions, sample_interval, sample_test
+from ._query_samples import (
+    ComparisonOptions,
+    IntervalOptions,
+    compared_samples,
+    sample_interval,
+)
 from ._query_values import QueryValues, query_differences, query_values_of
 from ._rank_dkw import dkw_lower_limits
 from ._systems import named_scores
@@ -31,6 +36,7 @@ __all__ = [
     "auc_score_limits",
     "check_groups",
     "check_two_classes",
+    "compared_samples",
     "correlation_root",
     "covariance_root",
     "design_effect",
@@ -48,7 +54,6 @@ __all__ = [
     "safe_limits",
     "sample_interval",
     "sample_moments",
-    "sample_test",
     "two_sided_quantile",
     "unseen_effect",
 ]

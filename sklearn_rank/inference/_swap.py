@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
-from .._arguments import check_choice, check_generator, check_resamples
+from .._arguments import check_choice, check_generator, check_level, check_resamples
 from .._typing import BoolArray, FloatArray, IntArray
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._collections import refuse_collections
 from ._groups import check_groups
-from ._measure_influence import measure_influence
+from ._measure_influence import list_target, measure_influence
 from ._normal_test import ALTERNATIVES, Alternative
-from ._results import RankTestResult
+from ._results import Comparison
 from ._two_classes import check_two_classes
 
 __all__ = ["paired_swap_test"]
@@ -31,11 +32,12 @@ def paired_swap_test(
     *,
     measure: MeasureLike = "auc",
     alternative: Alternative = "two-sided",
+    level: float = 0.95,
     groups: Any = None,
     n_resamples: int = 999,
     random_state: Any = None,
     pos_label: Any = None,
-) -> RankTestResult:
+) -> Comparison:
     """Test by permutation that two scorers rank alike, on the same items.
 
     The scores become ranks, the ranks of an item by the two scorers change places or not, with
@@ -55,6 +57,8 @@ def paired_swap_test(
         takes it.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Whether the first scorer is different, worse or better.
+    level : float, default=0.95
+        One less the p-value from which on a difference counts as shown, in (0, 1).
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item, all of which change places together;
         None is independent items: rows that depend on each other then reject too often.
@@ -67,9 +71,8 @@ def paired_swap_test(
 
     Returns
     -------
-    RankTestResult
-        The test, without an interval; its estimate is the measure of the first less that of the
-        second.
+    Comparison
+        The test of ``"a - b"``, the first less the second, without an interval.
 
     Raises
     ------
@@ -108,10 +111,19 @@ def paired_swap_test(
     >>> found = paired_swap_test(y_true, [8, 7, 6, 3, 5, 4, 2, 1], [8, 2, 6, 3, 5, 4, 7, 1],
     ...                          random_state=0)
     >>> print(found)
-    p = 0.497 (two-sided, swaps): equal auc; estimate 0.3125
+    auc on 8 items, 4 positive
+    hypothesis: equal auc; two-sided; swaps; level 95 %
+    <BLANKLINE>
+    ranker   value  standard error
+    a       0.8750          0.1443
+    b       0.5625          0.2447
+    <BLANKLINE>
+    contrast  difference      p  conclusion
+    a - b        +0.3125  0.497  no difference shown
     """
     check_choice("alternative", alternative, ALTERNATIVES)
-    n_resamples, rng = check_resamples(n_resamples), check_generator(random_state)
+    level, n_resamples = check_level(level), check_resamples(n_resamples)
+    rng = check_generator(random_state)
     measure = get_measure(measure)
     refuse_collections(
         "scores are exchanged row by row",
@@ -130,13 +142,25 @@ def paired_swap_test(
     for i in range(n_resamples):
         swapped = rng.random(unit.max() + 1)[unit] < 0.5
         drawn[i] = _studentised(measure, positive, np.where(swapped, ranks[::-1], ranks), unit)[0]
-    return RankTestResult(
-        statistic=observed,
-        pvalue=_pvalue(observed, drawn, alternative),
-        estimate=difference,
+    found = measure_influence(measure, positive, [*ranks], conditional=True, pos_label=None)
+    return Comparison(
+        measure=measure.name,
+        names=("a", "b"),
+        values=tuple(one.estimate for one in found),
+        standard_errors=tuple(float(np.sqrt(one.variance())) for one in found),
+        contrasts=("a - b",),
+        differences=(difference,),
+        low=(nan,),
+        high=(nan,),
+        statistics=(observed,),
+        pvalues=(_pvalue(observed, drawn, alternative),),
+        level=level,
         alternative=alternative,
+        margin=None,
         method="swaps",
+        target=list_target(measure, found[:1], [dependent]),
         hypothesis=f"equal {measure.name}",
+        greater_is_better=measure.greater_is_better,
     )
 
 

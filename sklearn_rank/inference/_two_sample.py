@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from math import comb, inf
-from typing import Any, Literal
+from math import comb, inf, nan
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._arguments import check_choice, check_generator, check_resamples
+from .._arguments import check_choice, check_generator, check_level, check_resamples
 from .._blocks import tied_blocks
 from .._typing import FloatArray, IntArray
 from .._validation import check_scores
-from ..metrics._shared import Phi, as_score_generating
+from ..metrics._shared import Phi, ScoreGeneratingFunction, as_score_generating
 from ._collections import refuse_collections
 from ._groups import (
     GroupPart,
@@ -21,7 +21,7 @@ from ._groups import (
     robust_sums,
 )
 from ._normal_test import ALTERNATIVES, Alternative, pvalue_of
-from ._results import RankTestResult
+from ._results import Comparison
 
 __all__ = ["two_sample_rank_test"]
 
@@ -39,6 +39,16 @@ MANY = 50
 ENTRIES = 2**20
 
 
+class _Asked(NamedTuple):
+    """What was asked: phi, the alternative, the level; sizes, and values of W and its mean."""
+
+    phi: ScoreGeneratingFunction
+    alternative: Alternative
+    level: float
+    sizes: tuple[int, int]
+    values: tuple[float, float]
+
+
 def two_sample_rank_test(
     scores_pos: Any,
     scores_neg: Any,
@@ -46,10 +56,11 @@ def two_sample_rank_test(
     phi: Phi = "wilcoxon",
     method: Literal["auto", "exact", "permutation", "normal"] = "auto",
     alternative: Alternative = "two-sided",
+    level: float = 0.95,
     n_resamples: int = 9999,
     random_state: Any = None,
     groups: Any = None,
-) -> RankTestResult:
+) -> Comparison:
     """Test that two samples of scores have the same distribution, by a linear rank statistic.
 
     ``W = sum over the first sample of a(R)`` where a(R) = phi(R / (n + 1)), R the rank among all
@@ -71,6 +82,8 @@ def two_sample_rank_test(
         scores, else permutation.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Whether the first sample tends to be different, lower or higher.
+    level : float, default=0.95
+        One less the p-value from which on a difference counts as shown, in (0, 1).
     n_resamples : int, default=9999
         Number of random choices of "permutation", at least 99.
     random_state : int, Generator, RandomState or None, default=None
@@ -82,10 +95,10 @@ def two_sample_rank_test(
 
     Returns
     -------
-    RankTestResult
-        The test; its statistic is W, or its standardised value if normal, its estimate the
-        value of W between worst and best order, in [0, 1], less that of its mean (with Wilcoxon's
-        phi, AUC - 1/2), and its method the one that was used.
+    Comparison
+        The test, without an interval, of the value of W between worst and best order, in [0, 1],
+        less that of its mean (with Wilcoxon's phi, AUC - 1/2). Its statistic is W, or its
+        standardised value if normal, and its method the one that was used.
 
     Raises
     ------
@@ -124,7 +137,15 @@ def two_sample_rank_test(
     >>> from sklearn_rank.inference import two_sample_rank_test
     >>> from sklearn_rank.metrics import Exponential
     >>> print(two_sample_rank_test([7, 6, 5], [4, 3, 2, 1], alternative="greater"))
-    p = 0.02857 (greater, exact): equal distributions; estimate 0.5000
+    statistic of Wilcoxon() of samples of 3 and 4 scores
+    hypothesis: equal distributions; greater; exact; level 95 %
+    <BLANKLINE>
+    ranker                value
+    first sample         1.0000
+    equal distributions  0.5000
+    <BLANKLINE>
+    contrast                            difference       p  conclusion
+    first sample - equal distributions     +0.5000  0.0286  first sample better
     >>> found = two_sample_rank_test([9, 8, 2, 1], [7, 6, 5, 4, 3], phi=Exponential(5.0))
     >>> round(found.pvalue, 4)
     0.3651
@@ -137,22 +158,20 @@ def two_sample_rank_test(
         check_scores(scores, name=name)
         for name, scores in (("scores_pos", scores_pos), ("scores_neg", scores_neg))
     )
-    n_resamples = check_resamples(n_resamples)
+    level, n_resamples = check_level(level), check_resamples(n_resamples)
     k, n = len(first), len(first) + len(second)
-    blocks = tied_blocks(np.concatenate((first, second)))
-    size = blocks.lengths().astype(np.float64)
-    below = n - blocks.starts - size
-    block_value = function._sums(below, below + size, np.array([float(n)])) / size
-    values = np.empty(n)
-    values[blocks.order] = np.repeat(block_value, blocks.lengths())
+    values, tied = _values(function, np.concatenate((first, second)))
     center = float(values.mean())
     dependent = check_groups_of_two(groups, k, n - k)
-    if len(block_value) == 1 or block_value[0] == block_value[-1]:
-        observed = float(values[:k].sum())
-        return _result(observed, 1.0, 0.0, alternative, method if method != "auto" else "exact")
     ordered = function._at_ranks(np.arange(1.0, n + 1.0), np.array([float(n)]))
-    span = float(ordered[n - k :].sum() - ordered[:k].sum())
-    estimate = (float(values[:k].sum()) - k * center) / span if span > 0.0 else 0.0
+    worst, best = float(ordered[:k].sum()), float(ordered[n - k :].sum())
+    total = k * center if tied else float(values[:k].sum())
+    observed, expected = (
+        (one - worst) / (best - worst) if best > worst else 0.0 for one in (total, k * center)
+    )
+    asked = _Asked(function, alternative, level, (k, n - k), (observed, expected))
+    if tied:
+        return _result(asked, total, 1.0, method if method != "auto" else "exact")
     units, n_first, mixed = _units(values, center, k, dependent)
     if mixed and method in ("exact", "permutation"):
         raise ValueError(
@@ -163,7 +182,7 @@ def two_sample_rank_test(
         method = "normal" if mixed else _choose(units, n_first)
     if method == "normal":
         z, degrees = _standardized(values, center, k, dependent)
-        return _result(z, pvalue_of(z, alternative, degrees), estimate, alternative, method)
+        return _result(asked, z, pvalue_of(z, alternative, degrees), method)
     if method == "exact":
         at_least, at_most = _exact_tails(units, n_first)
     else:
@@ -175,7 +194,19 @@ def two_sample_rank_test(
         "greater": min(at_least, 1.0),
         "less": min(at_most, 1.0),
     }[alternative]
-    return _result(float(values[:k].sum()), pvalue, estimate, alternative, method)
+    return _result(asked, total, pvalue, method)
+
+
+def _values(phi: ScoreGeneratingFunction, score: FloatArray) -> tuple[FloatArray, bool]:
+    """Value of phi of each score, tied ones sharing the mean of theirs; whether all are equal."""
+    n = len(score)
+    blocks = tied_blocks(score)
+    size = blocks.lengths().astype(np.float64)
+    below = n - blocks.starts - size
+    of_blocks = phi._sums(below, below + size, np.array([float(n)])) / size
+    values = np.empty(n)
+    values[blocks.order] = np.repeat(of_blocks, blocks.lengths())
+    return values, len(of_blocks) == 1 or bool(of_blocks[0] == of_blocks[-1])
 
 
 def _units(
@@ -219,15 +250,26 @@ def _standardized(
     return difference / error, Spread.of_groups(parts).of(np.ones(1))
 
 
-def _result(
-    statistic: float, pvalue: float, estimate: float, alternative: Alternative, method: str
-) -> RankTestResult:
-    return RankTestResult(
-        statistic=statistic,
-        pvalue=pvalue,
-        estimate=estimate,
-        alternative=alternative,
+def _result(asked: _Asked, statistic: float, pvalue: float, method: str) -> Comparison:
+    """The test of the first sample against what equal distributions have."""
+    values, (k, m) = asked.values, asked.sizes
+    names = ("first sample", "equal distributions")
+    return Comparison(
+        measure=repr(asked.phi),
+        names=names,
+        values=values,
+        standard_errors=(nan, nan),
+        contrasts=(" - ".join(names),),
+        differences=(values[0] - values[1],),
+        low=(nan,),
+        high=(nan,),
+        statistics=(statistic,),
+        pvalues=(pvalue,),
+        level=asked.level,
+        alternative=asked.alternative,
+        margin=None,
         method=method,
+        target=f"statistic of {asked.phi!r} of samples of {k} and {m} scores",
         hypothesis="equal distributions",
     )
 

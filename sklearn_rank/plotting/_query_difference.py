@@ -7,12 +7,12 @@ from typing import Any, Literal
 import numpy as np
 
 from .._arguments import check_flag, check_generator
-from ..inference import RankTestResult
+from ..inference import Comparison
 from ..inference._shared import (
     ComparisonOptions,
+    compared_samples,
     query_differences,
     query_values_of,
-    sample_test,
 )
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike, own_pos_label
@@ -30,7 +30,7 @@ class QueryDifferenceDisplay(Display):
     ----------
     differences : ndarray of shape (n_queries,)
         Measure of the first ranker less that of the second.
-    result : RankTestResult
+    result : Comparison
         Paired test of them.
     measure : str
         Name of the measure.
@@ -80,7 +80,7 @@ class QueryDifferenceDisplay(Display):
     def __init__(
         self,
         differences: Any,
-        result: RankTestResult,
+        result: Comparison,
         measure: str,
         *,
         names: tuple[str, str] = ("A", "B"),
@@ -274,10 +274,9 @@ class QueryDifferenceDisplay(Display):
             groups=groups,
             pos_label=pos_label,
         )
-        sample = query_differences(samples["a"], samples["b"])
         display = cls(
-            sample.values,
-            sample_test(sample, options, rng),
+            query_differences(samples["a"], samples["b"]).values,
+            compared_samples(samples, [("a", "b")], options, rng, found),
             found.name,
             names=names,
             greater_is_better=found.greater_is_better,
@@ -313,10 +312,9 @@ class QueryDifferenceDisplay(Display):
         estimate, interval = self.result.estimate, self.result.interval
         label = f"mean {estimate:+.3f}"
         largest = np.abs(d).max() or 1.0
-        if interval is not None:
-            low, high = np.clip([interval.low, interval.high], -2 * largest, 2 * largest)
-            ax.axhspan(low, high, color=GREY, alpha=0.3, linewidth=0)
-            label += f", {100 * interval.level:.4g} % [{interval.low:+.3f}, {interval.high:+.3f}]"
+        low, high = np.clip([interval.low, interval.high], -2 * largest, 2 * largest)
+        ax.axhspan(low, high, color=GREY, alpha=0.3, linewidth=0)
+        label += f", {100 * interval.level:.4g} % [{interval.low:+.3f}, {interval.high:+.3f}]"
         self.mean_ = ax.axhline(estimate, color="black", linestyle="--", linewidth=1, label=label)
         counts = [(a, self.wins, COLORS[0]), (b, self.losses, COLORS[1])]
         corners = [(0.02, 0.97, "left", "top"), (0.98, 0.03, "right", "bottom")]

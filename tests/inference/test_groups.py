@@ -112,14 +112,10 @@ every_call = pytest.mark.parametrize("name", CALLS)
 def numbers(found):
     """Width and p-value of a result."""
     if hasattr(found, "contrasts"):
-        found = found.contrasts["a - b"]
-    if hasattr(found, "results"):
-        found = found.results[0]
+        return np.array([found.high[0] - found.low[0], found.pvalue])
     if hasattr(found, "tpr_margin"):
         return np.array([found.fpr_margin, found.tpr_margin])
-    interval = getattr(found, "interval", found)
-    width = np.nan if interval is None else interval.width
-    return np.array([width, getattr(found, "pvalue", np.nan)])
+    return np.array([found.width, np.nan])
 
 
 def test_every_function_of_rows_takes_groups():
@@ -241,8 +237,8 @@ def test_a_group_for_each_row_is_no_group_but_for_the_quantile():
         plain = compare_rankers(
             y, names, measure="bedroc@5", conditional=conditional, random_state=0
         )
-        np.testing.assert_allclose(joint.covariance, plain.covariance)
-        assert joint.degrees_of_freedom == pytest.approx(plain.degrees_of_freedom)
+        np.testing.assert_allclose(joint.standard_errors, plain.standard_errors)
+        np.testing.assert_allclose(joint.difference_errors, plain.difference_errors)
         assert joint.pvalue == pytest.approx(plain.pvalue, rel=1e-3)
 
 
@@ -261,8 +257,8 @@ def test_means_of_queries_by_the_regression_on_a_constant():
     joint = compare_rankers(
         y, {"a": a, "b": b}, measure=FIRST, qid=qid, groups=groups, random_state=0
     )
-    assert joint.statistic == pytest.approx(abs(test.statistic))
-    assert joint.degrees_of_freedom == pytest.approx(degrees)
+    assert joint.statistic == pytest.approx(test.statistic)
+    assert joint.pvalue == pytest.approx(test.pvalue, abs=0.02)
 
 
 def test_degrees_of_freedom():

@@ -96,8 +96,8 @@ def test_comparisons(with_groups):
     groups = groups if with_groups else None
     found = compare_rankers(y, systems, measure="tau_b", **said_of(groups))
     by_id = compare_rankers(flat, scores, measure="tau_b", qid=rows, **said_of(groups, rows))
-    np.testing.assert_array_equal(found.estimates, by_id.estimates)
-    np.testing.assert_array_equal(found.covariance, by_id.covariance)
+    np.testing.assert_array_equal(found.values, by_id.values)
+    np.testing.assert_array_equal(found.difference_errors, by_id.difference_errors)
 
 
 def test_a_missing_score_of_an_item_is_refused():

@@ -101,7 +101,7 @@ def test_nothing_is_called_certain(phi):
         scores = {"a": perfect, "b": other, "c": perfect}
         together = compare_rankers(y_true, scores, measure=measure, random_state=0)
         assert 1e-7 < together.pvalue <= 1
-        assert all(test.interval.width > 0.01 for test in together.contrasts.values())
+        assert np.all(np.subtract(together.high, together.low) > 0.01)
     assert paired_rank_test(y_true, perfect, -perfect, measure=measure).pvalue > 0.05
     found = paired_rank_test([1, 0, 0], [3, 2, 1], [1, 2, 3])
     assert found.method == "influence, added items"
@@ -134,9 +134,9 @@ def test_refusals():
     with pytest.raises(ValueError, match=r"not known.*linear_rank_interval\(method='bootstrap'\)"):
         paired_rank_test([1, 0, 1], [3, 2, 1], [1, 2, 3], measure=TopDCG(2))
     with pytest.raises(
-        ValueError, match=r"measure='ap' is not known.*make_measure\(.*influence=\)"
+        ValueError, match=r"measure='rr' is not known.*make_measure\(.*influence=\)"
     ):
-        paired_rank_test([1, 0, 1], [3, 2, 1], [1, 2, 3], measure="ap")
+        paired_rank_test([1, 0, 1], [3, 2, 1], [1, 2, 3], measure="rr")
     with pytest.raises(ValueError, match="not the name of a measure: did you mean 'auc'"):
         unpaired_rank_test([1, 0], [3, 2], [1, 0], [1, 2], measure="acu")
     with pytest.raises(ValueError, match=r"level=0 must be a number in \(0, 1\)\."):

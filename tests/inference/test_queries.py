@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.inference import (
-    SystemComparison,
+    Comparison,
     holm_adjust,
     metric_interval,
     paired_query_test,
@@ -435,27 +435,31 @@ def test_many_are_the_pairs_with_holm(method):
     y, scores, qid = graded(noise=(1.0, 1.2, 3.0))
     systems = dict(zip("abc", scores, strict=True))
     found = paired_query_tests("ndcg@5", y, systems, qid=qid, method=method)
-    assert isinstance(found, SystemComparison)
-    assert found.pairs == (("a", "b"), ("a", "c"), ("b", "c"))
-    for (a, b), result in zip(found.pairs, found.results, strict=True):
-        alone = paired_query_test("ndcg@5", y, systems[a], systems[b], qid=qid, method=method)
-        assert result == alone
-        assert result.estimate == pytest.approx(found.means[a] - found.means[b], abs=1e-14)
-    expected = holm_adjust([result.pvalue for result in found.results])
-    assert found.adjusted_pvalues == tuple(expected)
-    assert found.n_queries == 40
+    assert isinstance(found, Comparison)
+    assert found.contrasts == ("a - b", "a - c", "b - c")
+    means = dict(zip(found.names, found.values, strict=True))
+    pvalues = []
+    for (a, b), one in zip(("ab", "ac", "bc"), map(found.__getitem__, found), strict=True):
+        options = {"qid": qid, "method": method, "level": 1 - 0.05 / 3}
+        alone = paired_query_test("ndcg@5", y, systems[a], systems[b], **options)
+        pvalues.append(alone.pvalue)
+        assert (one.low, one.high, one.statistics) == (alone.low, alone.high, alone.statistics)
+        assert one.estimate == pytest.approx(means[a] - means[b], abs=1e-14)
+    assert found.pvalues == tuple(holm_adjust(pvalues))
+    assert "over 40 queries" in str(found)
 
 
 def test_baseline_and_table():
     y, scores, qid = graded(noise=(1.0, 1.2, 3.0))
     systems = dict(zip(["one", "other", "base"], scores, strict=True))
     found = paired_query_tests("ndcg@5", y, systems, qid=qid, baseline="base", random_state=0)
-    assert found.pairs == (("one", "base"), ("other", "base"))
+    assert found.contrasts == ("one - base", "other - base")
     text = str(found)
-    assert text.splitlines()[0].startswith("ndcg@5 over 40 queries; randomization (two-sided)")
-    for part in ("one - base", f"{found.means['other']:.4f}", "adjusted p", "95 % interval"):
+    assert text.splitlines()[0] == "mean ndcg@5 over 40 queries"
+    assert "adjusted for 2 contrasts" in text.splitlines()[1]
+    for part in ("one - base", f"{found.values[1]:.4f}", "95 % interval"):
         assert part in text
-    assert f"{found.results[0].estimate:+.4f}" in text
+    assert f"{found.differences[0]:+.4f}" in text
 
 
 def test_seeds():

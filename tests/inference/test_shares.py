@@ -140,10 +140,10 @@ def test_which_interval_a_test_has(method):
     y, a, qid = rows((rng.random(30) < 0.7) * 1)
     b = rows((rng.random(30) < 0.4) * 1)[1]
     found = paired_query_test("precision@1", y, a, b, qid=qid, method=method, random_state=0)
-    assert found.interval.method == ("t" if method == "t" else "tango")
+    assert ("tango" in found.interval.method) == (method != "t")
     assert found.interval.low < found.estimate < found.interval.high
     graded = paired_query_test("rr", y, a, b, qid=qid, method=method, random_state=0)
-    assert graded.interval.method != "tango" or set(np.unique(a)) <= {0.0, 2.0}
+    assert "tango" not in graded.interval.method or set(np.unique(a)) <= {0.0, 2.0}
     grouped = paired_query_test(
         "precision@1", y, a, b, qid=qid, groups=qid // 3, method=method, random_state=0
     )

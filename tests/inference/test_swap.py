@@ -67,7 +67,8 @@ def test_groups_change_places_together():
     # Two groups: four exchanges, in pairs of the same size.
     assert found.pvalue == pytest.approx(0.5, abs=0.06) or found.pvalue == 1.0
     alone = paired_swap_test(y_true, a, b, groups=np.arange(8), n_resamples=99, random_state=0)
-    assert alone == paired_swap_test(y_true, a, b, n_resamples=99, random_state=0)
+    rows = paired_swap_test(y_true, a, b, n_resamples=99, random_state=0)
+    assert (alone.pvalue, alone.statistic) == (rows.pvalue, rows.statistic)
 
 
 @pytest.mark.parametrize("measure", ["auc", Wilcoxon(), Exponential(20.0), LocalAUC(0.5)])
@@ -78,7 +79,9 @@ def test_clear_differences_are_found(measure):
     found = paired_swap_test(y_true, good, bad, measure=measure, n_resamples=199, random_state=0)
     assert found.pvalue <= 0.05
     assert found.method == "swaps"
-    assert found.interval is None
+    assert np.isnan([found.low[0], found.high[0]]).all()
+    with pytest.raises(ValueError, match="The method 'swaps' has no interval"):
+        _ = found.interval
     perfect = np.arange(60)[::-1]
     worst = paired_swap_test(y_true, perfect, -perfect, n_resamples=199, random_state=0)
     assert np.isfinite(worst.pvalue)
@@ -91,7 +94,7 @@ def test_clear_differences_are_found(measure):
         ({"alternative": "both"}, "alternative='both'"),
         ({"n_resamples": 10}, "n_resamples=10"),
         ({"groups": [1, 1, 1, 1]}, "one group only"),
-        ({"measure": "ap"}, "is not known"),
+        ({"measure": "rr"}, "is not known"),
     ],
 )
 def test_refusals(arguments, message):
