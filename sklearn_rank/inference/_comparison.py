@@ -29,7 +29,7 @@ from ._results import Comparison
 from ._systems import named_scores
 from ._two_classes import dimensions
 
-__all__ = ["compare_rankers"]
+__all__ = ["compare_rankers", "joint_comparison"]
 
 # Draws from which the largest of several statistics is known.
 DRAWS = 100_000
@@ -175,10 +175,10 @@ def compare_rankers(
         values = np.stack([one.values for one in samples])
         joint = joint_query_means(values, high - low, samples[0].groups)
         target = f"mean {measure.name} over {samples[0].counted}"
-    return _comparison(joint, names, rows, level, rng, measure, target)
+    return joint_comparison(joint, names, rows, level, rng, measure, target)
 
 
-def _comparison(
+def joint_comparison(
     joint: JointEstimate,
     names: tuple[str, ...],
     rows: dict[str, FloatArray],
@@ -187,7 +187,30 @@ def _comparison(
     measure: Measure,
     target: str,
 ) -> Comparison:
-    """Test all contrasts together, and each with the largest of all in mind."""
+    """Test all contrasts together, and each with the largest of all in mind.
+
+    Parameters
+    ----------
+    joint : JointEstimate
+        Values of the rankers, and how they vary together.
+    names : tuple of str
+        The rankers.
+    rows : dict of str to ndarray of shape (n_rankers,)
+        Coefficients of each contrast, by its name.
+    level : float
+        Probability with which all intervals hold.
+    rng : numpy.random.Generator
+        Source of the draws.
+    measure : Measure
+        The measure.
+    target : str
+        What the values are of.
+
+    Returns
+    -------
+    Comparison
+        Differences, simultaneous intervals and adjusted p-values.
+    """
     matrix = np.stack(list(rows.values()))
     differences = matrix @ joint.estimates
     covariance, certain = _covariance(joint, matrix, differences)

@@ -3,6 +3,8 @@
 from ._auc_limits import design_effect
 from ._auc_moments import AUCMoments, sample_moments
 from ._auc_score_limits import auc_score_limits, unseen_effect
+from ._comparison import joint_comparison
+from ._contrasts import read_contrasts
 from ._exact_limits import midp_limits, safe_limits
 from ._groups import Groups, check_groups
 from ._joint import (
@@ -15,12 +17,7 @@ from ._joint import (
 from ._list_interval import list_interval
 from ._max_t import correlation_root, covariance_root, normal_draws
 from ._normal_test import two_sided_quantile
-from ._query_samples import (
-    ComparisonOptions,
-    IntervalOptions,
-    compared_samples,
-    sample_interval,
-)
+from ._query_samples import ComparisonOptions, IntervalOptions, compared_samples, sample_interval
 from ._query_values import QueryValues, query_differences, query_values_of
 from ._rank_dkw import dkw_lower_limits
 from ._systems import named_scores
@@ -41,6 +38,7 @@ __all__ = [
     "covariance_root",
     "design_effect",
     "dkw_lower_limits",
+    "joint_comparison",
     "joint_influence",
     "joint_query_means",
     "least_variance",
@@ -51,6 +49,7 @@ __all__ = [
     "normal_draws",
     "query_differences",
     "query_values_of",
+    "read_contrasts",
     "safe_limits",
     "sample_interval",
     "sample_moments",

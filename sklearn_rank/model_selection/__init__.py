@@ -2,6 +2,7 @@
 
 from ._bound_scorer import BoundScorer, make_bound_scorer
 from ._bound_search import BoundSearchCV
+from ._cross_val_compare import cross_val_compare
 from ._cross_val_interval import CrossValInterval, cross_val_interval
 from ._query_curve import query_learning_curve
 from ._query_halving import HalvingQueryGridSearchCV, HalvingQueryRandomSearchCV
@@ -26,6 +27,7 @@ __all__ = [
     "RepeatedQueryKFold",
     "SelectionReport",
     "StructuralRankSelection",
+    "cross_val_compare",
     "cross_val_interval",
     "make_bound_scorer",
     "query_learning_curve",

@@ -31,9 +31,6 @@ __all__ = ["Metadata", "Sample", "folds_of", "measure_of_rows", "sample_of"]
 
 N_FOLDS = 5
 
-# Scorers of scikit-learn that are measures of an order, and what the measures are called.
-NAMES_OF_SCORERS = {"roc_auc": "auc", "average_precision": "ap", "ndcg_score": "ndcg"}
-
 
 def measure_of_rows(measure: MeasureLike) -> Measure:
     """Read a measure of which intervals may be had.
@@ -51,11 +48,6 @@ def measure_of_rows(measure: MeasureLike) -> Measure:
     if isinstance(measure, RankingScorer):
         raise TypeError(
             f"measure={measure!r} is a scorer: pass the measure, measure={measure.measure.name!r}."
-        )
-    if isinstance(measure, str) and measure in NAMES_OF_SCORERS:
-        raise ValueError(
-            f"measure={measure!r} is scikit-learn's name of a scorer: pass"
-            f" measure={NAMES_OF_SCORERS[measure]!r}."
         )
     found = get_measure(measure)
     if found.by_class or (not found.per_query and found.kind == "graded"):
@@ -110,7 +102,7 @@ class Metadata:
         params : dict or None
             For the fits; it may hold ``groups`` and ``qid`` too.
         single_list : bool
-            Whether a mean over queries is of one list, all rows.
+            Whether a mean over queries is of one list, all rows, though there are groups.
 
         Returns
         -------
@@ -133,11 +125,10 @@ class Metadata:
             )
         if measure.per_query and not single_list and qid is None:
             groups, qid = None, groups
-            if qid is None:
+            if qid is None and not measure.has_influence:
                 raise ValueError(
                     f"{measure.name!r} is a mean over queries, and their ids are missing: pass"
-                    " qid=, one id for each row"
-                    + (", or single_list=True for one list." if measure.has_influence else ".")
+                    " qid=, one id for each row."
                 )
         return cls(left, _checked_ids("qid", qid, n), _checked_ids("groups", groups, n))
 
@@ -222,6 +213,8 @@ def sample_of(
     Sample
         The sample.
     """
+    if y is None:
+        raise ValueError("y is None: pass the labels, without which nothing is ranked.")
     X, y = indexable(X, y)
     y = column_or_1d(y, warn=True)
     said = own_pos_label(estimator) if pos_label is None else pos_label
@@ -296,10 +289,10 @@ def _own_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any, 
     for name, of_class in (("positive", sample.positive), ("negative", ~sample.positive)):
         count = np.count_nonzero(of_class) if units is None else len(np.unique(units[of_class]))
         if count < n_folds:
-            what = "items" if units is None else "groups with one"
+            what = f"{count} {name}s" if units is None else f"{name}s in {count} groups only"
+            mend = f"pass cv={count}, or more data" if count > 1 else "pass more data"
             raise ValueError(
-                f"y has {count} {name} {what}, too few for {n_folds} folds that each hold one:"
-                f" pass cv={max(count, 2)}, or more data."
+                f"y has {what}, too few for {n_folds} folds that each hold some: {mend}."
             )
     kind = StratifiedKFold if units is None else StratifiedGroupKFold
     return kind(n_folds, **shuffle), sample.labels

@@ -38,7 +38,7 @@ from ..metrics._shared import ClassInfluence
 from ._cross_val_design import Sample
 from ._list_evidence import influence_of_list, is_auc
 
-__all__ = ["HeldOut", "held_out", "query_values"]
+__all__ = ["HeldOut", "held_out", "query_values", "value_of_list"]
 
 ROUNDING = 1e-12
 
@@ -374,3 +374,23 @@ def query_values(
             " pass fewer folds, or the measure's undefined=."
         )
     return table[:, defined], ids[defined]
+
+
+def value_of_list(measure: Measure, positive: BoolArray, score: FloatArray) -> float:
+    """Evaluate one list of two classes.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    positive : ndarray of bool of shape (n,)
+        Which items are positive; there are some of both classes.
+    score : ndarray of shape (n,)
+        Scores.
+
+    Returns
+    -------
+    float
+        Its value.
+    """
+    return float(measure.of_lists(measure.lists(positive.astype(np.int64), score)))

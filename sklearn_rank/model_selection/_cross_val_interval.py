@@ -15,8 +15,11 @@ from ..metrics._shared import MeasureLike
 from ._cross_val_design import Metadata, Sample, folds_of, measure_of_rows, sample_of
 from ._cross_val_evidence import held_out
 from ._cross_val_fits import Part, fit_parts
+from ._cross_val_optimism import bootstrap_interval
 
 __all__ = ["CrossValInterval", "cross_val_interval", "fold_models"]
+
+METHODS = ("folds", "optimism", "632+")
 
 # Folds that are printed one by one.
 PRINTED = 20
@@ -98,7 +101,8 @@ def cross_val_interval(
     params: dict[str, Any] | None = None,
     single_list: bool = False,
     level: float = 0.95,
-    method: Literal["folds"] = "folds",
+    method: Literal["folds", "optimism", "632+"] = "folds",
+    n_resamples: int = 200,
     n_jobs: int | None = None,
     pos_label: Any = None,
     random_state: Any = None,
@@ -108,7 +112,8 @@ def cross_val_interval(
 
     With ``A_j`` the expected measure of the model that was fitted without fold j, the estimate
     is the mean over the K folds of the values that these models have on their folds, and the
-    interval is for ``(A_1 + ... + A_K) / K``: the fold models as they are.
+    interval is for ``(A_1 + ... + A_K) / K``: the fold models as they are. Other methods are for
+    the model that is fitted to all rows.
 
     Parameters
     ----------
@@ -120,7 +125,7 @@ def cross_val_interval(
     y : array-like of shape (n_samples,)
         Labels of two classes, or grades for a mean over queries.
     measure : str, Measure, ScoreGeneratingFunction or callable
-        A measure of one list with an influence, as ``"auc"`` and ``"bedroc@20"``, or a mean over
+        A measure of one list with an influence, as ``"auc"`` and ``"ap"``, or a mean over
         queries, as ``"ndcg@10"``; as :func:`sklearn_rank.metrics.get_measure` takes it.
     cv : int, splitter, iterable or None, default=None
         The folds. A number, or None for 5, is of stratified folds, of folds of whole groups
@@ -137,18 +142,24 @@ def cross_val_interval(
         What fits get, as ``{"sample_weight": weight}``; with metadata routing enabled, where it is
         asked for. It may hold ``groups`` and ``qid``. The measure counts each row once.
     single_list : bool, default=False
-        Whether a mean over queries, as ``"ap"``, is of one list: the rows of each fold.
+        Whether ``groups`` are of rows for ``"ap"`` too, which is then of one list, as it is where
+        there are no ids at all. Else they are the queries of a mean over queries.
     level : float, default=0.95
         Nominal coverage, in (0, 1).
-    method : {"folds"}, default="folds"
-        The fold models as they are.
+    method : {"folds", "optimism", "632+"}, default="folds"
+        The mean of the fold models as they are; or the model fitted to all rows, by its value on
+        them and by models fitted to bootstrap samples: of rows within each class, of groups or of
+        queries. These two take no ``cv``.
+    n_resamples : int, default=200
+        Bootstrap samples, at least 20; each is a fit.
     n_jobs : int or None, default=None
         Number of fits at a time, as for joblib. The result does not depend on it.
     pos_label : int, float, bool, str or None, default=None
         The positive class. None is the ``pos_label`` of the estimator, else 1 of the usual labels;
         of others of a classifier the greater, with a warning.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the folds that a number stands for; None takes the rows in their order.
+        Source of the folds that a number stands for, where None takes the rows in their order; or
+        of the bootstrap samples.
     verbose : int, default=0
         How much joblib tells of the progress.
 
@@ -205,7 +216,17 @@ def cross_val_interval(
     of all folds into one list is no remedy: models of different folds have different scales, and a
     model that scores by the share of positives that it saw has there an AUC of 0.
 
-    K fits; beyond them O(n log n) time and O(n) memory.
+    **The model fitted to all rows.** "optimism" is its value on these rows less the mean, over the
+    bootstrap samples, of what models fitted to a sample are worth more on it than on all rows
+    [3]_. "632+" weighs its value on these rows against the mean value of those models on the rows
+    outside of their samples, by how far the latter lies towards the value of items that are all
+    tied, which is no information [4]_. Either has the limits that the rows outside of the samples
+    give, by the mean influence of each row, about the corrected estimate. The spread of the
+    correction itself is not among it: the user guide has what is covered. For models that learn
+    rows by heart, as forests do, only "632+" is of use.
+
+    K fits, or ``1 + n_resamples``; beyond them O(n log n) time for each fit and O(n) memory for
+    each.
 
     References
     ----------
@@ -231,15 +252,38 @@ def cross_val_interval(
        4  0.9031         45         25
     """
     check_level(level)
-    check_choice("method", method, ("folds",))
+    check_choice("method", method, METHODS)
+    check_whole("n_resamples", n_resamples, 20)
     check_flag("single_list", single_list)
     read = measure_of_rows(measure)
     metadata = Metadata.of(
         read, num_samples(X), groups=groups, qid=qid, params=params, single_list=single_list
     )
     sample = sample_of(estimator, X, y, read, metadata, pos_label)
-    parts = fold_parts(cv, sample, random_state)
-    scores = fit_parts(sample.plan, parts, n_jobs=n_jobs, verbose=verbose)
+    jobs = {"n_jobs": n_jobs, "verbose": verbose}
+    if method == "folds":
+        return _of_folds(sample, fold_parts(cv, sample, random_state), level, jobs)
+    if cv is not None:
+        raise ValueError(f"cv={cv!r} is for method='folds', not for method={method!r}.")
+    rng = check_generator(random_state)
+    found = bootstrap_interval(sample, method, n_resamples, level, rng, jobs)
+    return CrossValInterval(
+        estimate=found.limits.estimate,
+        low=found.limits.low,
+        high=found.limits.high,
+        level=level,
+        method=f"{method}, {found.limits.method}",
+        target=f"expected {read.name} of the model fitted to all rows",
+        standard_error=found.limits.standard_error,
+        note=found.note,
+    )
+
+
+def _of_folds(
+    sample: Sample, parts: Sequence[Part], level: float, jobs: dict[str, Any]
+) -> CrossValInterval:
+    """Interval for the mean of the fold models."""
+    scores = fit_parts(sample.plan, parts, **jobs)
     found = held_out(sample, [part.test for part in parts], [scores])
     limits = found.interval(0, level)
     return CrossValInterval(
@@ -247,8 +291,8 @@ def cross_val_interval(
         low=limits.low,
         high=limits.high,
         level=level,
-        method=f"{method}, {limits.method}",
-        target=f"mean expected {read.name} of {fold_models(parts)}",
+        method=f"folds, {limits.method}",
+        target=f"mean expected {sample.measure.name} of {fold_models(parts)}",
         standard_error=limits.standard_error,
         fold_values=tuple(found.values[0]),
         fold_sizes=tuple(found.sizes),

@@ -109,6 +109,9 @@ CALLS = {
     metrics.net_benefit: lambda **flag: metrics.net_benefit(y, PROB, threshold=0.5, **flag),
     metrics.make_measure: lambda **flag: metrics.make_measure(lambda y, s: 0.0, **flag),
     preprocessing.label_grades: lambda **flag: preprocessing.label_grades(["a>b"], **flag),
+    model_selection.cross_val_compare: lambda **flag: model_selection.cross_val_compare(
+        [LogisticRegression(), LogisticRegression(C=0.1)], X, y > 0, measure="auc", **flag
+    ),
     model_selection.cross_val_interval: lambda **flag: model_selection.cross_val_interval(
         LogisticRegression(), X, y > 0, measure="auc", **flag
     ),

@@ -296,6 +296,21 @@ def test_folds_of_one_query():
     assert found.standard_error == pytest.approx(values.std(ddof=1) / np.sqrt(len(values)))
 
 
+def test_average_precision_is_of_one_list_or_of_queries():
+    X, y = rows()
+    groups = np.arange(len(y)) // 4
+    found = interval(X, y, measure="ap", cv=4)
+    assert found == interval(X, y, measure="ap", cv=4, single_list=True)
+    assert found.fold_sizes[0] == (4, 6)
+    values = [get_measure("ap")(y[t], X[t, 0]) for _, t in StratifiedKFold(4).split(X, y)]
+    np.testing.assert_allclose(found.fold_values, values)
+    grouped = interval(X, y, measure="ap", groups=groups, single_list=True, cv=4)
+    assert len(grouped.fold_sizes[0]) == 2
+    with pytest.warns(sklearn.exceptions.UndefinedMetricWarning):
+        queries = interval(X, y, measure="ap", groups=groups, cv=4)
+    assert len(queries.fold_sizes[0]) == 1
+
+
 def test_shares_of_queries_have_wilson_limits():
     X, y, qid = queries(13)
     found = interval(X, y > 1, ByQuery(), measure="success@1", qid=qid, cv=4)
@@ -332,8 +347,10 @@ def test_no_sign_of_leave_one_out_or_one_class():
         interval(X, np.sort(y), cv=KFold(4))
     with pytest.raises(ValueError, match=r"too few for 5 folds.*cv=3"):
         interval(*rows(n_pos=3))
-    with pytest.raises(ValueError, match="groups with one, too few"):
+    with pytest.raises(ValueError, match="positives in 1 groups only, too few"):
         interval(X, y, groups=np.where(y == 1, 0, np.arange(len(y))))
+    with pytest.raises(ValueError, match="y is None"):
+        interval(X, None)
     with pytest.raises(ValueError, match="one class only"):
         interval(X, np.ones(len(y), dtype=int))
 
@@ -355,8 +372,7 @@ def test_what_is_cut_or_leaks_is_refused():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"measure": "roc_auc"}, "measure='auc'"),
-        ({"measure": "average_precision"}, "measure='ap'"),
+        ({"measure": "ap", "qid": np.arange(40) // 4, "single_list": True}, "has no queries"),
         ({"measure": get_scorer("auc")}, "is a scorer: pass the measure, measure='auc'"),
         ({"measure": "ndcg@5"}, "ids are missing"),
         ({"measure": OF_GRADES}, "one list of grades"),

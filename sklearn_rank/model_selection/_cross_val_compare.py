@@ -1,0 +1,201 @@
+"""Which of several estimators is better, on the same folds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._arguments import check_flag, check_generator, check_level
+from .._sklearn_compat import num_samples
+from ..inference import Comparison
+from ..inference._shared import joint_comparison, read_contrasts
+from ..metrics._shared import MeasureLike
+from ._cross_val_design import Metadata, Sample, measure_of_rows, sample_of
+from ._cross_val_evidence import held_out
+from ._cross_val_fits import fit_parts
+from ._cross_val_interval import fold_models, fold_parts
+
+__all__ = ["cross_val_compare"]
+
+
+def cross_val_compare(
+    estimators: Any,
+    X: Any,
+    y: Any,
+    *,
+    measure: MeasureLike,
+    cv: Any = None,
+    groups: Any = None,
+    qid: Any = None,
+    params: dict[str, Any] | None = None,
+    single_list: bool = False,
+    baseline: str | None = None,
+    level: float = 0.95,
+    n_jobs: int | None = None,
+    pos_label: Any = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> Comparison:
+    """Compare two or more estimators by cross-validation on the same folds.
+
+    With ``A_j`` and ``B_j`` the expected measures of the models of two estimators that were fitted
+    without fold j, the intervals are for the mean of ``A_j - B_j`` over the folds, and the
+    hypotheses say that it is 0.
+
+    Parameters
+    ----------
+    estimators : mapping of str to estimator, or list
+        Two or more; of a list each is called by its class, or is a pair of name and estimator.
+        They are cloned.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows.
+    y : array-like of shape (n_samples,)
+        Labels of two classes, or grades for a mean over queries.
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        As for :func:`cross_val_interval`.
+    cv : int, splitter, iterable or None, default=None
+        The folds, the same for all; as for :func:`cross_val_interval`.
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group of each row, or of its query without ``qid`` for a mean over queries.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the query of each row, for a mean over queries.
+    params : dict or None, default=None
+        What the fits of all estimators get; as for :func:`cross_val_interval`.
+    single_list : bool, default=False
+        As for :func:`cross_val_interval`.
+    baseline : str or None, default=None
+        Estimator that every other one is compared with; None compares all pairs, which asks more
+        of each.
+    level : float, default=0.95
+        Probability, in (0, 1), with which all intervals hold together.
+    n_jobs : int or None, default=None
+        Number of fits at a time, as for joblib.
+    pos_label : int, float, bool, str or None, default=None
+        The positive class; as for :func:`cross_val_interval`.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the folds that a number stands for, where None takes the rows in their order, and
+        of the draws from which the distribution of the largest statistic is known.
+    verbose : int, default=0
+        How much joblib tells of the progress.
+
+    Returns
+    -------
+    Comparison
+        Means over the folds, differences, simultaneous intervals and adjusted p-values; print it.
+
+    Raises
+    ------
+    TypeError
+        If ``estimators`` is neither a mapping nor a list, or as for :func:`cross_val_interval`.
+    ValueError
+        If there are fewer than two estimators, two of one name, ``baseline`` is none of them, they
+        have different positive classes, or as for :func:`cross_val_interval`.
+
+    See Also
+    --------
+    cross_val_interval : One estimator, and what is refused.
+    sklearn_rank.inference.compare_rankers : Fixed models on a test set.
+
+    Notes
+    -----
+    The covariance is that of the influence of each row, or of the values of each query, on the
+    means over the folds, jointly for all estimators; groups are summed. The largest of the
+    absolute statistics has the distribution of correlated Student variables (max-t). A t-test of
+    K differences of folds has K values to go by, and takes no notice of how many rows they are of.
+
+    What is compared are the fold models, not the algorithms: on another sample of rows another
+    estimator may be the better one, which no cross-validation shows.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn_rank.datasets import load_ionosphere
+    >>> from sklearn_rank.model_selection import cross_val_compare
+    >>> X, y = load_ionosphere(return_X_y=True)
+    >>> models = {"linear": LogisticRegression(), "neighbours": KNeighborsClassifier(20)}
+    >>> print(cross_val_compare(models, X, y, measure="auc", random_state=0))
+    mean expected auc of the 5 fold models
+    hypothesis: equal auc; two-sided; max-t; level 95 %
+    <BLANKLINE>
+    ranker       value  standard error
+    linear      0.9244          0.0160
+    neighbours  0.9132          0.0171
+    <BLANKLINE>
+    contrast             difference       95 % interval      p  conclusion
+    linear - neighbours     +0.0112  [-0.0235, +0.0459]  0.525  no difference shown
+    """
+    check_level(level)
+    check_flag("single_list", single_list)
+    named = _named_estimators(estimators)
+    if baseline is not None and baseline not in named:
+        raise ValueError(f"baseline={baseline!r} is none of the estimators {list(named)}.")
+    read = measure_of_rows(measure)
+    metadata = Metadata.of(
+        read, num_samples(X), groups=groups, qid=qid, params=params, single_list=single_list
+    )
+    samples = {
+        name: sample_of(one, X, y, read, metadata, pos_label) for name, one in named.items()
+    }
+    _check_same_labels(samples)
+    first = next(iter(samples.values()))
+    parts = fold_parts(cv, first, random_state)
+    scores = [
+        fit_parts(sample.plan, parts, n_jobs=n_jobs, verbose=verbose)
+        for sample in samples.values()
+    ]
+    found = held_out(first, [part.test for part in parts], scores)
+    names = tuple(samples)
+    return joint_comparison(
+        found.joint,
+        names,
+        read_contrasts(names, baseline),
+        level,
+        check_generator(random_state),
+        first.measure,
+        f"mean expected {read.name} of {fold_models(parts)}",
+    )
+
+
+def _named_estimators(estimators: Any) -> dict[str, Any]:
+    """Read estimators by name; those of one class without names are numbered."""
+    if isinstance(estimators, Mapping):
+        pairs = [(str(name), one) for name, one in estimators.items()]
+    elif isinstance(estimators, list | tuple):
+        pairs = [
+            (str(one[0]), one[1]) if isinstance(one, tuple) else (type(one).__name__, one)
+            for one in estimators
+        ]
+        unnamed = [name for name, _ in pairs]
+        pairs = [
+            (f"{name}-{unnamed[: i + 1].count(name)}", one)
+            if unnamed.count(name) > 1 and not isinstance(estimators[i], tuple)
+            else (name, one)
+            for i, (name, one) in enumerate(pairs)
+        ]
+    else:
+        raise TypeError(
+            f"estimators is a {type(estimators).__name__}, but must be a mapping from names to"
+            " estimators or a list: pass {'a': first, 'b': second}."
+        )
+    named = dict(pairs)
+    if len(named) < len(pairs):
+        raise ValueError("estimators has two of the same name: give each its own.")
+    if len(named) < 2:
+        raise ValueError(
+            f"estimators holds {len(named)}, and a comparison takes two or more: use"
+            " cross_val_interval for one."
+        )
+    return named
+
+
+def _check_same_labels(samples: dict[str, Sample]) -> None:
+    """Refuse estimators that rank different classes to the top."""
+    (first, sample), *others = samples.items()
+    for name, other in others:
+        if not np.array_equal(sample.labels, other.labels):
+            raise ValueError(
+                f"{first!r} and {name!r} have different positive classes: pass pos_label= for all."
+            )
