@@ -83,4 +83,4 @@ plt.show()
 # %%
 # These are guarantees against every distribution. What a sample of a given size does on ordinary
 # data is another question: :func:`sklearn_rank.inference.auc_interval` and
-# :func:`sklearn_rank.inference.auc_sample_size` with ``method="delong"`` answer it.
+# :func:`sklearn_rank.inference.sample_size` without a ``method`` answer it.

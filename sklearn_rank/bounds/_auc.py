@@ -413,7 +413,7 @@ def auc_sample_size_bound(
 
     See Also
     --------
-    sklearn_rank.inference.auc_sample_size : Planning with an expected AUC, and counts of each
+    sklearn_rank.inference.sample_size : Planning with an expected AUC, and counts of each
         class.
 
     Notes

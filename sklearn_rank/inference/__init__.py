@@ -12,17 +12,17 @@ from ._metric_interval import metric_interval
 from ._net_benefit import NetBenefitCurve, net_benefit_curve
 from ._paired import paired_rank_test, unpaired_rank_test
 from ._partial_auc import partial_auc_influence, partial_auc_interval
+from ._plan_results import SampleSizeCurve, SampleSizePlan
 from ._queries import paired_query_test, paired_query_tests
 from ._rank_results import RankInterval
 from ._results import Comparison, Interval
 from ._roc_band import RocBand, roc_band
-from ._sample_size import AUCPlan, auc_sample_size
+from ._sample_size import sample_size
 from ._swap import paired_swap_test
 from ._top import precision_at_top_interval
 from ._two_sample import two_sample_rank_test
 
 __all__ = [
-    "AUCPlan",
     "CalibrationAtTop",
     "ConfidenceSequence",
     "Comparison",
@@ -30,9 +30,10 @@ __all__ = [
     "NetBenefitCurve",
     "RankInterval",
     "RocBand",
+    "SampleSizeCurve",
+    "SampleSizePlan",
     "accumulator_interval",
     "auc_interval",
-    "auc_sample_size",
     "calibration_at_top",
     "compare_rankers",
     "holm_adjust",
@@ -48,6 +49,7 @@ __all__ = [
     "partial_auc_interval",
     "precision_at_top_interval",
     "roc_band",
+    "sample_size",
     "two_sample_rank_test",
     "unpaired_rank_test",
 ]

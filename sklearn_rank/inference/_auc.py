@@ -111,7 +111,7 @@ def auc_interval(
 
     See Also
     --------
-    auc_sample_size : How many items an interval of a given width needs.
+    sample_size : How many items an interval of a given width needs.
     linear_rank_interval : Other statistics of the ranks.
     partial_auc_interval : A part of the ROC curve only.
     sklearn_rank.bounds.auc_bound : The distribution-free methods from the counts alone.

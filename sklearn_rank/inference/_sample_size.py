@@ -1,261 +1,388 @@
-"""How many items an AUC of a given accuracy needs, and what a given number of items yields."""
+"""How much data an interval or a test needs, and what a given amount of data yields."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from math import floor, sqrt
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from math import ceil, inf, isfinite
 from typing import Any, Literal, TypeAlias
 
-from scipy.special import erfc, ndtri
+import numpy as np
 
-from .._arguments import MOST_ITEMS, check_choice, check_share, check_whole
-from .._printed import Printed
-from ..bounds import auc_bound, auc_deviation_bound, auc_variance_bound
-from ._auc_moments import binormal_pairs, hanley_mcneil_pairs, lehmann_variance
+from .._arguments import check_choice, check_generator
+from ..metrics import Measure, get_measure
+from ..metrics._shared import MeasureLike
+from ._plan_asked import WITH_MARGIN, Asked, Numbers, check_part, check_value
+from ._plan_expectation import Expectation, model_of
+from ._plan_models import PlanModel
+from ._plan_pilot import Pilot, PilotModel, pilot_model
+from ._plan_results import SampleSizePlan
 
-__all__ = ["AUCPlan", "auc_sample_size"]
+__all__ = ["sample_size"]
 
-PlanMethod: TypeAlias = Literal[
-    "mcdiarmid", "hoeffding", "kl", "chebyshev", "normal-worst", "hanley-mcneil", "delong"
-]
+PlanAlternative: TypeAlias = Literal["two-sided", "less", "greater", "non-inferior", "equivalent"]
 
-GUARANTEED = ("mcdiarmid", "hoeffding", "kl", "chebyshev")
-NORMAL = ("normal-worst", "hanley-mcneil", "delong")
-METHODS = (*GUARANTEED, *NORMAL)
+# Probabilities that a variance is at most the ends of its interval from a pilot.
+PILOT_LEVELS = (0.025, 0.975)
 
-# Those that cannot be computed without an AUC to expect.
-WITH_AUC = ("kl", "hanley-mcneil", "delong")
-
-# Probabilities that two positives exceed a negative, and a positive two negatives, at an AUC.
-PAIRS: dict[str, Callable[[float], tuple[float, float]]] = {
-    "hanley-mcneil": hanley_mcneil_pairs,
-    "delong": binormal_pairs,
-}
-
-# Those that an AUC makes no difference to.
-WITHOUT_AUC = ("mcdiarmid", "hoeffding")
+# Of a measure without a range.
+LARGEST_DIFFERENCE = 1e9
 
 
-@dataclass(frozen=True, repr=False)
-class AUCPlan(Printed):
-    """A sample, and how accurate its AUC is.
-
-    Parameters
-    ----------
-    n : int
-        Number of items.
-    n_pos : int
-        How many of them are positive.
-    n_neg : int
-        How many of them are negative.
-    epsilon : float
-        Deviation of the AUC from its expectation, half the length of a symmetric interval.
-    delta : float
-        Probability that the deviation is larger.
-    method : str
-        What the relation of these rests on.
-    auc : float or None, default=None
-        Expected AUC that was supposed; None if none was supposed.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import AUCPlan
-    >>> print(AUCPlan(1000, 100, 900, 0.143, 0.05, "mcdiarmid"))
-    1000 items (100 positive, 900 negative): AUC within 0.143 with probability 0.95 (mcdiarmid)
-    """
-
-    n: int
-    n_pos: int
-    n_neg: int
-    epsilon: float
-    delta: float
-    method: str
-    auc: float | None = None
-
-    def __str__(self) -> str:
-        supposed = "" if self.auc is None else f", expecting {self.auc:g}"
-        return (
-            f"{self.n} items ({self.n_pos} positive, {self.n_neg} negative): AUC within"
-            f" {self.epsilon:.4g} with probability {1 - self.delta:.6g} ({self.method}{supposed})"
-        )
-
-
-def auc_sample_size(
-    positive_fraction: float,
+def sample_size(
+    measure: MeasureLike,
     *,
-    epsilon: float | None = None,
-    delta: float | None = None,
+    expected: float | None = None,
+    positive_fraction: float | None = None,
+    width: float | None = None,
+    difference: float | None = None,
+    against: float | None = None,
+    margin: float | None = None,
+    alternative: PlanAlternative | None = None,
+    power: float | None = None,
     n: int | None = None,
-    method: PlanMethod = "hoeffding",
-    auc: float | None = None,
-) -> AUCPlan:
-    """Plan a sample: of its size, the deviation of its AUC and the probability of that, the third.
+    level: float | None = 0.95,
+    paired: bool | None = None,
+    correlation: float | None = None,
+    sd: float | None = None,
+    pilot: Any = None,
+    qid: Any = None,
+    groups: Any = None,
+    pos_label: Any = None,
+    method: str = "auto",
+    assurance: float | None = None,
+    random_state: Any = None,
+) -> SampleSizePlan:
+    """Answer how much data an interval or a test needs, or what so much data yields.
 
-    Given two of ``n``, ``epsilon`` and ``delta``, solve for the third:
-    ``n >= ln(2/delta) / (2 min(rho, 1 - rho) epsilon^2)`` for "hoeffding", rho the fraction of
-    positives.
+    With the variance ``V(n)`` of the measure on n items, or n queries, an interval is ``2 z
+    sqrt(V(n))`` wide, and a test sees a difference d with the power
+    ``P(T > t)``, T being noncentral t with ``d / sqrt(V(n))``. V is known for the AUC and the
+    precision at the top of normal scores and for shares of queries, comes from a pilot for every
+    other measure, and is bounded for every distribution by some methods. What is left out of
+    ``n``, ``width`` and ``level``, or of ``n``, ``difference`` and ``power``, is found.
 
     Parameters
     ----------
-    positive_fraction : float
-        Share rho of the items that are positive, in (0, 1).
-    epsilon : float or None, default=None
-        Deviation of the AUC from its expectation that is allowed, in (0, 1); less needs more
-        items.
-    delta : float or None, default=None
-        Probability with which it may be exceeded, in (0, 1); 1 less the level of an interval.
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"auc"``,
+        ``"ndcg@10"``.
+    expected : float or None, default=None
+        Value that you expect; of a comparison that of the second ranker, the first being
+        ``difference`` away. Of the AUC at least .5.
+    positive_fraction : float or None, default=None
+        Share of the items that are positive, in (0, 1), for a measure of one list. None with a
+        pilot is its share.
+    width : float or None, default=None
+        Width of the interval, upper less lower limit.
+    difference : float or None, default=None
+        True difference of two rankers, first less second, that the test is to see.
+    against : float or None, default=None
+        Number that the measure of one ranker is compared with, such as .5, instead of
+        ``difference``.
+    margin : float or None, default=None
+        Largest difference that does not matter, positive, for the last two alternatives.
+    alternative : str or None, default=None
+        What the test is to show: that the first ranker is different ("two-sided"), larger
+        ("greater") or smaller ("less"); that it is worse by less than ``margin``
+        ("non-inferior"); that it differs by less ("equivalent"). None is "two-sided", with a
+        margin "non-inferior". ``difference`` is 0 for the last two unless it is given.
+    power : float or None, default=None
+        Probability, in (0, 1), that the test shows it. None is found if ``n`` is given, else .8.
     n : int or None, default=None
-        Number of items, at least 2.
-    method : str, default="hoeffding"
-        - "mcdiarmid", "hoeffding", "kl", "chebyshev": sufficient for every distribution; "kl" for
-          an AUC that will be observed to be ``auc``.
-        - "normal-worst": normal approximation with the largest possible variance.
-        - "hanley-mcneil", "delong": normal approximation with the variance that exponential, or
-          normal scores of equal variance, have at ``auc``; the interval of that name is then
-          about ``2 epsilon`` long.
-    auc : float or None, default=None
-        Expected AUC, in (0, 1); needed for "kl", "hanley-mcneil" and "delong", None is the worst
-        case for "chebyshev" and "normal-worst", and the only value for the other two.
+        Number of items, or of queries, at least 2; on different data that of each ranker.
+    level : float or None, default=0.95
+        Level of the interval, or one less the level of the test, in (0, 1); each side of a test
+        of one side has it by itself. None is found from ``n`` and ``width``.
+    paired : bool or None, default=None
+        Whether two rankers are to see the same data. None is True where two are compared.
+    correlation : float or None, default=None
+        Of two rankers on the same data without a pilot, in (-1, 1): for the AUC of their scores
+        within a class, for the precision at the top of the influence of items, for shares of
+        queries of their values.
+    sd : float or None, default=None
+        Standard deviation of the values of queries, or of their differences for two rankers on
+        the same queries, instead of a pilot.
+    pilot : pair or None, default=None
+        Labels and scores of data like those to come: ``(y_true, y_score)``, or ``(y_true, {"a":
+        scores_a, "b": scores_b})`` or a data frame of scores for the difference of two rankers.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the query of each row of the pilot: the queries are then what there are n of. None
+        is two dimensions, one query each row, or one list, whose items there are n of.
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group (patient, user) of each row of the pilot, of whole queries with ``qid``;
+        the sample is planned with groups of the same mean size.
+    pos_label : int, float, bool or str, default=None
+        The positive class of the pilot; None is 1 for labels among 0 and 1 or among -1 and 1.
+    method : str, default="auto"
+        - "auto": the intervals of ``metric_interval`` and tests by the same variance: "wilson"
+          for the AUC and for shares of queries, "influence" for items, Student's "t" for queries.
+        - For the AUC "delong" and "hanley-mcneil": symmetric intervals with the variance that
+          normal, or exponential, scores have; "normal-worst": with the largest variance.
+          "mcdiarmid", "hoeffding", "kl", "chebyshev": hold for every distribution; the first two
+          for differences too.
+        - For means over queries "hoeffding", "kl", "bernstein": hold for every distribution;
+          "normal-worst": the largest variance that values of this mean can have.
+        - For the precision at the top "exact": that of ``precision_at_top_interval``.
+    assurance : float or None, default=None
+        Probability, in (0, 1), that the variance is no larger than what is planned with: the
+        limit of the pilot's variance in place of the variance itself.
+    random_state : None, int, Generator or RandomState, default=None
+        Which rows of the pilot are left out together to see how well it knows the variance; an
+        int gives the same result each time.
 
     Returns
     -------
-    AUCPlan
-        The sample: the smallest that suffices, or the one of size n with its ``epsilon`` or
-        ``delta``, at most 1. Its positives are the nearest whole number to their share, at least
-        one of each class.
+    SampleSizePlan
+        The plan: print it, read its fields, or call ``curve()`` for other sizes.
 
     Raises
     ------
     TypeError
-        If ``n`` is not a whole number.
+        If ``n`` is not a whole number, or ``pilot`` no pair.
     ValueError
-        If an argument is out of range, not two of the three are given, the method needs ``auc``
-        or makes no use of it, or more than 2**53 items are needed.
+        If an argument is out of range, missing or without a part in what is asked, nothing or
+        too much is left to find, the pilot shows no spread, or more than 2**53 items are needed.
+
+    Warns
+    -----
+    UserWarning
+        If the pilot has fewer than ten positives, negatives, queries or groups.
 
     See Also
     --------
-    auc_interval : The interval, once there are scores.
-    sklearn_rank.bounds.auc_sample_size_bound : The formulas of the paper, and for a choice from
-        several functions.
+    metric_interval : The interval, once there are data.
+    compare : The test.
+    sklearn_rank.bounds.auc_sample_size_bound : Formulas for a choice from several functions.
 
     Notes
     -----
-    It is for a sample in which just this share is positive. The classical methods promise the
-    width of an interval at the expected AUC, not its coverage. Asked for ``delta``, "kl" takes
-    ``auc`` for the *expected* AUC, of which the observed one is ``epsilon`` away. The size is
-    found by a few dozen steps of bisection.
+    Sizes are the smallest that suffice, positives the nearest whole number to their share. The
+    interval is that at the expected value, and the value that will be seen differs.
+
+    Of normal scores the outcomes of pairs that share an item are below two numbers with the
+    probability of a bivariate normal variable, which gives Lehmann's variance of an AUC and the
+    covariance of two exactly. A pilot gives the variance of the influence of the items of either
+    class, ``V(n) = V_pos / n_pos + V_neg / n_neg``; for a measure that depends on the share of
+    positives, another ``positive_fraction`` has the pilot's rows count several times. Groups
+    multiply it by their design effect. ``pilot_range`` of the plan is what follows from the ends
+    of a 95 % interval for the variance, a chi-square interval with as many degrees of freedom as
+    leaving out a fortieth of the pilot in turn says that the variance is worth. The difference
+    that a pilot happens to show is not planned with: say which one matters.
+
+    Equivalence and the methods that hold for every distribution have at least the power that is
+    said. A pilot of n rows takes the time of 80 evaluations, O(n log n) each.
 
     References
     ----------
-    .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
-       area under the ROC curve*, JMLR 6, Theorem 5, Corollaries 6 and 7.
-    .. [2] Hanley & McNeil (1982), *The meaning and use of the area under a receiver operating
+    .. [1] Hanley & McNeil (1982), *The meaning and use of the area under a receiver operating
        characteristic (ROC) curve*, Radiology 143.
+    .. [2] DeLong, DeLong & Clarke-Pearson (1988), *Comparing the areas under two or more
+       correlated receiver operating characteristic curves*, Biometrics 44.
+    .. [3] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
+       area under the ROC curve*, JMLR 6, Theorem 5, Corollaries 6 and 7.
 
     Examples
     --------
-    >>> from sklearn_rank.inference import auc_sample_size
-    >>> print(auc_sample_size(0.1, epsilon=0.05, delta=0.05))
-    7375 items (738 positive, 6637 negative): AUC within 0.04999 with probability 0.95 (hoeffding)
+    >>> from sklearn_rank.inference import sample_size
+    >>> print(sample_size("auc", expected=0.85, positive_fraction=0.1, width=0.1))
+    705 items: 71 positives and 634 negatives
+    an interval for auc that is 0.1 wide at level 95 %
+    wilson: normal scores, expecting 0.85
+    >>> print(sample_size("auc", expected=0.85, positive_fraction=0.1, difference=0.02,
+    ...                   correlation=0.7))
+    5,135 items: 514 positives and 4,621 negatives
+    power 0.8004 for a difference of 0.02 in auc, two-sided at level 95 %
+    influence: normal scores, expecting 0.85, correlation 0.7
 
-    Expecting a value, and trusting the normal approximation, far fewer will do:
+    For every distribution, and what a thousand items yield:
 
-    >>> print(auc_sample_size(0.1, epsilon=0.05, delta=0.05, method="delong", auc=0.85))
-    605 items (61 positive, 544 negative): AUC within 0.04972 with probability 0.95 (delong, \
-expecting 0.85)
+    >>> print(sample_size("auc", positive_fraction=0.1, width=0.1, method="hoeffding"))
+    7,375 items: 738 positives and 6,637 negatives
+    an interval for auc that is 0.09998 wide at level 95 %
+    hoeffding: holds for every distribution
+    >>> round(sample_size("auc", expected=0.85, positive_fraction=0.1, n=1000).width, 4)
+    0.0831
 
-    What a thousand items yield:
+    Any measure, from a pilot:
 
-    >>> round(auc_sample_size(0.1, n=1000, delta=0.05).epsilon, 4)
-    0.1358
-    >>> round(auc_sample_size(0.1, n=1000, epsilon=0.1, method="mcdiarmid").delta, 4)
-    0.3306
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> qid = np.repeat(np.arange(50), 10)
+    >>> grade = rng.integers(0, 3, size=500)
+    >>> scores = {"new": grade + rng.normal(size=500), "old": grade + 1.2 * rng.normal(size=500)}
+    >>> print(sample_size("ndcg@5", difference=0.02, pilot=(grade, scores), qid=qid,
+    ...                   random_state=0))
+    807 queries
+    power 0.8002 for a difference of 0.02 in ndcg@5, two-sided at level 95 %
+    t: pilot of 50 queries
+    the pilot's variance allows n from 566 to 1,245
     """
-    design = _Design(positive_fraction, method, auc)
-    if epsilon is not None:
-        epsilon = check_share("epsilon", epsilon, what="a deviation")
-    if delta is not None:
-        delta = check_share("delta", delta, what="the probability of a larger deviation")
-    if n is not None:
-        n = check_whole("n", n, 2, MOST_ITEMS)
-    if n is None and epsilon is not None and delta is not None:
-        size = design.size(epsilon, delta)
-        return design.plan(size, design.epsilon(size, delta), delta)
-    if epsilon is None and delta is not None and n is not None:
-        return design.plan(n, design.epsilon(n, delta), delta)
-    if delta is None and epsilon is not None and n is not None:
-        return design.plan(n, epsilon, design.delta(n, epsilon))
-    raise ValueError(
-        f"epsilon={epsilon!r}, delta={delta!r} and n={n!r}: pass two of the three, and leave out"
-        " the one to be found."
+    measure = get_measure(measure)
+    of_rows = {"qid": qid, "groups": groups, "pos_label": pos_label}
+    if pilot is None:
+        _refuse_without_pilot(**of_rows, assurance=assurance)
+    rows = None if pilot is None else Pilot.read(pilot, **of_rows)
+    numbers = Numbers(n, level, width, difference, margin, alternative, power)
+    of_two = {"paired": paired, "correlation": correlation}
+    if rows is not None and len(rows.scores) == 2:
+        of_two["the scores of a second ranker"] = 2
+    given = Expectation(
+        expected=expected,
+        positive_fraction=positive_fraction,
+        comparing=against is None
+        and any(value is not None for value in (*of_two.values(), *numbers.of_test)),
+        paired=True if paired is None else paired,
+        correlation=correlation,
+        sd=sd,
+        method=method,
+    ).checked(measure)
+    if against is not None:
+        against = check_value("against", against, measure)
+        _refuse_two_rankers(against, difference=difference, **of_two)
+        why = "the difference from against follows from it; pass what you expect"
+        numbers = replace(numbers, difference=given.needed("expected", why) - against)
+    asked = Asked.read(measure, numbers, given.n_rankers)
+    largest = _largest_size(measure, asked, given, fixed=against is not None)
+    rng = check_generator(random_state)
+    models, method, rests_on = _models(measure, rows, given, assurance, rng)
+    if against is not None and method == "wilson":
+        # The test has the standard error, not the limits.
+        method = "t" if models[0].sample.unit == "queries" else "influence"
+    says = {"against": against, "method": method, "rests_on": rests_on, "assurance": assurance}
+    return _plan(measure, asked, models, largest, given, says)
+
+
+def _refuse_two_rankers(against: float, **given: Any) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"against={against!r} is for one ranker: leave out {name}.")
+
+
+def _models(
+    measure: Measure,
+    pilot: Pilot | None,
+    given: Expectation,
+    assurance: Any,
+    rng: np.random.Generator,
+) -> tuple[list[PlanModel], str, str]:
+    """The model, those of the ends of the interval of a pilot's variance, and what they are."""
+    if pilot is None:
+        model, method, rests_on = model_of(measure, given)
+        return [model], method, rests_on
+    known = _pilot(measure, pilot, given, rng)
+    ends = [known.model.scaled(known.factor(share)) for share in PILOT_LEVELS]
+    planned = known.model
+    if assurance is not None:
+        planned = planned.scaled(known.factor(check_part("assurance", assurance)))
+    return [planned, *ends], known.method, known.says
+
+
+def _plan(
+    measure: Measure,
+    asked: Asked,
+    models: Sequence[PlanModel],
+    largest: float,
+    given: Expectation,
+    says: dict[str, Any],
+) -> SampleSizePlan:
+    """Find what is to be found, and say all there is to know of the sample."""
+    unknown, sample = asked.unknown, models[0].sample
+    found = asked.found(models[0], largest)
+    pilot_range = None
+    if len(models) > 1:
+        ends = sorted(_or_infinite(asked, model, largest) for model in models[1:])
+        pilot_range = (ends[0], ends[1])
+    asked = asked.answered(found)
+    n, test = int(asked.n or 0), asked.question
+    # Rounding of counts aside it is what was asked for, or a little better.
+    value = asked.value(models[0], n) if unknown != "level" else asked.width
+    n_pos, n_neg = sample.counts(n) if sample.unit == "items" else (None, None)
+    return SampleSizePlan(
+        measure=measure.name,
+        n=n,
+        unit=sample.unit,
+        n_pos=n_pos,
+        n_neg=n_neg,
+        n_groups=None if sample.group_size is None else ceil(n / sample.group_size),
+        width=value if test is None else None,
+        level=float(asked.level or 0.0),
+        difference=None if test is None else asked.difference,
+        margin=None if test is None else test.margin,
+        power=None if test is None else value,
+        alternative=None if test is None else test.alternative,
+        paired=given.paired if given.comparing else None,
+        found=unknown,
+        pilot_range=pilot_range,
+        **says,
+    )._with_values(partial(_values, asked, tuple(models)))
+
+
+def _values(asked: Asked, models: Sequence[PlanModel], n: int) -> tuple[float, ...]:
+    """Width or power at a size, and at the ends of what the pilot's variance allows."""
+    return tuple(asked.value(model, n) for model in models)
+
+
+def _or_infinite(asked: Asked, model: PlanModel, largest: float) -> float:
+    """What is found with a variance of the pilot's interval; infinite where nothing suffices."""
+    try:
+        return asked.found(model, largest)
+    except ValueError:
+        return inf
+
+
+def _pilot(
+    measure: Measure, pilot: Pilot, given: Expectation, rng: np.random.Generator
+) -> PilotModel:
+    """The model of a pilot, what it does not take refused."""
+    methods = ("auto", "t") if pilot.of_queries else ("auto", "influence")
+    check_choice(
+        "method", given.method, methods, hint=" with a pilot; the others take expected or sd"
+    )
+    for name in ("correlation", "sd"):
+        given.refuse(name, "with a pilot, which has its own: leave it out")
+    if given.comparing:
+        given.refuse("expected", "in a difference with a pilot: leave it out")
+    return pilot_model(
+        measure,
+        pilot,
+        comparing=given.comparing,
+        paired=given.paired,
+        positive_fraction=given.positive_fraction,
+        expected=given.expected,
+        rng=rng,
     )
 
 
-class _Design:
-    """A share of positives and a method: each of n, epsilon and delta from the other two."""
+def _refuse_without_pilot(**given: Any) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} is for a pilot, and there is none: pass pilot=(y_true, y_score), or leave"
+                f" {name} out."
+            )
 
-    def __init__(self, positive_fraction: float, method: str, auc: float | None) -> None:
-        positive_fraction = check_share(
-            "positive_fraction", positive_fraction, what="the share of positives"
-        )
-        check_choice("method", method, METHODS)
-        if auc is not None:
-            auc = check_share("auc", auc, what="the expected AUC")
-            if method in WITHOUT_AUC:
-                raise ValueError(
-                    f"auc={auc!r} has no part in method={method!r}: leave it out, or pass"
-                    " method='kl'."
-                )
-        elif method in WITH_AUC:
-            raise ValueError(f"method={method!r} depends on the AUC, but auc is None: pass it.")
-        self.positive_fraction = positive_fraction
-        self.method: Any = method
-        self.auc = auc
 
-    def counts(self, n: int) -> tuple[int, int]:
-        n_pos = min(max(floor(self.positive_fraction * n + 0.5), 1), n - 1)
-        return n_pos, n - n_pos
-
-    def plan(self, n: int, epsilon: float, delta: float) -> AUCPlan:
-        return AUCPlan(n, *self.counts(n), epsilon, delta, self.method, self.auc)
-
-    def size(self, epsilon: float, delta: float) -> int:
-        fewest, most = 1, 2
-        while self.epsilon(most, delta) > epsilon:
-            fewest, most = most, 2 * most
-            if most > MOST_ITEMS:
-                raise ValueError(
-                    f"epsilon={epsilon!r} and delta={delta!r} need more than 2**53 items: allow"
-                    " more."
-                )
-        while most - fewest > 1:
-            middle = (fewest + most) // 2
-            enough = self.epsilon(middle, delta) <= epsilon
-            fewest, most = (fewest, middle) if enough else (middle, most)
+def _largest_size(measure: Measure, asked: Asked, given: Expectation, *, fixed: bool) -> float:
+    """Largest difference, with its sign, or margin that there can be beside what is expected."""
+    low, high = measure.counted_range
+    test = asked.question
+    if test is None or fixed:
+        return high - low
+    most = high - low if isfinite(high - low) else LARGEST_DIFFERENCE
+    down = test.alternative == "less" or (
+        test.alternative == "two-sided" and not measure.greater_is_better
+    )
+    ends = (-most, most)
+    if given.expected is not None:
+        ends = low - given.expected, high - given.expected
+        difference = asked.difference
+        if difference is not None and not ends[0] < difference < ends[1]:
+            raise ValueError(
+                f"difference={difference!r} from expected={given.expected!r} leaves the range"
+                f" [{low:g}, {high:g}] of {measure.name}: pass a smaller one."
+            )
+    if test.alternative in WITH_MARGIN:
         return most
-
-    def epsilon(self, n: int, delta: float) -> float:
-        n_pos, n_neg = self.counts(n)
-        if self.method in NORMAL:
-            error = sqrt(self._variance(n_pos, n_neg))
-            return min(float(-ndtri(delta / 2.0) * error), 1.0)
-        if self.method == "chebyshev":
-            # At the AUC that is expected, where a bound for data has the one that is observed.
-            return min(sqrt(self._variance(n_pos, n_neg) / delta), 1.0)
-        return auc_bound(n_pos, n_neg, delta, method=self.method, auc=self.auc).value
-
-    def delta(self, n: int, epsilon: float) -> float:
-        n_pos, n_neg = self.counts(n)
-        if self.method in NORMAL:
-            # 2 (1 - Phi(z)), without the loss of digits of a small tail.
-            error = sqrt(2.0 * self._variance(n_pos, n_neg))
-            return float(erfc(epsilon / error))
-        return auc_deviation_bound(
-            epsilon, n_pos, n_neg, method=self.method, expected_auc=self.auc
-        ).value
-
-    def _variance(self, n_pos: int, n_neg: int) -> float:
-        if self.method in PAIRS and self.auc is not None:
-            return float(lehmann_variance(self.auc, *PAIRS[self.method](self.auc), n_pos, n_neg))
-        return auc_variance_bound(n_pos, n_neg, expected_auc=self.auc).value
+    return ends[0] if down else ends[1]

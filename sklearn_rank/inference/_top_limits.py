@@ -11,7 +11,7 @@ __all__ = ["top_limits"]
 
 
 def top_limits(
-    estimate: float, eta: float, top: int, tau: float, level: float
+    estimate: float, eta: float, top: float, tau: float, level: float
 ) -> tuple[Limits, float]:
     """Return score limits for the precision at the top, or exact ones where they are farther out.
 
@@ -25,7 +25,7 @@ def top_limits(
         Precision of the top, in [0, 1].
     eta : float
         Probability that an item at the threshold is positive.
-    top : int
+    top : float
         Number of items in the top.
     tau : float
         Their share, in (0, 1).

@@ -40,7 +40,7 @@ class Call:
         found = self.function(**{**self.given, **self.others, **changed})
         if isinstance(found, Bound):
             return found.value
-        return found.epsilon if hasattr(found, "epsilon") else log(found.n_weights)
+        return found.width if hasattr(found, "width") else log(found.n_weights)
 
     def __str__(self):
         shown = [self.function.__name__, *(str(value) for value in self.others.values())]
@@ -186,15 +186,18 @@ CALLS = [
     ),
     *(
         Call(
-            inference.auc_sample_size,
-            {"positive_fraction": 0.25, "delta": 0.0625, "n": 120},
+            inference.sample_size,
+            {"measure": "auc", "positive_fraction": 0.25, "level": 0.9375, "n": 120},
             ("n",),
-            ("positive_fraction", "delta"),
-            others={"method": name, "auc": 0.75}
-            if name in ("kl", "delong", "hanley-mcneil")
+            ("positive_fraction", "level"),
+            others={"method": name, "expected": 0.75}
+            if name in ("kl", "wilson", "delong", "hanley-mcneil")
             else {"method": name},
         )
-        for name in ("mcdiarmid", "hoeffding", "kl", "chebyshev", "normal-worst", "delong")
+        for name in (
+            *("mcdiarmid", "hoeffding", "kl", "chebyshev", "normal-worst"),
+            *("wilson", "delong"),
+        )
     ),
 ]
 # One call of each function is enough where the arguments are checked, not used.
@@ -349,7 +352,12 @@ def test_classes_of_more_weights_than_can_be_added_up():
             lambda: bounds.auc_deviation_bound(0.1, 9, 9, variance=0.1, method="mcdiarmid"),
             "variance",
         ),
-        (lambda: inference.auc_sample_size(0.5, n=9, delta=0.1, auc=0.9), "auc"),
+        (
+            lambda: inference.sample_size(
+                "auc", positive_fraction=0.5, n=9, expected=0.9, method="hoeffding"
+            ),
+            "expected",
+        ),
     ],
 )
 def test_an_argument_that_the_method_ignores_is_refused(call, name):

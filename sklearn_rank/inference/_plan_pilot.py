@@ -1,0 +1,538 @@
+"""What a pilot says of the variance in a larger sample, and how well it knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import inf, isfinite
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtri
+
+from .._blocks import counted_blocks
+from .._lists import LabelType, ScoredLists, check_scored_lists
+from .._typing import BoolArray, FloatArray, IntArray
+from .._validation import ravelled
+from .._warn import warn
+from ..metrics import Measure
+from ..metrics._shared import (
+    AUCMeasure,
+    ClassInfluence,
+    GiniMeasure,
+    PrecisionAtTopMeasure,
+    share_at,
+)
+from ._collections import refuse_collections
+from ._groups import GroupPart, Groups, Spread, check_groups, robust_sums
+from ._joint import ROUNDING_VARIANCE, joint_influence
+from ._measure_influence import influence_of, refuse_unknown
+from ._plan_models import AUCModel, LimitsModel, NormalModel, TopModel
+from ._plan_questions import Sample
+from ._plan_variances import ClassVariance, MeanVariance, TopVariance
+from ._query_values import query_differences, query_values_of
+from ._shares import are_shares
+from ._systems import named_scores
+from ._top_groups import grouped_top
+from ._top_limits import top_limits
+from ._two_classes import check_two_classes, dimensions
+
+__all__ = ["Pilot", "PilotModel", "pilot_model"]
+
+# Fewer of a class, or fewer queries or groups, show no spread, or hardly any.
+FEWEST, FEW = 3, 10
+
+# Parts that are left out in turn, of each class.
+N_BLOCKS = 40
+
+# From so many things on the variance is known well, and fewer parts tell how well.
+MANY, FEW_BLOCKS = 5_000, 10
+
+# Weights by which the classes of a pilot get another share.
+LARGEST_WEIGHT = 20
+
+# Size at which variances are compared.
+REFERENCE = 10**9
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """A pilot as it was given.
+
+    Parameters
+    ----------
+    y_true : array-like
+        Labels.
+    scores : dict of str to array-like
+        Scores of one ranker or two.
+    qid, groups : array-like or None
+        Ids of queries and of groups of rows.
+    pos_label : object
+        The positive class.
+    """
+
+    y_true: Any
+    scores: dict[str, Any]
+    qid: Any
+    groups: Any
+    pos_label: Any
+
+    @classmethod
+    def read(cls, pilot: Any, qid: Any, groups: Any, pos_label: Any) -> Pilot:
+        """Read what was given.
+
+        Parameters
+        ----------
+        pilot : tuple of (array-like, array-like or mapping)
+            Labels, and scores of one ranker or of two by name.
+        qid, groups : array-like or None
+            Ids of queries and of groups of rows.
+        pos_label : object
+            The positive class.
+
+        Returns
+        -------
+        Pilot
+            The pilot.
+        """
+        if not isinstance(pilot, tuple | list) or len(pilot) != 2:
+            raise TypeError(
+                "pilot must be a pair, labels and scores: pass pilot=(y_true, y_score), or"
+                " pilot=(y_true, {'a': scores_a, 'b': scores_b}) for two rankers."
+            )
+        y_true, scores = pilot
+        named = isinstance(scores, Mapping) or hasattr(scores, "columns")
+        scores = named_scores(scores, name="pilot[1]", least=1) if named else {"": scores}
+        if len(scores) > 2:
+            raise ValueError(
+                f"pilot has the scores of {len(scores)} rankers: plan for a pair of them at a"
+                " time, with level=1 - 0.05 / number of pairs for all of them together."
+            )
+        refuse_collections(
+            "a pilot is one sample in memory",
+            y_true=y_true,
+            qid=qid,
+            groups=groups,
+            **{f"scores of {name!r}" if name else "y_score": one for name, one in scores.items()},
+        )
+        return cls(ravelled(y_true, "y_true"), scores, qid, groups, pos_label)
+
+    @property
+    def of_queries(self) -> bool:
+        """Whether the queries are the sample."""
+        return self.qid is not None or dimensions(self.y_true) == 2
+
+
+@dataclass(frozen=True, eq=False)
+class PilotModel:
+    """The model that a pilot gives.
+
+    Parameters
+    ----------
+    model : NormalModel
+        The model.
+    says : str
+        What the pilot is, for the printed form.
+    method : str
+        How interval and test are made.
+    degrees : float
+        Degrees of freedom that the variance is worth: so many squares of normal variables have
+        a mean that varies as much.
+    """
+
+    model: NormalModel
+    says: str
+    method: str
+    degrees: float
+
+    def factor(self, probability: float) -> float:
+        """Find a limit for the variance.
+
+        Parameters
+        ----------
+        probability : float
+            Probability, in (0, 1), that the variance is at most the limit.
+
+        Returns
+        -------
+        float
+            The limit, in units of the pilot's variance.
+        """
+        if self.degrees == inf:
+            return 1.0
+        # What the chi-square variable exceeds with the probability.
+        return float(self.degrees / max(chdtri(self.degrees, probability), 1e-300))
+
+
+def pilot_model(
+    measure: Measure,
+    pilot: Pilot,
+    *,
+    comparing: bool,
+    paired: bool,
+    positive_fraction: float | None,
+    expected: float | None,
+    rng: np.random.Generator,
+) -> PilotModel:
+    """Make the model of a pilot.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    pilot : Pilot
+        The pilot.
+    comparing : bool
+        Whether the difference of two rankers is planned for.
+    paired : bool
+        Whether both are to see the same data.
+    positive_fraction : float or None
+        Share of positives that is planned for; None is that of the pilot.
+    expected : float or None
+        Value that is expected; None is that of the pilot.
+    rng : numpy.random.Generator
+        Which rows are left out together.
+
+    Returns
+    -------
+    PilotModel
+        The model.
+    """
+    if comparing and paired and len(pilot.scores) < 2:
+        raise ValueError(
+            "pilot has the scores of one ranker, but how two differ on the same data depends on"
+            " both: pass pilot=(y_true, {'a': scores_a, 'b': scores_b}), or paired=False for"
+            " different data."
+        )
+    make = _of_queries if pilot.of_queries else _of_items
+    return make(
+        measure,
+        pilot,
+        comparing=comparing,
+        paired=paired,
+        positive_fraction=positive_fraction,
+        expected=expected,
+        rng=rng,
+    )
+
+
+# --------------------------------------------------------------------------------------- queries
+
+
+def _of_queries(
+    measure: Measure,
+    pilot: Pilot,
+    *,
+    comparing: bool,
+    paired: bool,
+    positive_fraction: float | None,
+    expected: float | None,
+    rng: np.random.Generator,
+) -> PilotModel:
+    if positive_fraction is not None:
+        raise ValueError(
+            f"positive_fraction={positive_fraction!r} is for items of one list, and the sample"
+            " is of queries: leave it out."
+        )
+    found = list(
+        query_values_of(
+            measure,
+            pilot.y_true,
+            pilot.scores,
+            qid=pilot.qid,
+            groups=pilot.groups,
+            pos_label=pilot.pos_label,
+        ).values()
+    )
+    first = found[0]
+    if comparing and paired:
+        samples = [query_differences(*found)]
+    elif comparing:
+        samples = [found[0], found[-1]]
+    else:
+        samples = [first]
+    values = np.stack([one.values for one in samples])
+    n, groups = values.shape[1], first.groups
+    n_groups = n if groups is None else first.part.count
+    _check_size(n_groups, "queries" if groups is None else "groups of queries")
+    low, high = measure.counted_range
+    bounded = isfinite(low) and isfinite(high)
+    estimate = float(first.values.mean()) if expected is None else expected
+    variance = _mean_variance(values, groups, (estimate - low) / (high - low) if bounded else 0.5)
+    size = None if groups is None else n / n_groups
+    sample = Sample("queries", None, size)
+    most = (high - low) * (2.0 if comparing else 1.0)
+    shares = not comparing and are_shares(first)
+    kind = LimitsModel if shares else NormalModel
+    blocks = _blocks(n_groups, rng)
+    of_query = np.arange(n) if groups is None else _dense(groups.codes)
+    degrees = _degrees(
+        lambda kept: _mean_variance(
+            values[:, kept], None if groups is None else groups.only(kept), 0.5
+        ).of(REFERENCE)[0],
+        [blocks[of_query]],
+    )
+    model = kind(sample, most, variance)
+    _check_spread(model)
+    says = f"pilot of {n:,} queries" + ("" if groups is None else f" in {n_groups:,} groups")
+    return PilotModel(model, says, "wilson" if shares else "t", degrees)
+
+
+def _mean_variance(values: FloatArray, groups: Groups | None, estimate: float) -> MeanVariance:
+    """Variances of the values of queries, and what groups make of them."""
+    n = values.shape[1]
+    spreads = values.var(axis=1, ddof=1)
+    if groups is None:
+        return MeanVariance(tuple(spreads.tolist()), estimate=estimate)
+    parts = [GroupPart.of_rows(one[np.newaxis], groups) for one in values]
+    grouped = sum(float(np.sum(robust_sums([part]) ** 2)) for part in parts)
+    independent = float(spreads.sum()) / n
+    degrees = sum(float(Spread.of_groups([part]).degrees[0]) for part in parts)
+    effect = grouped / independent if independent > 0.0 else 1.0
+    return MeanVariance(tuple(spreads.tolist()), effect, degrees / n, estimate)
+
+
+# ----------------------------------------------------------------------------------------- items
+
+
+def _of_items(
+    measure: Measure,
+    pilot: Pilot,
+    *,
+    comparing: bool,
+    paired: bool,
+    positive_fraction: float | None,
+    expected: float | None,
+    rng: np.random.Generator,
+) -> PilotModel:
+    top = isinstance(measure, PrecisionAtTopMeasure) and not comparing
+    if not top:
+        refuse_unknown(measure)
+    data = [
+        check_two_classes(pilot.y_true, score, pilot.pos_label, rel=measure.rel)
+        for score in pilot.scores.values()
+    ]
+    positive = data[0].positive
+    scores = np.stack([one.score for one in data])[: 2 if comparing else 1]
+    groups = check_groups(pilot.groups, len(positive))
+    n, n_pos = len(positive), int(positive.sum())
+    _check_size(n_pos, "positives")
+    _check_size(n - n_pos, "negatives")
+    if groups is not None:
+        _check_size(groups.n_groups, "groups")
+    share = n_pos / n if positive_fraction is None else positive_fraction
+    sample = Sample("items", share, None if groups is None else n / groups.n_groups)
+    weights = None
+    if positive_fraction is not None:
+        weights = _class_weights(measure, data[0], share)
+
+    def model_of(kept: IntArray | BoolArray | slice) -> NormalModel:
+        lists = [_list(positive[kept], score[kept], weights) for score in scores]
+        of_kept = None if groups is None else groups.only(kept)
+        if isinstance(measure, PrecisionAtTopMeasure) and top:
+            return _top_model(lists[0], measure.tau, sample, of_kept, expected)
+        found = [influence_of(measure, one, conditional=True) for one in lists]
+        if not comparing:
+            return _list_model(measure, found[0], sample, of_kept, expected)
+        if paired:
+            return _difference_model([found], sample, of_kept)
+        return _difference_model([[found[0]], [found[-1]]], sample, of_kept)
+
+    model = model_of(slice(None))
+    _check_spread(model)
+    if groups is None:
+        strata = [np.full(n, -1), np.full(n, -1)]
+        for blocks, in_class in zip(strata, (positive, ~positive), strict=True):
+            blocks[in_class] = _blocks(int(in_class.sum()), rng)
+    else:
+        strata = [_blocks(groups.n_groups, rng)[groups.codes]]
+
+    def variance_of(kept: BoolArray) -> float:
+        left = positive[kept]
+        if min(left.sum(), (~left).sum()) < 2:
+            return 0.0
+        return model_of(kept).variance.of(REFERENCE)[0]
+
+    degrees = _degrees(variance_of, strata)
+    says = f"pilot of {n_pos:,} positives and {n - n_pos:,} negatives"
+    says += "" if groups is None else f" in {groups.n_groups:,} groups"
+    method = "wilson" if isinstance(model, AUCModel) else "influence"
+    return PilotModel(model, says, method, degrees)
+
+
+def _list(positive: BoolArray, score: FloatArray, weights: tuple[int, int] | None) -> ScoredLists:
+    """One list of both classes, whose rows may count several times."""
+    labels = positive.astype(np.intp)
+    weight = None if weights is None else np.where(positive, *map(float, weights))
+    return check_scored_lists(labels, score, LabelType("binary", 1), sample_weight=weight)
+
+
+def _class_weights(measure: Measure, data: ScoredLists, share: float) -> tuple[int, int] | None:
+    """How often each positive and each negative counts, so that positives have a share.
+
+    None if the measure does not depend on the share.
+    """
+    if not isinstance(measure, PrecisionAtTopMeasure):
+        found = influence_of(measure, data, conditional=True)
+        if found.label_slope == 0.0:
+            return None
+    ratio = share / (1.0 - share) * float(data.sizes[0] / data.positives[0] - 1.0)
+    simple = Fraction(max(ratio, 1.0 / ratio)).limit_denominator(LARGEST_WEIGHT)
+    larger, smaller = simple.numerator, simple.denominator
+    weights = (larger, smaller) if ratio >= 1.0 else (smaller, larger)
+    if weights == (1, 1):
+        return None
+    if not isinstance(measure, PrecisionAtTopMeasure):
+        weighted = _list(data.positive, data.score, weights)
+        if (
+            measure.weights == "none"
+            or influence_of(measure, weighted, conditional=True).counts is None
+        ):
+            raise ValueError(
+                f"{measure.name} depends on the share of positives, which is"
+                f" {data.positives[0] / data.sizes[0]:.4g} in the pilot, not"
+                f" positive_fraction={share!r}, and takes no weights that would change it: leave"
+                " positive_fraction out, or draw the pilot with that share."
+            )
+    return weights
+
+
+def _list_model(
+    measure: Measure,
+    found: ClassInfluence,
+    sample: Sample,
+    groups: Groups | None,
+    expected: float | None,
+) -> NormalModel:
+    """Model of the measure of one ranker."""
+    length = found.length
+    bounded = isfinite(length)
+    scaled = found.scaled(found.range[0], length) if bounded else found
+    variance = _class_variance([[scaled]], sample, groups)
+    if not bounded:
+        return NormalModel(sample, inf, variance)
+    estimate = scaled.estimate if expected is None else (expected - found.range[0]) / length
+    if isinstance(measure, AUCMeasure | GiniMeasure):
+        rarer = None
+        if groups is not None:
+            of_classes = (groups.sizes(found.positive), groups.sizes(~found.positive))
+            rarer = min(map(np.count_nonzero, of_classes)) / len(found.values)
+        variance = replace(variance, estimate=estimate, groups_per_item=rarer)
+        return AUCModel(sample, length, variance)
+    classes = tuple(
+        (part.mean, ends) for part, ends in zip(scaled.parts, scaled.class_ends(), strict=True)
+    )
+    return LimitsModel(sample, length, replace(variance, estimate=estimate, classes=classes))
+
+
+def _difference_model(
+    samples: Sequence[Sequence[ClassInfluence]], sample: Sample, groups: Groups | None
+) -> NormalModel:
+    """Model of the difference of two rankers, in one sample or in two."""
+    most = 2.0 * samples[0][0].length
+    return NormalModel(sample, most, _class_variance(samples, sample, groups))
+
+
+def _class_variance(
+    samples: Sequence[Sequence[ClassInfluence]], sample: Sample, groups: Groups | None
+) -> ClassVariance:
+    """Variance of the influence in each class, and what groups make of it."""
+    variances, grouped, independent, degrees = [], 0.0, 0.0, 0.0
+    for found in samples:
+        contrast = np.array([1.0, -1.0])[: len(found)]
+        values = contrast @ np.stack([one.values for one in found])
+        positive = found[0].positive
+        of_classes = [values[positive], values[~positive]]
+        variances.append(tuple(float(one.var(ddof=1)) for one in of_classes))
+        if groups is not None:
+            # Each row once: how the rows of a group hang together, whatever share they get.
+            joint = joint_influence(
+                [replace(one, counts=None) for one in found], conditional=True, groups=groups
+            )
+            grouped += float(contrast @ joint.covariance @ contrast)
+            independent += sum(
+                variance / len(one)
+                for variance, one in zip(variances[-1], of_classes, strict=True)
+            )
+            degrees += joint.spread.of(contrast)
+    effect = grouped / independent if groups is not None and independent > 0.0 else 1.0
+    return ClassVariance(
+        sample=sample,
+        variances=tuple(variances),  # type: ignore[arg-type]
+        effect=effect,
+        degrees_per_item=None if groups is None else degrees / len(samples[0][0].values),
+        estimate=samples[0][0].estimate,
+    )
+
+
+def _top_model(
+    data: ScoredLists, tau: float, sample: Sample, groups: Groups | None, expected: float | None
+) -> TopModel:
+    """Model of the precision at the top of one ranker."""
+    blocks = counted_blocks(data.score, data.positive, data.weight)
+    n = int(blocks.n)
+    top = min(max(int(tau * n + 0.5), 1), n - 1)
+    eta = share_at(n - top, blocks.below, blocks.size, blocks.n_pos)
+    ends = blocks.below + blocks.size
+    inside = np.clip((ends - (n - top)) / blocks.size, 0.0, 1.0)
+    precision = float(inside @ blocks.n_pos) / top
+    effect = 1.0
+    if groups is not None:
+        independent = top_limits(precision, eta, top, tau, 0.95)[1]
+        effect = grouped_top(data.positive, blocks.rows, groups, top, eta)[1] / independent
+    shrunken = (top * precision + 0.5) / (top + 1.0) if expected is None else expected
+    return TopModel(sample, 1.0, TopVariance(shrunken, eta, tau, effect))
+
+
+# ----------------------------------------------------------------------- how well it is known
+
+
+def _check_size(n: int, what: str) -> None:
+    if n < FEWEST:
+        raise ValueError(
+            f"The pilot has {n} {what}, which say nothing of the spread: pass a pilot of at least"
+            f" {FEWEST}, and better {FEW} or more."
+        )
+    if n < FEW:
+        warn(
+            f"The pilot has {n} {what} only, so that its variance is hardly known: see"
+            " pilot_range of the plan, or pass assurance=0.9 to be on the safe side.",
+            UserWarning,
+        )
+
+
+def _check_spread(model: NormalModel) -> None:
+    length = model.most if isfinite(model.most) else 0.0
+    if not model.variance.of(REFERENCE)[0] * REFERENCE > ROUNDING_VARIANCE * length**2:
+        raise ValueError(
+            "The pilot shows no spread: all items or queries move what is planned for alike, as"
+            " of two rankers with the same order; pass another pilot."
+        )
+
+
+def _dense(codes: IntArray) -> IntArray:
+    """Numbers of the groups that there are, from 0 on."""
+    return np.unique(codes, return_inverse=True)[1]
+
+
+def _blocks(n: int, rng: np.random.Generator) -> IntArray:
+    """Part of each of n things, at random and of equal sizes; fewer parts where n is large."""
+    return rng.permutation(n) % min(n, N_BLOCKS if n <= MANY else FEW_BLOCKS)
+
+
+def _degrees(variance_of: Callable[[BoolArray], float], strata: Sequence[IntArray]) -> float:
+    """Degrees of freedom that an estimate of a variance is worth, by the jackknife.
+
+    That of its logarithm, parts of each stratum being left out in turn: a mean of d squares of
+    normal variables has a logarithm of the variance 2 / d.
+    """
+    total = 0.0
+    for blocks in strata:
+        n_blocks = int(blocks.max()) + 1
+        found = [variance_of(blocks != block) for block in range(n_blocks)]
+        logs = np.log([one for one in found if one > 0.0])
+        if len(logs) < n_blocks:
+            return 1.0
+        total += (n_blocks - 1.0) / n_blocks * float(np.sum((logs - logs.mean()) ** 2))
+    return max(2.0 / total, 1.0) if total > 0.0 else inf

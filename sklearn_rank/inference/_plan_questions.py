@@ -1,0 +1,156 @@
+"""What is asked of a sample that is planned: a test of a difference, and its power."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isinf, sqrt
+
+from scipy.special import nctdtr, ndtr, ndtri, stdtrit
+
+__all__ = ["PLAN_ALTERNATIVES", "Question", "Sample"]
+
+PLAN_ALTERNATIVES = ("two-sided", "less", "greater", "non-inferior", "equivalent")
+
+# From so many degrees of freedom on Student's distribution is the normal one.
+NORMAL_DEGREES = 1e7
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a sample of n is made of.
+
+    Parameters
+    ----------
+    unit : {"items", "queries"}
+        What there are n of.
+    positive_fraction : float or None
+        Share of the items that are positive; None for queries.
+    group_size : float or None, default=None
+        Mean number of them in a group; None is independent ones.
+    """
+
+    unit: str
+    positive_fraction: float | None
+    group_size: float | None = None
+
+    def counts(self, n: int) -> tuple[int, int]:
+        """Count the positives and the negatives.
+
+        Parameters
+        ----------
+        n : int
+            Number of items.
+
+        Returns
+        -------
+        n_pos : int
+            The nearest whole number to the share, at least one of each class.
+        n_neg : int
+            The others.
+        """
+        share = 0.5 if self.positive_fraction is None else self.positive_fraction
+        n_pos = min(max(int(share * n + 0.5), 1), n - 1)
+        return n_pos, n - n_pos
+
+
+@dataclass(frozen=True)
+class Question:
+    """A test of a difference.
+
+    Parameters
+    ----------
+    alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}
+        What is to be shown.
+    margin : float or None
+        Largest difference that does not matter, for the last two.
+    greater_is_better : bool
+        Whether more of the measure is better.
+    """
+
+    alternative: str
+    margin: float | None
+    greater_is_better: bool
+
+    def distances(self, difference: float) -> tuple[float, ...]:
+        """Say how far a difference is from what must be rejected.
+
+        Parameters
+        ----------
+        difference : float
+            The true difference.
+
+        Returns
+        -------
+        tuple of float
+            Of each hypothesis; all of them must be rejected.
+        """
+        margin = self.margin or 0.0
+        if self.alternative == "two-sided":
+            return (abs(difference),)
+        if self.alternative in ("less", "greater"):
+            return (difference if self.alternative == "greater" else -difference,)
+        if self.alternative == "non-inferior":
+            return (margin + (difference if self.greater_is_better else -difference),)
+        return (margin + difference, margin - difference)
+
+    def power(self, difference: float, error: float, degrees: float, level: float) -> float:
+        """Find the probability that the test rejects.
+
+        Parameters
+        ----------
+        difference : float
+            The true difference.
+        error : float
+            Standard error of its estimate.
+        degrees : float
+            Degrees of freedom of the standard error.
+        level : float
+            One less the level of the test.
+
+        Returns
+        -------
+        float
+            The probability, by the noncentral t distribution.
+        """
+        both = self.alternative == "two-sided"
+        tail = (1.0 + level) / 2.0 if both else level
+        large = degrees >= NORMAL_DEGREES
+        critical = float(ndtri(tail) if large else stdtrit(degrees, tail))
+        found = self.joined(
+            [
+                _above(critical, distance / error, degrees)
+                for distance in self.distances(difference)
+            ]
+        )
+        if both:
+            found += _above(critical, -abs(difference) / error, degrees)
+        return min(found, 1.0)
+
+    @staticmethod
+    def joined(chances: list[float]) -> float:
+        """Bound the probability that all of several hypotheses are rejected.
+
+        Parameters
+        ----------
+        chances : list of float
+            Probability of each.
+
+        Returns
+        -------
+        float
+            What is left of 1 when the probabilities of failure are taken off; exact for one, and
+            for two limits that cannot both fail.
+        """
+        return max(1.0 - sum(1.0 - chance for chance in chances), 0.0)
+
+
+def _above(critical: float, noncentrality: float, degrees: float) -> float:
+    """Probability that a noncentral t variable is above a number."""
+    if isinf(degrees) or degrees >= NORMAL_DEGREES:
+        return float(ndtr(noncentrality - critical))
+    found = float(nctdtr(degrees, noncentrality, critical))
+    if 0.0 <= found <= 1.0:
+        return 1.0 - found
+    # Where the series fails: the spread of the standard error as normal.
+    apart = noncentrality - critical * (1.0 - 1.0 / (4.0 * degrees))
+    return float(ndtr(apart / sqrt(1.0 + critical**2 / (2.0 * degrees))))

@@ -1,0 +1,411 @@
+"""Variance of an estimate, or of a difference of two, at each size of a sample."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import inf, sqrt
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..bounds import auc_variance_bound
+from ..metrics._shared import PSEUDO_WEIGHT
+from ._auc_moments import AUCMoments
+from ._binormal import auc_parts
+from ._plan_questions import Sample
+
+__all__ = [
+    "AUCVariance",
+    "ClassVariance",
+    "MeanVariance",
+    "ShareVariance",
+    "TopVariance",
+    "Variance",
+    "WorstAUCVariance",
+]
+
+# Half an item of a class at either end, as the intervals add it.
+ADDED = 2.0 * PSEUDO_WEIGHT
+
+
+class Variance(ABC):
+    """Variance of an estimate at each size of a sample."""
+
+    @abstractmethod
+    def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
+        """Find the variance of the estimate.
+
+        Parameters
+        ----------
+        n : int
+            Size of the sample.
+        difference : float, default=0
+            True difference, of a comparison.
+
+        Returns
+        -------
+        variance : float
+            The variance.
+        degrees : float
+            Degrees of freedom of its estimate.
+        """
+
+    def draws(self, n: int) -> tuple[float, float, float]:
+        """Say how many draws of 0 and 1 the estimate is worth, on the scale from 0 to 1.
+
+        Parameters
+        ----------
+        n : int
+            Size of the sample.
+
+        Returns
+        -------
+        estimate : float
+            The estimate.
+        n_effective : float
+            Number of the draws.
+        degrees : float
+            Degrees of freedom of the variance.
+        """
+        raise NotImplementedError
+
+    def moments(self, n: int, factor: float) -> AUCMoments:
+        """Describe the sample that the interval for an AUC is made of.
+
+        Parameters
+        ----------
+        n : int
+            Size of the sample.
+        factor : float
+            By how much the variance is larger.
+
+        Returns
+        -------
+        AUCMoments
+            The sample.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class AUCVariance(Variance):
+    """Variance of AUCs of normal or exponential scores.
+
+    Parameters
+    ----------
+    sample : Sample
+        What the sample is made of.
+    expected : float
+        Expected AUC; of a comparison that of the second ranker.
+    pairs : {"delong", "hanley-mcneil"}
+        Normal scores, or exponential ones.
+    correlation : float or None, default=None
+        Correlation of the scores of two rankers within a class; None for one ranker, or two on
+        different data.
+    n_rankers : int, default=1
+        One ranker, or two.
+    """
+
+    sample: Sample
+    expected: float
+    pairs: str
+    correlation: float | None = None
+    n_rankers: int = 1
+
+    def _parts(self, difference: float) -> list[FloatArray]:
+        """Parts of each independent sample: of both, the positives and the negatives."""
+        if self.n_rankers == 1:
+            return [_parts_of((self.expected,), 0.0, self.pairs)]
+        aucs = (self.expected + difference, self.expected)
+        if self.correlation is None:
+            return [_parts_of((auc,), 0.0, self.pairs) for auc in aucs]
+        return [_parts_of(aucs, self.correlation, self.pairs)]
+
+    def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
+        """Find the variance: Lehmann's."""
+        n_pos, n_neg = self.sample.counts(n)
+        variance, of_classes, degrees = 0.0, [], []
+        for both, positive, negative in self._parts(difference):
+            single = (n_neg - 1.0) * positive + (n_pos - 1.0) * negative
+            variance += (both + single) / (n_pos * n_neg)
+            of_classes += [positive / n_pos, negative / n_neg]
+            degrees += [n_pos - 1.0, n_neg - 1.0]
+        return variance, satterthwaite(of_classes, degrees)
+
+    def moments(self, n: int, factor: float) -> AUCMoments:
+        """Describe a sample, with the variances of placements that it will show."""
+        n_pos, n_neg = self.sample.counts(n)
+        both, positive, negative = self._parts(0.0)[0]
+        rest = both - positive - negative
+        spreads = (factor * (positive + rest / n_neg), factor * (negative + rest / n_pos))
+        return AUCMoments.of_independent(self.expected, *spreads, 0.0, n_pos, n_neg)
+
+
+@lru_cache(maxsize=256)
+def _parts_of(aucs: tuple[float, ...], correlation: float, pairs: str) -> FloatArray:
+    """Parts of the variance of an AUC, or of the difference of two."""
+    contrast = np.array([1.0, -1.0])[: len(aucs)]
+    parts = auc_parts(np.array(aucs), correlation, pairs=pairs)
+    return np.asarray(np.einsum("pij,i,j->p", parts, contrast, contrast))
+
+
+@dataclass(frozen=True)
+class WorstAUCVariance(Variance):
+    """Largest variance that an AUC can have.
+
+    Parameters
+    ----------
+    sample : Sample
+        What the sample is made of.
+    expected : float or None
+        Expected AUC; None is the worst.
+    """
+
+    sample: Sample
+    expected: float | None
+
+    def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
+        """Find the variance: ``A (1 - A)`` over the size of the smaller class."""
+        found = auc_variance_bound(*self.sample.counts(n), expected_auc=self.expected)
+        return found.value, inf
+
+
+@dataclass(frozen=True)
+class ClassVariance(Variance):
+    """Variance of a measure of one list by the influence of its items.
+
+    Parameters
+    ----------
+    sample : Sample
+        What the sample is made of.
+    variances : tuple of (float, float)
+        Variance of the influence of positives and of negatives, for each independent sample.
+    effect : float
+        By how much groups make the variance larger.
+    degrees_per_item : float or None
+        Degrees of freedom of the variance with groups, for each item; None is independent items.
+    estimate : float
+        The measure.
+    classes : tuple of ((float, (float, float)), ...)
+        Mean and ends of the influence of each class, of a measure of one ranker from 0 to 1.
+    groups_per_item : float or None, default=None
+        Groups that hold the rarer class, for each item; None is independent items.
+    """
+
+    sample: Sample
+    variances: tuple[tuple[float, float], ...]
+    effect: float
+    degrees_per_item: float | None
+    estimate: float
+    classes: tuple[tuple[float, tuple[float, float]], ...] = ()
+    groups_per_item: float | None = None
+
+    def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
+        """Find the variance: that of each class over its size."""
+        sizes = self.sample.counts(n)
+        parts = [
+            variance / size
+            for of_sample in self.variances
+            for variance, size in zip(of_sample, sizes, strict=True)
+        ]
+        degrees = [size - 1.0 for size in sizes] * len(self.variances)
+        return self.effect * sum(parts), self._degrees(n, satterthwaite(parts, degrees))
+
+    def _degrees(self, n: int, independent: float) -> float:
+        if self.degrees_per_item is None:
+            return independent
+        return max(self.degrees_per_item * n, 1.0)
+
+    def draws(self, n: int) -> tuple[float, float, float]:
+        """Say what the measure is worth, with half an item added at either end of each class."""
+        sizes = self.sample.counts(n)
+        parts = zip(self.classes, self.variances[0], sizes, strict=True)
+        given = [(mean, variance, ends, size) for (mean, ends), variance, size in parts]
+        estimate, n_effective = _worth(self.estimate, given, self.effect)
+        return estimate, n_effective, self._degrees(n, inf)
+
+    def moments(self, n: int, factor: float) -> AUCMoments:
+        """Describe a sample whose placements vary as those of the pilot."""
+        sizes = self.sample.counts(n)
+        spreads = [factor * variance for variance in self.variances[0]]
+        found = AUCMoments.of_independent(
+            self.estimate, spreads[0], spreads[1], 0.0, sizes[0], sizes[1]
+        )
+        if self.groups_per_item is None:
+            return found
+        n_groups = np.asarray(max(self.groups_per_item * n, 1.0))
+        return replace(found, variance=self.effect * found.variance, n_groups=n_groups)
+
+
+def _worth(
+    estimate: float,
+    classes: Sequence[tuple[float, float, tuple[float, float], int]],
+    effect: float = 1.0,
+) -> tuple[float, float]:
+    """The estimate, and its draws with the added items: mean, variance, ends and size."""
+    shift = variance = 0.0
+    for mean, spread, ends, size in classes:
+        moved = PSEUDO_WEIGHT * (sum(ends) - 2.0 * mean) / (size + ADDED)
+        squares = (size - 1.0) * spread + size * moved**2
+        squares *= effect
+        squares += PSEUDO_WEIGHT * sum((end - mean - moved) ** 2 for end in ends)
+        shift += moved
+        variance += squares / (size + ADDED) ** 2
+    shrunken = min(max(estimate + shift, 0.0), 1.0)
+    return min(max(estimate, 0.0), 1.0), shrunken * (1.0 - shrunken) / variance
+
+
+@dataclass(frozen=True)
+class MeanVariance(Variance):
+    """Variance of a mean over queries.
+
+    Parameters
+    ----------
+    variances : tuple of float
+        Variance of the values, or differences, of queries, for each independent sample.
+    effect : float
+        By how much groups make it larger.
+    degrees_per_query : float or None
+        Degrees of freedom with groups, for each query; None is independent queries.
+    estimate : float
+        The mean on the scale from 0 to 1.
+    """
+
+    variances: tuple[float, ...]
+    effect: float = 1.0
+    degrees_per_query: float | None = None
+    estimate: float = 0.5
+
+    def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
+        """Find the variance: that of the values over the number of queries."""
+        parts = [variance / n for variance in self.variances]
+        degrees = satterthwaite(parts, [n - 1.0] * len(parts))
+        if self.degrees_per_query is not None:
+            degrees = max(self.degrees_per_query * n, 1.0)
+        return self.effect * sum(parts), degrees
+
+    def draws(self, n: int) -> tuple[float, float, float]:
+        """Say what a share of queries is worth: the queries."""
+        return self.estimate, n / self.effect, inf
+
+
+@dataclass(frozen=True)
+class ShareVariance(Variance):
+    """Variance of a share of queries, or of the difference of two.
+
+    Parameters
+    ----------
+    expected : float
+        The share, on the scale from 0 to 1; of a comparison that of the second ranker.
+    length : float
+        Length of the range.
+    correlation : float or None, default=None
+        Correlation of the values of two rankers on a query; None for one ranker, or two on
+        different queries.
+    n_rankers : int, default=1
+        One ranker, or two.
+    """
+
+    expected: float
+    length: float
+    correlation: float | None = None
+    n_rankers: int = 1
+
+    def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
+        """Find the variance: no values of the same mean vary more."""
+        second = self.expected * (1.0 - self.expected)
+        if self.n_rankers == 1:
+            return self.length**2 * second / n, n - 1.0
+        share = min(max(self.expected + difference / self.length, 0.0), 1.0)
+        first = share * (1.0 - share)
+        together = 0.0 if self.correlation is None else self.correlation
+        variance = first + second - 2.0 * together * sqrt(first * second)
+        independent = 1.0 if self.correlation is not None else 2.0
+        return self.length**2 * variance / n, independent * (n - 1.0)
+
+    def draws(self, n: int) -> tuple[float, float, float]:
+        """Say what the share is worth: the queries."""
+        return self.expected, float(n), inf
+
+
+@dataclass(frozen=True)
+class TopVariance(Variance):
+    """Variance of the precision at the top, labels random.
+
+    Parameters
+    ----------
+    expected : float
+        Precision; of a comparison that of the second ranker.
+    eta : float
+        Probability that an item at the threshold is positive.
+    tau : float
+        Share of the items that make the top.
+    effect : float, default=1
+        By how much groups make the variance larger.
+    correlation : float or None, default=None
+        Correlation of the influence of items on two rankers; None for one ranker, or two on
+        different data.
+    n_rankers : int, default=1
+        One ranker, or two.
+    """
+
+    expected: float
+    eta: float
+    tau: float
+    effect: float = 1.0
+    correlation: float | None = None
+    n_rankers: int = 1
+
+    def top(self, n: int) -> float:
+        """Count the items in the top.
+
+        Parameters
+        ----------
+        n : int
+            Number of items.
+
+        Returns
+        -------
+        float
+            How many independent items they are worth.
+        """
+        return max(int(self.tau * n + 0.5), 1) / self.effect
+
+    def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
+        """Find the variance: binomial, and that of the threshold."""
+        top = self.top(n)
+        second = self._per_item(self.expected)
+        if self.n_rankers == 1:
+            return second / top, inf
+        first = self._per_item(self.expected + difference)
+        together = 0.0 if self.correlation is None else self.correlation
+        return (first + second - 2.0 * together * sqrt(first * second)) / top, max(top - 1.0, 1.0)
+
+    def _per_item(self, precision: float) -> float:
+        away = (1.0 - self.tau) * (precision - self.eta) ** 2
+        return precision * (1.0 - precision) + away
+
+
+def satterthwaite(variances: Sequence[float], degrees: Sequence[float]) -> float:
+    """Degrees of freedom of a sum of independent variances.
+
+    Parameters
+    ----------
+    variances : sequence of float
+        The variances.
+    degrees : sequence of float
+        Degrees of freedom of each; those below 1 count as 1.
+
+    Returns
+    -------
+    float
+        Degrees of freedom of the sum.
+    """
+    total = sum(variances)
+    if total <= 0.0:
+        return max(min(degrees), 1.0)
+    weights = [v / total for v in variances]
+    return 1.0 / sum(w**2 / max(d, 1.0) for w, d in zip(weights, degrees, strict=True))

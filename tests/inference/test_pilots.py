@@ -1,0 +1,263 @@
+"""Plans from a pilot: at its own size the plan is what the pilot shows, whatever the measure."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank.inference import (
+    metric_interval,
+    precision_at_top_interval,
+    sample_size,
+)
+from sklearn_rank.inference._groups import check_groups
+from sklearn_rank.inference._joint import joint_influence
+from sklearn_rank.inference._measure_influence import measure_influence
+from sklearn_rank.inference._plan_pilot import _degrees
+from sklearn_rank.metrics import get_measure
+from tests.naming import shown
+
+LISTS = ["auc", "bedroc@20", "gini", "partial_auc@fpr0.2"]
+CONTRAST = np.array([1.0, -1.0])
+
+
+def items(seed=0, n=300, share=0.3, draw=np.random.Generator.standard_normal):
+    """Labels, and scores of two rankers with ties."""
+    rng = np.random.default_rng(seed)
+    y = (np.arange(n) < share * n).astype(int)
+    rng.shuffle(y)
+    noise = draw(rng, (3, n))
+    scores = {"a": y + noise[0] + noise[1], "b": np.round(y + noise[0] + 1.3 * noise[2], 1)}
+    return y, scores, rng
+
+
+def queries(seed=0, n=60, size=8):
+    """Grades, scores of two rankers and ids of queries."""
+    rng = np.random.default_rng(seed)
+    grade = rng.integers(0, 3, n * size)
+    scores = {"a": grade + rng.normal(size=n * size), "b": grade + 2 * rng.normal(size=n * size)}
+    return grade, scores, np.repeat(np.arange(n), size), rng
+
+
+# ------------------------------------------------------------------------ at the size of the pilot
+
+
+@pytest.mark.parametrize("measure", LISTS)
+def test_the_width_is_that_of_the_interval_of_the_pilot(measure):
+    y, scores, _ = items()
+    plan = sample_size(measure, n=len(y), pilot=(y, scores["b"]), random_state=0)
+    found = metric_interval(measure, y, scores["b"])
+    # The bias that the interval of BEDROC takes off moves its limits a little.
+    assert plan.width == pytest.approx(found.width, rel=1e-3 if measure == "bedroc@20" else 1e-9)
+    assert (plan.n_pos, plan.unit) == (90, "items")
+
+
+def test_the_width_of_the_precision_at_the_top():
+    y, scores, rng = items()
+    for groups in (None, rng.integers(0, 60, len(y))):
+        found = precision_at_top_interval(y, scores["a"], tau=0.2, groups=groups)
+        plan = sample_size(
+            "precision@top0.2", n=len(y), pilot=(y, scores["a"]), groups=groups, random_state=0
+        )
+        assert plan.width == pytest.approx(found.width, rel=0.05)
+
+
+@pytest.mark.parametrize("measure", LISTS)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_error_of_a_difference_is_that_of_the_pilot(measure, grouped):
+    y, scores, rng = items()
+    groups = rng.integers(0, 40, len(y)) if grouped else None
+    found = measure_influence(
+        get_measure(measure), y, tuple(scores.values()), conditional=True, pos_label=None
+    )
+    joint = joint_influence(found, conditional=True, groups=check_groups(groups, len(y)))
+    plan = sample_size(
+        measure, n=len(y), power=0.8, pilot=(y, scores), groups=groups, random_state=0
+    )
+    error, degrees = plan._at.args[1][0].error(len(y))
+    assert error**2 == pytest.approx(CONTRAST @ joint.covariance @ CONTRAST)
+    assert degrees == pytest.approx(joint.spread.of(CONTRAST))
+    assert plan.n_groups == (40 if grouped else None)
+    alone = [metric_interval(measure, y, score).standard_error for score in scores.values()]
+    if not grouped:
+        apart = sample_size(
+            measure, n=len(y), power=0.8, pilot=(y, scores), paired=False, random_state=0
+        )
+        found = apart._at.args[1][0].error(len(y))[0]
+        # The intervals have added items.
+        assert found**2 == pytest.approx(sum(np.square(alone)), rel=0.15)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_queries(grouped):
+    grade, scores, qid, rng = queries()
+    groups = rng.permutation(np.arange(60) % 15)[qid] if grouped else None
+    given = {"qid": qid, "groups": groups}
+    found = metric_interval("ndcg@5", grade, scores["a"], **given)
+    plan = sample_size("ndcg@5", n=60, pilot=(grade, scores["a"]), **given, random_state=0)
+    assert plan.width == pytest.approx(found.width)
+    assert (plan.unit, plan.n_pos, plan.method) == ("queries", None, "t")
+    assert plan.n_groups == (15 if grouped else None)
+    wide = sample_size("ndcg@5", width=plan.width / 2, pilot=(grade, scores["a"]), **given)
+    assert 3.5 * 60 < wide.n < 4.1 * 60
+
+
+def test_shares_of_queries_and_two_dimensions():
+    grade, scores, _, _ = queries()
+    y = (grade > 1).reshape(60, 8)
+    y[:, 0] = True
+    score = scores["a"].reshape(60, 8)
+    found = metric_interval("precision@1", y, score)
+    plan = sample_size("precision@1", n=60, pilot=(y, score))
+    assert plan.width == pytest.approx(found.width)
+    assert plan.method == found.method == "wilson"
+
+
+# ------------------------------------------------------------------------------- what is moved
+
+
+def test_the_auc_at_another_share_of_positives():
+    y, scores, _ = items()
+    plan = sample_size("auc", n=1000, power=0.8, pilot=(y, scores), positive_fraction=0.02)
+    found = measure_influence(
+        get_measure("auc"), y, tuple(scores.values()), conditional=True, pos_label=None
+    )
+    difference = found[0].values - found[1].values
+    exact = difference[y == 1].var(ddof=1) / 20 + difference[y == 0].var(ddof=1) / 980
+    assert plan._at.args[1][0].error(1000)[0] ** 2 == pytest.approx(exact)
+
+
+def test_a_measure_that_depends_on_the_share_sees_rows_repeated():
+    y, scores, _ = items(share=0.5)
+    plan = sample_size("bedroc@20", n=900, pilot=(y, scores["a"]), positive_fraction=0.1)
+    often = np.where(y == 1, 1, 9)
+    (repeated,) = measure_influence(
+        get_measure("bedroc@20"),
+        np.repeat(y, often),
+        (np.repeat(scores["a"], often),),
+        conditional=True,
+        pos_label=None,
+    )
+    of_rows = repeated.values[np.cumsum(often) - 1]
+    exact = of_rows[y == 1].var(ddof=1) / 90 + of_rows[y == 0].var(ddof=1) / 810
+    variance = plan._at.args[1][0].variance.of(900)[0]
+    assert variance == pytest.approx(exact, rel=1e-6)
+
+
+@pytest.mark.parametrize("measure", ["auc", "precision@top0.2"])
+def test_order_and_kind_of_rows_do_not_matter(measure):
+    y, scores, rng = items()
+    order = rng.permutation(len(y))
+    words = np.where(y == 1, "yes", "no")[order]
+    first = sample_size(measure, width=0.1, pilot=(y, scores["a"]))
+    found = sample_size(
+        measure,
+        width=0.1,
+        pilot=(words[:, np.newaxis].ravel().tolist(), scores["a"][order]),
+        pos_label="yes",
+    )
+    assert found.n == first.n
+
+
+# --------------------------------------------------------------------------- how well it is known
+
+
+def test_degrees_of_a_variance_of_normal_values():
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(20):
+        values = rng.normal(size=200)
+        blocks = rng.permutation(200) % 40
+        found.append(1 / _degrees(lambda kept, v=values: v[kept].var(ddof=1), [blocks]))
+    # The variance of 200 normal values is worth 199 degrees of freedom.
+    assert 1 / np.mean(found) == pytest.approx(199, rel=0.2)
+
+
+def test_the_range_covers_what_is_needed():
+    truth = sample_size("auc", expected=0.760250, positive_fraction=0.3, width=0.1).n
+    covered = 0
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        y = np.arange(120) < 36
+        pilot = y, rng.normal(size=120) + y
+        plan = sample_size("auc", width=0.1, pilot=pilot, expected=0.760250, random_state=seed)
+        covered += plan.pilot_range[0] <= truth <= plan.pilot_range[1]
+    assert covered >= 12
+
+
+def test_assurance_plans_with_more():
+    y, scores, _ = items()
+    given = {"difference": 0.05, "pilot": (y, scores)}
+    plain = sample_size("auc", **given, random_state=0)
+    assured = sample_size("auc", **given, assurance=0.9, random_state=0)
+    assert plain.pilot_range[0] < plain.n < assured.n < plain.pilot_range[1]
+    assert assured.pilot_range == plain.pilot_range
+    assert "assurance 0.9" in str(assured)
+    curve = plain.curve([plain.n])
+    assert curve.low[0] < curve.values[0] < curve.high[0]
+    assert list(curve.to_frame().columns) == ["power", "low", "high"]
+
+
+# -------------------------------------------------------------------------------------- refusals
+
+Y, SCORES, _ = items(n=60)
+FEW = (np.arange(60) < 2).astype(int)
+GRADE, BOTH, QID, _ = queries(n=20)
+
+
+@pytest.mark.parametrize(
+    ("measure", "given", "message"),
+    [
+        ("auc", {"pilot": (FEW, SCORES["a"])}, "pilot has 2 positives"),
+        ("auc", {"pilot": (1 - FEW, SCORES["a"])}, "pilot has 2 negatives"),
+        ("auc", {"pilot": (Y, Y)}, "shows no spread"),
+        ("auc", {"pilot": (Y, np.ones(60))}, "shows no spread"),
+        (
+            "auc",
+            {"pilot": (Y, {"a": Y + 0.5, "b": 2.0 * Y}), "width": None, "difference": 0.1},
+            "shows no spread",
+        ),
+        ("auc", {"pilot": (Y, SCORES), "width": None, "power": 0.8}, "is yours to say"),
+        (
+            "auc",
+            {"pilot": (Y, SCORES["a"]), "width": None, "difference": 0.1},
+            "scores of one ranker",
+        ),
+        ("auc", {"pilot": (Y, SCORES), "expected": 0.8}, "expected=0.8 has no part"),
+        ("auc", {"pilot": (Y, SCORES), "correlation": 0.8}, "correlation=0.8 has no part"),
+        ("auc", {"pilot": (Y, SCORES["a"]), "sd": 0.8}, "sd=0.8 has no part"),
+        ("auc", {"pilot": (Y, SCORES["a"]), "method": "delong"}, "with a pilot; the others take"),
+        ("auc", {"pilot": (Y, {**SCORES, "c": Y})}, "scores of 3 rankers"),
+        ("auc", {"pilot": Y}, "pilot must be a pair"),
+        ("precision@5", {"pilot": (Y, SCORES["a"])}, "not known"),
+        (
+            "ndcg@5",
+            {"pilot": (GRADE, BOTH["a"]), "qid": QID, "positive_fraction": 0.1},
+            "positive_fraction=0.1 is for items of one list",
+        ),
+        (
+            "ndcg@5",
+            {"pilot": (GRADE[:16], BOTH["a"][:16]), "qid": QID[:16]},
+            "pilot has 2 queries",
+        ),
+        ("ndcg@5", {"pilot": (GRADE, BOTH["a"]), "qid": QID, "width": 1.5}, "less than 1"),
+        ("auc", {"pilot": (Y, SCORES["a"]), "groups": np.arange(60) // 30}, "pilot has 2 groups"),
+    ],
+    ids=shown,
+)
+def test_pilots_that_are_refused(measure, given, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        sample_size(measure, **{"width": 0.1} | given)
+
+
+def test_few_positives_are_warned_of():
+    y, scores, _ = items(share=0.02)
+    with pytest.warns(UserWarning, match="has 6 positives only"):
+        plan = sample_size("auc", width=0.1, pilot=(y, scores["a"]))
+    assert plan.pilot_range[1] > 2 * plan.n
+
+
+@pytest.mark.parametrize("measure", ["auc", "bedroc@20"])
+def test_infinite_and_heavy_tailed_scores(measure):
+    y, scores, _ = items(draw=np.random.Generator.standard_cauchy)
+    scores["a"][:3] = [np.inf, -np.inf, np.inf]
+    plan = sample_size(measure, difference=0.1, pilot=(y, scores))
+    assert plan.pilot_range[0] < plan.n < plan.pilot_range[1]
