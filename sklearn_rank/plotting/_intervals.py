@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..inference import Interval
+from ..inference import Comparison, Interval
 from ._common import COLORS, GREY, Display, axes_of, label_rows
 
 __all__ = ["IntervalsDisplay"]
 
 
 class IntervalsDisplay(Display):
-    """Estimates of several rankers with their intervals, one row each.
+    """Estimates of several rankers, or their differences, with their intervals, one row each.
 
     Make one by :meth:`from_intervals`.
 
@@ -22,11 +23,19 @@ class IntervalsDisplay(Display):
     ----------
     intervals : dict of str to Interval
         Intervals by the name of their row, the first on top.
+    reference : float or None, default=None
+        Value to mark by a dotted line, as 0.5 for an AUC or 0 for a difference.
+    margins : sequence of float, default=()
+        Values to mark by broken lines, as the largest differences that do not matter.
 
     Attributes
     ----------
     bars_ : list of matplotlib ErrorbarContainer
         Estimate and limits of each row.
+    reference_ : matplotlib Line2D or None
+        Line at the reference.
+    margins_ : list of matplotlib Line2D
+        Lines at the margins.
     ax_ : matplotlib Axes
         Axes that it is drawn on.
     figure_ : matplotlib Figure
@@ -57,15 +66,24 @@ class IntervalsDisplay(Display):
     'mean ndcg over queries (95 %, t)'
     """
 
-    def __init__(self, intervals: Mapping[str, Interval]) -> None:
+    def __init__(
+        self,
+        intervals: Mapping[str, Interval],
+        *,
+        reference: float | None = None,
+        margins: Sequence[float] = (),
+    ) -> None:
         self.intervals = dict(intervals)
+        self.reference = reference
+        self.margins = tuple(margins)
 
     @classmethod
     def from_intervals(
         cls,
-        intervals: Mapping[str, Interval],
+        intervals: Mapping[str, Interval] | Comparison,
         *,
         reference: float | None = None,
+        margins: float | Sequence[float] = (),
         ax: Any = None,
         **kwargs: Any,
     ) -> IntervalsDisplay:
@@ -73,10 +91,14 @@ class IntervalsDisplay(Display):
 
         Parameters
         ----------
-        intervals : dict of str to Interval
-            Intervals by the name of their row, the first on top.
+        intervals : dict of str to Interval, or Comparison
+            Intervals by the name of their row, the first on top; of a comparison its contrasts.
         reference : float or None, default=None
-            Value to mark by a vertical line, as 0.5 for an AUC or 0 for a difference.
+            Value to mark by a dotted line, as 0.5 for an AUC. None is 0 for a comparison, else
+            none.
+        margins : float or sequence of float, default=()
+            Values to mark by broken lines; () is the margin of a comparison, where it has one, on
+            the side or the sides that it was tested for.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes new ones.
         **kwargs : dict
@@ -87,19 +109,24 @@ class IntervalsDisplay(Display):
         IntervalsDisplay
             The display, drawn.
         """
-        return cls(intervals).plot(ax=ax, reference=reference, **kwargs)
+        marks = tuple(np.atleast_1d(margins).tolist())
+        if isinstance(intervals, Comparison):
+            reference = 0.0 if reference is None else reference
+            marks = marks or _margins_of(intervals)
+            intervals = _intervals_of(intervals)
+        elif isinstance(intervals, Interval):
+            raise TypeError(
+                "intervals is one interval, but each row has a name: pass {'name': interval}."
+            )
+        return cls(intervals, reference=reference, margins=marks).plot(ax=ax, **kwargs)
 
-    def plot(
-        self, ax: Any = None, *, reference: float | None = None, **kwargs: Any
-    ) -> IntervalsDisplay:
+    def plot(self, ax: Any = None, **kwargs: Any) -> IntervalsDisplay:
         """Draw the rows.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes new ones.
-        reference : float or None, default=None
-            Value to mark by a vertical line.
         **kwargs : dict
             Handed to matplotlib's ``errorbar``.
 
@@ -121,9 +148,13 @@ class IntervalsDisplay(Display):
         ax = axes_of(ax, figsize=(6.4, 1.1 + 0.45 * len(rows)), layout="constrained")
         values = np.array([(row.low, row.estimate, row.high) for row in rows])
         finite = values[np.isfinite(values)]
-        if reference is not None:
-            finite = np.append(finite, reference)
-            ax.axvline(reference, color=GREY, linestyle=":", linewidth=1, zorder=0)
+        quiet = {"color": GREY, "linewidth": 1, "zorder": 0}
+        marks = [*([] if self.reference is None else [self.reference]), *self.margins]
+        finite = np.append(finite, marks)
+        self.reference_ = None
+        if self.reference is not None:
+            self.reference_ = ax.axvline(self.reference, linestyle=":", **quiet)
+        self.margins_ = [ax.axvline(margin, linestyle="--", **quiet) for margin in self.margins]
         space = 0.06 * (np.ptp(finite) or 1.0)
         edges = finite.min() - space, finite.max() + space
         drawn = np.clip(values, edges[0] - space, edges[1] + space)
@@ -136,6 +167,23 @@ class IntervalsDisplay(Display):
         label_rows(ax, list(self.intervals), texts)
         ax.set(xlim=edges, xlabel=_title(rows))
         return self._drawn_on(ax)
+
+
+def _intervals_of(comparison: Comparison) -> dict[str, Interval]:
+    """Intervals for the contrasts, which say of themselves whether they hold together."""
+    alone = len(comparison) == 1
+    method = comparison.method if alone else f"{comparison.method}, simultaneous"
+    return {name: replace(comparison[name].interval, method=method) for name in comparison}
+
+
+def _margins_of(comparison: Comparison) -> tuple[float, ...]:
+    """Where a comparison has its margin: on the side of what is worse, or on both."""
+    margin = comparison.margin
+    if margin is None:
+        return ()
+    if comparison.alternative == "equivalent":
+        return (-margin, margin)
+    return (-margin,) if comparison.greater_is_better else (margin,)
 
 
 def _title(rows: list[Interval]) -> str:

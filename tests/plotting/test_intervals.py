@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_rank.inference import Interval, metric_interval
+from sklearn_rank.inference import Comparison, Interval, metric_interval
 from sklearn_rank.metrics import make_measure
 from sklearn_rank.plotting import IntervalsDisplay
 
@@ -42,8 +42,8 @@ def test_the_reference_is_marked_and_within_the_axes():
     display = IntervalsDisplay.from_intervals(
         {"one": Interval(0.8, 0.7, 0.85, 0.95, "t", "AUC")}, reference=0.2, color="red"
     )
-    (line,) = [line for line in display.ax_.lines if len(set(line.get_xdata())) == 1][:1]
-    assert set(line.get_xdata()) == {0.2}
+    assert set(display.reference_.get_xdata()) == {0.2}
+    assert display.margins_ == []
     low, high = display.ax_.get_xlim()
     assert low < 0.2 < 0.85 < high
     assert display.bars_[0].lines[0].get_color() == "red"
@@ -69,3 +69,61 @@ def test_one_point_without_width_has_axes():
     display = IntervalsDisplay.from_intervals({"one": Interval(1.0, 1.0, 1.0, 0.95, "t", "AUC")})
     low, high = display.ax_.get_xlim()
     assert low < 1.0 < high
+
+
+def comparison(n=2, **changed):
+    of_rankers = {"values": (0.8, 0.75, 0.7), "standard_errors": (0.02, 0.03, 0.03)}
+    of_contrasts = {
+        "contrasts": ("new - old", "new - older")[:n],
+        "differences": (0.05, 0.1)[:n],
+        "low": (0.01, 0.03)[:n],
+        "high": (0.09, 0.17)[:n],
+        "statistics": (2.1, 3.0)[:n],
+        "pvalues": (0.04, 0.003)[:n],
+    }
+    said = {
+        "measure": "auc",
+        "names": ("new", "old", "older"),
+        "level": 0.95,
+        "alternative": "two-sided",
+        "margin": None,
+        "method": "max-t",
+        "target": "auc",
+        "hypothesis": "equal auc",
+    }
+    return Comparison(**{**of_rankers, **of_contrasts, **said, **changed})
+
+
+def test_a_comparison_has_a_row_for_each_contrast_and_a_line_at_0():
+    display = IntervalsDisplay.from_intervals(comparison())
+    assert words(display.ax_.get_yticklabels()) == ["new - old", "new - older"]
+    assert words(display.ax_.texts) == ["0.050 [0.010, 0.090]", "0.100 [0.030, 0.170]"]
+    assert display.ax_.get_xlabel() == "difference of auc (95 %, max-t, simultaneous)"
+    assert set(display.reference_.get_xdata()) == {0.0}
+    assert display.margins_ == []
+    assert display.plot().reference_ is not None
+    alone = IntervalsDisplay.from_intervals(comparison(1), reference=0.02)
+    assert alone.ax_.get_xlabel() == "difference of auc (95 %, max-t)"
+    assert alone.reference == 0.02
+
+
+@pytest.mark.parametrize(
+    ("alternative", "greater_is_better", "margins"),
+    [
+        ("equivalent", True, (-0.3, 0.3)),
+        ("non-inferior", True, (-0.3,)),
+        ("non-inferior", False, (0.3,)),
+    ],
+)
+def test_the_margin_of_a_comparison_is_marked(alternative, greater_is_better, margins):
+    found = comparison(alternative=alternative, margin=0.3, greater_is_better=greater_is_better)
+    display = IntervalsDisplay.from_intervals(found)
+    assert tuple(line.get_xdata()[0] for line in display.margins_) == margins
+    low, high = display.ax_.get_xlim()
+    assert all(low < margin < high for margin in margins)
+    assert IntervalsDisplay.from_intervals(found, margins=0.2).margins == (0.2,)
+
+
+def test_one_interval_needs_a_name():
+    with pytest.raises(TypeError, match=r"pass \{'name': interval\}"):
+        IntervalsDisplay.from_intervals(comparison(1).interval)
