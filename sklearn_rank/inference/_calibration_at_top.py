@@ -9,6 +9,7 @@ import numpy as np
 
 from .._arguments import check_level, check_share, check_whole
 from .._lists import ScoredLists
+from .._optional import import_pandas
 from .._printed import Printed, Table, text_table
 from .._top import top_mass
 from .._typing import FloatArray, IntArray
@@ -20,8 +21,10 @@ from ._two_classes import refuse_one_class
 
 __all__ = ["CalibrationAtTop", "calibration_at_top"]
 
-# Lengths of the top where none are asked for, and rows that are printed of them.
+# Lengths of the top where none are asked for, rows that are printed of them, and the columns of
+# the data frame.
 N_LENGTHS, N_SHOWN = 100, 10
+_COLUMNS = ("predicted", "observed", "low", "high", "error")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,6 +109,18 @@ class CalibrationAtTop(Printed):
             method="joined shares",
             target=f"predicted less expected share of positives among the first {k}",
         )
+
+    def to_frame(self) -> Any:
+        """Return a data frame of pandas with one row for each k.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Its index is k; its columns are predicted, observed, low, high and error.
+        """
+        pandas = import_pandas("to_frame", "read the arrays of the result")
+        columns = {name: getattr(self, name) for name in _COLUMNS}
+        return pandas.DataFrame(columns, index=pandas.Index(self.k, name="k"))
 
     def _table(self) -> Table:
         n = len(self.k)

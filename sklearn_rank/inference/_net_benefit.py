@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import check_flag, check_level, check_share
+from .._optional import import_pandas
 from .._printed import Printed, Table, text_table
 from .._typing import BoolArray, FloatArray
 from ..metrics._shared import check_probabilities, check_threshold, threshold_of
@@ -18,8 +19,9 @@ from ._two_classes import refuse_one_class
 
 __all__ = ["NetBenefitCurve", "net_benefit_curve"]
 
-# Rows that are printed of a curve of many thresholds.
+# Rows that are printed of a curve of many thresholds, and the columns of its data frame.
 N_SHOWN = 10
+_COLUMNS = ("net_benefit", "low", "high", "treat_all")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,6 +107,18 @@ class NetBenefitCurve(Printed):
             method="joined shares",
             target=f"{self._called} at {threshold:g}",
         )
+
+    def to_frame(self) -> Any:
+        """Return a data frame of pandas with one row for each threshold.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Its index is the thresholds; its columns are net_benefit, low, high and treat_all.
+        """
+        pandas = import_pandas("to_frame", "read the arrays of the curve")
+        columns = {name: getattr(self, name) for name in _COLUMNS}
+        return pandas.DataFrame(columns, index=pandas.Index(self.threshold, name="threshold"))
 
     @property
     def _called(self) -> str:

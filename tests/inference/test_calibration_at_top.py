@@ -98,6 +98,9 @@ def test_one_length_is_an_interval_and_all_are_a_table():
     lines = str(found).splitlines()
     assert [line.split()[0] for line in lines] == ["Positives", "k", "10", "20"]
     assert found._repr_html_().count("<tr>") == 3
+    frame = found.to_frame()
+    assert list(frame.columns) == ["predicted", "observed", "low", "high", "error"]
+    assert frame.loc[20, "error"] == found.error[1]
     usual = calibration_at_top(y, prob)
     assert (usual.k[0], usual.k[-1]) == (1, 200)
     assert len(usual.k) <= 100

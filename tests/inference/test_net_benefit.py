@@ -115,6 +115,9 @@ def test_one_threshold_is_an_interval_and_the_curve_a_table():
     assert lines[0].startswith("Net benefit at a share of ")
     assert [line.split()[0] for line in lines[1:]] == ["threshold", "0.1", "0.3"]
     assert curve._repr_html_().count("<tr>") == 3
+    frame = curve.to_frame()
+    assert list(frame.columns) == ["net_benefit", "low", "high", "treat_all"]
+    assert frame.loc[0.3, "high"] == curve.high[1]
     assert len(str(net_benefit_curve(y, prob)).splitlines()) == 12
 
 
