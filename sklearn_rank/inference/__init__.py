@@ -24,8 +24,8 @@ from ._two_sample import two_sample_rank_test
 
 __all__ = [
     "CalibrationAtTop",
-    "ConfidenceSequence",
     "Comparison",
+    "ConfidenceSequence",
     "Interval",
     "NetBenefitCurve",
     "RankInterval",
