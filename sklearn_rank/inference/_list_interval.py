@@ -43,9 +43,11 @@ def list_interval(
         origin, length = found.range[0], found.length
         share = found.scaled(origin, length)
         limits, variance = influence_limits(
-            share, share.estimate, level, conditional=True, groups=groups
+            share, share.estimate - share.bias, level, conditional=True, groups=groups
         )
-        low, high = (origin + length * limit for limit in limits)
+        # The interval holds its estimate, whose bias is taken off of the limits alone.
+        low = origin + length * min(limits[0], share.estimate)
+        high = origin + length * max(limits[1], share.estimate)
         error = length * float(np.sqrt(variance))
     else:
         joint = joint_influence([found], conditional=True, groups=groups)

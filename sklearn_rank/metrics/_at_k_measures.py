@@ -12,6 +12,8 @@ from .._blocks import ClassBlocks
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
 from ._conventions import CATBOOST, LETOR, RANX, TREC_EVAL, XGBOOST, Rules
+from ._influence import ClassInfluence
+from ._influence_of_top import affine_of_recall, recall_influence
 from ._measure import ConventionalMeasure
 from ._positional_form import PositionalForm, cut_after, share_of_total
 
@@ -51,6 +53,11 @@ class _AtK(ConventionalMeasure):
         blocks = self.rules.ordered(lists, lists.positive).leading(self.k).blocks()
         return positives_in_top(blocks, np.full(lists.n_lists, float(self.k)))
 
+    @property
+    def has_influence(self) -> bool:
+        """Not by the rules of another system."""
+        return self.convention is None
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PrecisionAtKMeasure(_AtK):
@@ -85,6 +92,26 @@ class PrecisionAtKMeasure(_AtK):
             return found / np.minimum(lists.sizes, self.k)
         return found / self.k
 
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Find how much each item of one list moves the precision.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes; weights are whole and count them.
+
+        Returns
+        -------
+        ClassInfluence or None
+            The influence: that of the share of the positives in the top; None with a convention.
+        """
+        if not self.has_influence:
+            return None
+        recall = recall_influence(lists, float(self.k), self.name)
+        n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
+        slope = (recall.estimate + n_pos / n * recall.label_slope) * n / self.k
+        return affine_of_recall(recall, 0.0, n_pos / self.k, slope=slope)
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RecallAtKMeasure(_AtK):
@@ -115,6 +142,24 @@ class RecallAtKMeasure(_AtK):
             # Sums of real weights are rounded.
             relevant = positives if lists.n_relevant is None else lists.n_relevant
             return np.minimum(found, positives) / relevant
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Find how much each item of one list moves the recall.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes; weights are whole and count them.
+
+        Returns
+        -------
+        ClassInfluence or None
+            The influence: that of the share of the positives in the top; None with a convention or
+            relevant items beyond the list.
+        """
+        if not self.has_influence or lists.n_relevant is not None:
+            return None
+        return recall_influence(lists, float(self.k), self.name)
 
 
 def _recall_utilities(lists: Lists) -> FloatArray:

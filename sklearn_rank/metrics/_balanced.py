@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +13,8 @@ from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
 from ._at_k_measures import positives_in_top, relevant_of
 from ._conventions import RANX, TREC_EVAL, Convention
+from ._influence import ClassInfluence
+from ._influence_of_top import affine_of_recall, recall_influence
 from ._measure import Average, ConventionalMeasure, Undefined, Value
 from ._positional_form import PositionalForm, cut_after, share_of_total
 
@@ -43,6 +45,34 @@ class RPrecisionMeasure(ConventionalMeasure):
         n_relevant = relevant_of(lists, blocks)
         with np.errstate(invalid="ignore"):
             return positives_in_top(blocks, n_relevant) / n_relevant
+
+    @property
+    def has_influence(self) -> bool:
+        """Not by the rules of another system."""
+        return self.convention is None
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Find how much each item of one list moves the precision.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes; weights are whole and count them.
+
+        Returns
+        -------
+        ClassInfluence or None
+            The influence: that of the share of the positives in the top; None with a convention or
+            relevant items beyond the list.
+        """
+        if not self.has_influence or lists.n_relevant is not None:
+            return None
+        n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
+        recall = recall_influence(lists, n_pos, self.name)
+        # More positives make a longer top: by the share of positives at its end, over theirs of
+        # all, which is what a negative at the bottom adds, over that of the negatives.
+        longer = recall.class_ends()[1][0] * n / (n - n_pos)
+        return replace(recall, label_slope=recall.label_slope + longer)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -88,6 +118,33 @@ class F1AtKMeasure(ConventionalMeasure):
         found = positives_in_top(blocks, np.full(lists.n_lists, float(self.k)))
         n_relevant = relevant_of(lists, blocks)
         return np.where(n_relevant > 0, 2.0 * found / (self.k + n_relevant), np.nan)
+
+    @property
+    def has_influence(self) -> bool:
+        """Not by the rules of another system."""
+        return self.convention is None
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Find how much each item of one list moves the F1.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes; weights are whole and count them.
+
+        Returns
+        -------
+        ClassInfluence or None
+            The influence: that of the share of the positives in the top; None with a convention or
+            relevant items beyond the list.
+        """
+        if not self.has_influence or lists.n_relevant is not None:
+            return None
+        recall = recall_influence(lists, float(self.k), self.name)
+        n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
+        both = self.k + n_pos
+        slope = 2.0 * n_pos * recall.label_slope + 2.0 * n * self.k / both * recall.estimate
+        return affine_of_recall(recall, 0.0, 2.0 * n_pos / both, slope=slope / both)
 
     def _utilities(self, lists: Lists) -> FloatArray:
         positives = lists.weighted_totals(lists.positive.astype(np.float64))

@@ -98,6 +98,8 @@ class ClassInfluence:
         Derivative of the target by the share of positives; NaN where it is not known.
     counts : ndarray of shape (n_rows,) or None, default=None
         Number of items of each row, whole numbers; None is one.
+    bias : float, default=0.0
+        By how much the statistic exceeds its target on average, where that is known and matters.
     """
 
     estimate: float
@@ -107,6 +109,7 @@ class ClassInfluence:
     range: tuple[float, float] = (-inf, inf)
     label_slope: float = nan
     counts: FloatArray | None = None
+    bias: float = 0.0
 
     @property
     def length(self) -> float:
@@ -236,6 +239,7 @@ class ClassInfluence:
             ends=ends,  # type: ignore[arg-type]
             range=((self.range[0] - origin) / length, (self.range[1] - origin) / length),
             label_slope=self.label_slope / length,
+            bias=self.bias / length,
         )
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,11 +11,11 @@ from .._arguments import check_share
 from .._lists import ScoredLists
 from .._typing import FloatArray
 from ._at_k_measures import positives_in_top
-from ._influence import ClassInfluence, linear_rank_influence_of
+from ._influence import ClassInfluence
+from ._influence_of_top import lift_influence
 from ._measure import Average, Measure, Undefined, Value
-from ._score_generating import ScoreGeneratingFunction
 
-__all__ = ["LiftMeasure", "lift_influence", "lift_score"]
+__all__ = ["LiftMeasure", "lift_score"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -71,51 +69,6 @@ class LiftMeasure(Measure):
         # A part of the first item is as good as all of it.
         found = lift_influence(lists, [max(float(self.fraction), 1.0 / float(lists.sizes[0]))])
         return replace(found, estimate=float(self.values(lists)[0]))
-
-
-@dataclass(frozen=True)
-class _InTops(ScoreGeneratingFunction):
-    """``phi(u) = mean of 1{u >= 1 - f} / f``: its mean over the positives is the mean lift."""
-
-    fractions: tuple[float, ...]
-
-    @property
-    def jumps(self) -> tuple[tuple[float, float], ...]:  # type: ignore[override]
-        n = len(self.fractions)
-        return tuple((1.0 - fraction, 1.0 / fraction / n) for fraction in self.fractions)
-
-    @property
-    def lipschitz(self) -> float:
-        return inf
-
-    def __call__(self, u: Any) -> FloatArray:
-        u = np.asarray(u)
-        value = np.zeros(u.shape)
-        for start, height in self.jumps:
-            value += np.where(u >= start, height, 0.0)
-        return value
-
-    def derivative(self, u: Any) -> FloatArray:
-        return np.zeros_like(np.asarray(u, dtype=np.float64))
-
-
-def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInfluence:
-    """Find how much each item of one list moves precision in the top as a ratio to chance.
-
-    Parameters
-    ----------
-    lists : ScoredLists
-        One list with items of both classes; weights are whole and count them.
-    fractions : sequence of float
-        Shares of the items that make the top, in (0, 1]; of several the mean ratio is meant.
-
-    Returns
-    -------
-    ClassInfluence
-        The influence; exact in its estimate and range where the tops hold whole items.
-    """
-    phi = _InTops(tuple(fractions))
-    return linear_rank_influence_of(lists.positive, lists.score, phi, counts=lists.weight)
 
 
 def lift_score(

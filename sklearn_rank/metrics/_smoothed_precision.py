@@ -11,7 +11,7 @@ from .._lists import ScoredLists
 from .._typing import FloatArray
 from ._at_k_measures import positives_in_top
 from ._influence import ClassInfluence
-from ._lift import lift_influence
+from ._influence_of_top import lift_influence
 from ._measure import Average, Measure, Undefined, Value
 from ._top_measures import check_top, masses_of_tops
 

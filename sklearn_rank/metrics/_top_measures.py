@@ -20,7 +20,7 @@ from ..exceptions import SmallTopWarning
 from ._at_k_measures import positives_in_top
 from ._conventions import RDKIT
 from ._influence import ClassInfluence
-from ._lift import lift_influence
+from ._influence_of_top import affine_of_recall, lift_influence, recall_influence
 from ._measure import ConventionalMeasure, Measure, short
 
 __all__ = [
@@ -69,6 +69,25 @@ class PrecisionAtTopMeasure(Measure):
         """Precision of each list."""
         mass = masses_of_tops(lists, "tau", self.tau)
         return positives_in_top(lists.leading(mass).blocks(), mass) / mass
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence:
+        """Find how much each item of one list moves the precision.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes; weights are whole and count them.
+
+        Returns
+        -------
+        ClassInfluence
+            The influence: that of the share of the positives in the top.
+        """
+        mass = float(masses_of_tops(lists, "tau", self.tau)[0])
+        recall = recall_influence(lists, mass, self.name)
+        n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
+        slope = (recall.estimate + n_pos / n * recall.label_slope) * n / mass
+        return affine_of_recall(recall, 0.0, n_pos / mass, slope=slope)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -1,0 +1,138 @@
+"""Influence of single items on a point of the ROC curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from .._blocks import CountedBlocks, counted_blocks
+from .._typing import BoolArray, FloatArray
+from ._influence import ClassInfluence, by_row
+
+__all__ = ["rate_influence"]
+
+# Standard deviations of the rank of the threshold over which the slope of the curve is taken.
+REACH = 2.0
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """How many items of one class stand before each of another, from one end of the list.
+
+    Parameters
+    ----------
+    ones : ndarray of shape (n_blocks,)
+        Items of the class whose rate it is, by blocks of tied items.
+    others : ndarray of shape (n_blocks,)
+        Items of the class whose rate is given.
+    """
+
+    ones: FloatArray
+    others: FloatArray
+
+    def block_of(self, number: int) -> int:
+        """Find the block that holds an item of the other class, the first being number 1."""
+        return int(np.searchsorted(np.cumsum(self.others), number, "left"))
+
+    def before(self, number: int) -> float:
+        """Count the ones before an item of the other class, in the mean over orders of ties."""
+        if number < 1:
+            return 0.0
+        if number > self.others.sum():
+            return float(self.ones.sum())
+        at = self.block_of(number)
+        inside = number - self.others[:at].sum()
+        return float(self.ones[:at].sum() + self.ones[at] * inside / (self.others[at] + 1.0))
+
+
+def rate_influence(
+    positive: BoolArray,
+    score: FloatArray,
+    allowed: int,
+    rate: float,
+    *,
+    of_positives: bool,
+    counts: FloatArray | None = None,
+) -> ClassInfluence:
+    """Influence of checked items on the rate of one class at a rate of the other.
+
+    The rate of the ones before the threshold, which is the first of the others beyond those that
+    are allowed there. An item before it adds to the rate if it is a one; if it is another, it
+    moves the threshold, over which the rate falls by the slope of the curve.
+
+    Parameters
+    ----------
+    positive : ndarray of bool of shape (n_rows,)
+        Which items are positive; both classes are present.
+    score : ndarray of shape (n_rows,)
+        Scores without NaN.
+    allowed : int
+        How many of the others may stand before the threshold, fewer than there are.
+    rate : float
+        Their share in the population.
+    of_positives : bool
+        Whether the rate is that of positives above the threshold, at a rate of negatives there;
+        else that of negatives above it, at one less the rate of positives, so that the ones are
+        the negatives below it and the others the positives.
+    counts : ndarray of shape (n_rows,) or None, default=None
+        Number of items of each row, whole numbers; None is one.
+
+    Returns
+    -------
+    ClassInfluence
+        The influence; the target does not depend on the share of positives.
+
+    Notes
+    -----
+    The slope is that of the line over two standard deviations ``sqrt(m rate (1 - rate))`` of the
+    number of others before the threshold of the population, on either side, one more item of the
+    ones added. Before the threshold of the sample ``(allowed + 1) / (m + 1)`` of the others stand
+    on average: what the rate gains by it is the bias.
+    """
+    blocks = counted_blocks(score, positive, counts)
+    curve = _curve_of(blocks, of_positives)
+    k, m = float(curve.ones.sum()), float(curve.others.sum())
+    at = curve.block_of(allowed + 1)
+    inside = allowed + 1 - float(curve.others[:at].sum())
+    reach = ceil(REACH * np.sqrt(m * rate * (1.0 - rate)))
+    first, last = max(allowed + 1 - reach, 0), min(allowed + 1 + reach, int(m) + 1)
+    slope = (curve.before(last) - curve.before(first) + 1.0) / (last - first) * m / k
+    before = np.zeros(len(curve.ones))
+    before[:at] = 1.0
+    if_one, if_other = before.copy(), before * -slope
+    if_one[at] = inside / (curve.others[at] + 1.0)
+    if_other[at] = -slope * (inside - 1.0) / curve.others[at]
+    reached = curve.before(allowed + 1) / k
+    bias = slope * ((allowed + 1.0) / (m + 1.0) - rate)
+    if of_positives:
+        return ClassInfluence(
+            estimate=reached,
+            values=by_row(blocks, positive, if_one, if_other),
+            positive=positive,
+            ends=(0.0, 1.0, 0.0, -slope),
+            range=(0.0, 1.0),
+            label_slope=0.0,
+            counts=counts,
+            bias=bias,
+        )
+    # Before the threshold is below it, and the rate is that of negatives that are not.
+    return ClassInfluence(
+        estimate=1.0 - reached,
+        values=by_row(blocks, positive, -if_other[::-1], -if_one[::-1]),
+        positive=positive,
+        ends=(slope, 0.0, -1.0, 0.0),
+        range=(0.0, 1.0),
+        label_slope=0.0,
+        counts=counts,
+        bias=-bias,
+    )
+
+
+def _curve_of(blocks: CountedBlocks, of_positives: bool) -> _Curve:
+    """Curve of the positives from the top, or of the negatives from the bottom."""
+    negatives = blocks.size - blocks.n_pos
+    if of_positives:
+        return _Curve(blocks.n_pos, negatives)
+    return _Curve(negatives[::-1], blocks.n_pos[::-1])

@@ -1,0 +1,114 @@
+"""Influence of single items on how many of the positives the top of one list holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+
+from .._lists import ScoredLists
+from .._typing import FloatArray
+from ._influence import ClassInfluence, linear_rank_influence_of
+from ._score_generating import ScoreGeneratingFunction
+
+__all__ = ["affine_of_recall", "lift_influence", "recall_influence"]
+
+
+@dataclass(frozen=True)
+class _InTops(ScoreGeneratingFunction):
+    """``phi(u) = mean of 1{u >= 1 - f} / f``: its mean over the positives is the mean lift."""
+
+    fractions: tuple[float, ...]
+
+    @property
+    def jumps(self) -> tuple[tuple[float, float], ...]:  # type: ignore[override]
+        n = len(self.fractions)
+        return tuple((1.0 - fraction, 1.0 / fraction / n) for fraction in self.fractions)
+
+    @property
+    def lipschitz(self) -> float:
+        return inf
+
+    def __call__(self, u: Any) -> FloatArray:
+        u = np.asarray(u)
+        value = np.zeros(u.shape)
+        for start, height in self.jumps:
+            value += np.where(u >= start, height, 0.0)
+        return value
+
+    def derivative(self, u: Any) -> FloatArray:
+        return np.zeros_like(np.asarray(u, dtype=np.float64))
+
+
+def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInfluence:
+    """Find how much each item of one list moves precision in the top as a ratio to chance.
+
+    Parameters
+    ----------
+    lists : ScoredLists
+        One list with items of both classes; weights are whole and count them.
+    fractions : sequence of float
+        Shares of the items that make the top, in (0, 1]; of several the mean ratio is meant.
+
+    Returns
+    -------
+    ClassInfluence
+        The influence; exact in its estimate and range where the tops hold whole items.
+    """
+    phi = _InTops(tuple(fractions))
+    return linear_rank_influence_of(lists.positive, lists.score, phi, counts=lists.weight)
+
+
+def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInfluence:
+    """Find how much each item of one list moves the share of the positives in its top.
+
+    Parameters
+    ----------
+    lists : ScoredLists
+        One list with items of both classes; weights are whole and count them.
+    mass : float
+        Number of items in the top, whose share of all is what stays the same.
+    called : str
+        Name of the measure, for messages.
+
+    Returns
+    -------
+    ClassInfluence
+        The influence.
+    """
+    n = float(lists.sizes[0])
+    if mass >= n:
+        raise ValueError(
+            f"{called} of {n:.0f} items is of all of them, so that their order does not count and"
+            " nothing moves it: take a smaller top."
+        )
+    return lift_influence(lists, [mass / n]).scaled(0.0, n / mass, copy=False)
+
+
+def affine_of_recall(
+    recall: ClassInfluence, at_zero: float, factor: float, *, slope: float = nan
+) -> ClassInfluence:
+    """Take a measure that is ``at_zero + factor * recall`` where the labels are fixed.
+
+    Parameters
+    ----------
+    recall : ClassInfluence
+        Influence on the recall.
+    at_zero : float
+        The measure at recall 0.
+    factor : float
+        What it gains up to recall 1; less than 0 of a loss.
+    slope : float, default=nan
+        Derivative of the measure by the share of positives; NaN where it is not known.
+
+    Returns
+    -------
+    ClassInfluence
+        Influence on the measure.
+    """
+    found = recall.scaled(-at_zero / factor, 1.0 / factor, copy=False)
+    low, high = sorted(found.range)
+    return replace(found, range=(low, high), label_slope=slope)

@@ -1,0 +1,147 @@
+"""Influence of single items on points of the ROC curve, and on how much the top holds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sklearn_rank._blocks import counted_blocks
+from sklearn_rank.inference import compare_rankers, metric_interval
+from sklearn_rank.inference._list_interval import list_interval
+from sklearn_rank.metrics import get_measure, r_precision_score, recall_at_k_score
+from sklearn_rank.metrics._shared import share_at
+
+POSITIVE = np.array([0.30, 0.25, 0.20, 0.15, 0.10])
+NEGATIVE = np.array([0.05, 0.10, 0.20, 0.30, 0.35])
+K, M = 400_000, 600_000
+OF_RATES = ("tpr@fpr0.1", "tpr@fpr0.6", "fpr@tpr0.9", "fpr@tpr0.4")
+OF_TOPS = ("precision@top0.3", "precision@300000", "recall@300000", "f1@300000", "r_precision")
+
+
+def influence(measure, y_true, y_score, **options):
+    return measure.influence(measure.lists(y_true, y_score, **options))
+
+
+def table(positive=POSITIVE, negative=NEGATIVE, k=K, m=M):
+    """Shares of both classes at five scores, from the top, as rows with counts."""
+    y_true, y_score = np.repeat([1, 0], 5), np.tile(-np.arange(5.0), 2)
+    return y_true, y_score, np.r_[positive * k, negative * m].round()
+
+
+def moved(name, row, step):
+    """The measure where a share of a class more has the score of a row."""
+    shares = [POSITIVE.copy(), NEGATIVE.copy()]
+    shares[row // 5] *= 1.0 - step
+    shares[row // 5][row % 5] += step
+    y_true, y_score, counts = table(*shares)
+    return get_measure(name)(y_true, y_score, sample_weight=counts)
+
+
+@pytest.mark.parametrize("name", OF_RATES + OF_TOPS)
+def test_is_the_derivative_by_the_distributions(name):
+    y_true, y_score, counts = table()
+    found = influence(get_measure(name), y_true, y_score, sample_weight=counts)
+    assert found.estimate == pytest.approx(moved(name, 0, 0.0), rel=1e-10)
+    for row in range(10):
+        slope = (moved(name, row, 1e-3) - moved(name, row, -1e-3)) / 2e-3
+        part = found.parts[row // 5]
+        assert found.values[row] - part.mean == pytest.approx(slope, rel=1e-2, abs=5e-3)
+
+
+@pytest.mark.parametrize("name", OF_RATES + OF_TOPS)
+def test_random_labels_follow_the_target_to_another_share(name):
+    values = []
+    for more in (-10_000, 10_000):
+        y_true, y_score, counts = table(k=K + more, m=M - more)
+        values.append(get_measure(name)(y_true, y_score, sample_weight=counts))
+    y_true, y_score, counts = table()
+    found = influence(get_measure(name), y_true, y_score, sample_weight=counts)
+    slope = (values[1] - values[0]) / (20_000 / (K + M))
+    assert found.label_slope == pytest.approx(slope, abs=3e-3)
+
+
+def test_the_rates_are_each_other_in_the_mirror():
+    rng = np.random.default_rng(0)
+    y_true, y_score = rng.random(90) < 0.4, rng.integers(0, 12, 90)
+    one = influence(get_measure("tpr@fpr0.25"), y_true, y_score)
+    other = influence(get_measure("fpr@tpr0.75"), ~y_true, -y_score)
+    assert one.estimate == pytest.approx(1.0 - other.estimate)
+    np.testing.assert_allclose(one.values, -other.values)
+    assert (one.bias, one.variance()) == pytest.approx((-other.bias, other.variance()))
+
+
+@pytest.mark.parametrize("name", ["tpr@fpr0.1", "fpr@tpr0.8", "recall@60", "r_precision"])
+def test_variance_is_that_of_samples(name):
+    rng = np.random.default_rng(1)
+    positive, found = np.arange(600) < 150, []
+    for _ in range(300):
+        score = rng.normal(size=600) + 1.3 * positive
+        found.append(influence(get_measure(name), positive, score))
+    variance = np.var([one.estimate for one in found])
+    # The slope of a curve is taken over a stretch, and one more item is added to it.
+    assert np.mean([one.variance() for one in found]) == pytest.approx(1.1 * variance, rel=0.3)
+
+
+def test_precision_at_the_top_with_random_labels():
+    # As its own interval has it: pi (1 - pi) and the threshold, a quantile of the sample.
+    rng = np.random.default_rng(2)
+    y_true = rng.random(3000) < 0.3
+    y_score, tau = rng.normal(size=3000) + y_true, 0.1
+    found = influence(get_measure("precision@top0.1"), y_true, y_score)
+    blocks = counted_blocks(y_score, y_true)
+    eta = share_at(2700, blocks.below, blocks.size, blocks.n_pos)
+    pi = found.estimate
+    expected = (pi * (1 - pi) + (1 - tau) * (pi - eta) ** 2) / 300
+    assert found.variance() + found.label_variance() == pytest.approx(expected, rel=0.02)
+
+
+def test_the_bias_of_few_negatives_is_taken_off_the_limits():
+    y_score = np.arange(60.0)[::-1]
+    y_true = np.arange(60) % 3 == 0
+    measure = get_measure("tpr@fpr0.1")
+    found = influence(measure, y_true, y_score)
+    # Above the fifth of 40 negatives 5/41 stand on average, not 4/40.
+    slope = found.ends[3]
+    assert found.bias == pytest.approx(-slope * (5 / 41 - 0.1))
+    interval = metric_interval(measure, y_true, y_score)
+    without = list_interval(measure, replace(found, bias=0.0), 0.95)
+    assert interval.low < without.low < interval.estimate < interval.high < without.high
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("tpr@fpr0.05", "max_fpr=0.05 of 10 negatives is less than one.*at least 20 negatives"),
+        ("fpr@tpr0.95", "min_tpr=0.95 of 10 positives is all of them.*at least 20 positives"),
+        ("recall@30", "recall@30 of 20 items is of all of them"),
+    ],
+)
+def test_what_a_list_is_too_short_for(name, message):
+    y_true, y_score = np.arange(20) % 2, np.arange(20.0)
+    with pytest.raises(ValueError, match=message):
+        metric_interval(name, y_true, y_score)
+
+
+def test_what_is_not_known():
+    for measure in (
+        get_measure("tpr@fpr0"),
+        get_measure("fpr@tpr1"),
+        get_measure("ks"),
+        get_measure(recall_at_k_score, k=3, convention="trec_eval"),
+        get_measure(r_precision_score, convention="ranx"),
+    ):
+        assert not measure.has_influence
+        assert influence(measure, [1, 0, 1], [3.0, 2.0, 1.0]) is None
+    measure = get_measure("recall@2")
+    assert influence(measure, [1, 0, 1], [3.0, 2.0, 1.0], n_relevant=4) is None
+
+
+@pytest.mark.parametrize("name", ["tpr@fpr0.2", "recall@20"])
+def test_rankers_are_compared(name):
+    rng = np.random.default_rng(3)
+    y_true = rng.random(400) < 0.3
+    good = y_true + rng.normal(size=400)
+    found = compare_rankers(
+        y_true, {"good": good, "noise": rng.normal(size=400)}, measure=name, random_state=0
+    )
+    assert found.pvalue < 1e-3
