@@ -17,6 +17,7 @@ __all__ = [
     "PSEUDO_WEIGHT",
     "ClassInfluence",
     "Normalize",
+    "block_across",
     "by_row",
     "linear_rank_influence_of",
     "partial_auc_influence_of",
@@ -464,14 +465,40 @@ def share_at(n_below: int, below: FloatArray, size: FloatArray, n_pos: FloatArra
         Share within sqrt(n) ranks on either side, fewer near the ends, half an item of either
         class added; that of the tied block where it is wider and holds both sides.
     """
-    n = int(below[0] + size[0])
-    half = min(_window(n), n_below, n - n_below)
-    first, last = (_block_of_rank(rank, below) for rank in (n_below + half, n_below - half + 1))
-    at = _block_of_rank(n_below, below)
-    if below[at] + size[at] > n_below and size[at] >= 2 * half:
+    half = _half_window(n_below, below, size)
+    at = block_across(n_below, below, size)
+    if at is not None:
         return float(n_pos[at] / size[at])
+    first, last = (_block_of_rank(rank, below) for rank in (n_below + half, n_below - half + 1))
     count, total = n_pos[first : last + 1].sum(), size[first : last + 1].sum()
     return float((count + 0.5) / (total + 1.0))
+
+
+def block_across(n_below: int, below: FloatArray, size: FloatArray) -> int | None:
+    """Find the tied block that holds both sides of a threshold and is as wide as what is local.
+
+    Parameters
+    ----------
+    n_below : int
+        Number of ranks below the threshold, more than 0 and less than n.
+    below : ndarray of shape (n_blocks,)
+        Items below each block of tied items, from the top.
+    size : ndarray of shape (n_blocks,)
+        Items of each block.
+
+    Returns
+    -------
+    int or None
+        The block; None where there is no such one.
+    """
+    at = _block_of_rank(n_below, below)
+    wide = size[at] >= 2 * _half_window(n_below, below, size)
+    return at if below[at] + size[at] > n_below and wide else None
+
+
+def _half_window(n_below: int, below: FloatArray, size: FloatArray) -> int:
+    n = int(below[0] + size[0])
+    return min(_window(n), n_below, n - n_below)
 
 
 def _block_of_rank(rank: int, below: FloatArray) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import is_number
-from .._blocks import tied_blocks
+from .._blocks import counted_blocks, tied_blocks
 from .._lists import ScoredLists
 from .._order import sorted_descending
 from .._top import top_masses
@@ -19,7 +19,7 @@ from .._warn import warn
 from ..exceptions import SmallTopWarning
 from ._at_k_measures import positives_in_top
 from ._conventions import RDKIT
-from ._influence import ClassInfluence
+from ._influence import ClassInfluence, block_across
 from ._influence_of_top import affine_of_recall, lift_influence, recall_influence
 from ._measure import ConventionalMeasure, Measure, short
 
@@ -232,6 +232,47 @@ class AccuracyAtTopMeasure(Measure):
             above, below, n_neg, n_pos = _errors_of_weights(lists, lists.weight, mass)
         with np.errstate(invalid="ignore"):
             return (above / n_neg + below / n_pos) / 2
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence:
+        """Find how much each item of one list moves the loss.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes; weights are whole and count them.
+
+        Returns
+        -------
+        ClassInfluence
+            The influence: that of the share of the positives in the top; where many items are
+            tied at the quantile, which then stays, that of the shares beyond it.
+        """
+        mass = float(masses_of_tops(lists, "tau", self.tau)[0])
+        n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
+        estimate = float(self.values(lists)[0])
+        blocks = counted_blocks(lists.score, lists.positive, lists.weight)
+        at = block_across(int(n - mass), blocks.below, blocks.size) if mass < n else None
+        if at is not None:
+            quantile = lists.score[blocks.rows.order[blocks.rows.starts[at]]]
+            wrong = np.where(lists.positive, lists.score < quantile, lists.score > quantile)
+            return ClassInfluence(
+                estimate=estimate,
+                values=wrong / 2.0,
+                positive=lists.positive,
+                ends=(0.5, 0.0, 0.0, 0.5),
+                range=self.range,
+                label_slope=0.0,
+                counts=lists.weight,
+            )
+        recall = recall_influence(lists, mass, self.name)
+        # The negatives in the top are what the positives leave of it.
+        rest = (n - n_pos) / n
+        slope = ((mass / n - recall.estimate) / rest - recall.label_slope) / rest / 2.0
+        at_zero = 0.5 + mass / n / rest / 2.0
+        found = affine_of_recall(recall, at_zero, -0.5 / rest, slope=slope)
+        # The item at the quantile is right whatever it is.
+        low = max(found.range[0] - 0.5 / min(n_pos, n - n_pos), 0.0)
+        return replace(found, estimate=estimate, range=(low, found.range[1]))
 
 
 def _errors_of_items(lists: ScoredLists, count: IntArray) -> tuple[AnyArray, ...]:

@@ -60,6 +60,28 @@ def test_random_labels_follow_the_target_to_another_share(name):
     assert found.label_slope == pytest.approx(slope, abs=3e-3)
 
 
+def test_accuracy_at_the_top():
+    rng = np.random.default_rng(4)
+    measure, found = get_measure("accuracy_loss@top0.2"), []
+    for _ in range(300):
+        positive = rng.random(500) < 0.3
+        one = influence(measure, positive, rng.normal(size=500) + positive)
+        found.append((one.estimate, one.variance() + one.label_variance()))
+    estimates, variances = np.array(found).T
+    assert variances.mean() == pytest.approx(estimates.var(), rel=0.25)
+    # Most items at one score: the quantile stays there.
+    y_true, y_score, counts = table()
+    tied = influence(measure, y_true, y_score, sample_weight=counts)
+    for row in range(10):
+        shares = [POSITIVE.copy(), NEGATIVE.copy()]
+        shares[row // 5] *= 0.999
+        shares[row // 5][row % 5] += 0.001
+        rows, scores, weight = table(*shares)
+        slope = (measure(rows, scores, sample_weight=weight) - tied.estimate) / 0.001
+        part = tied.parts[row // 5]
+        assert tied.values[row] - part.mean == pytest.approx(slope, abs=1e-3)
+
+
 def test_the_rates_are_each_other_in_the_mirror():
     rng = np.random.default_rng(0)
     y_true, y_score = rng.random(90) < 0.4, rng.integers(0, 12, 90)
