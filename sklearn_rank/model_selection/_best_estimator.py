@@ -19,7 +19,9 @@ def _of_best(name: str) -> Any:
 
     def check(search: Any) -> bool:
         # AttributeError from here says what is missing.
-        getattr(getattr(search, "best_estimator_", search.estimator), name)
+        best = getattr(search, "best_estimator_", None)
+        for one in search._estimators() if best is None else [best]:
+            getattr(one, name)
         return True
 
     return available_if(check)

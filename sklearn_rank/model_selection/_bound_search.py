@@ -26,6 +26,7 @@ from ..rankers._shared import Ranker, restored_on_error
 from ._best_estimator import BestEstimatorMixin
 from ._candidates import FitTask, Fitted, Grid, Split, fit_candidates
 from ._choice import RULES, choose, lower_limits
+from ._estimators import bases_of
 from ._evidence import ASYMPTOTIC, Evidence, measure_with_limits, methods_of
 from ._list_theorems import list_evidence
 from ._metadata import metadata_of, router_of
@@ -47,10 +48,13 @@ class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
 
     Parameters
     ----------
-    estimator : estimator
-        Classifier of two classes, or ranker; it is cloned.
-    param_grid : dict or list of dict
+    estimator : estimator, list or dict
+        Classifier of two classes, or ranker; it is cloned. Or several of one kind: a list of
+        estimators or of pairs (estimator, grid), or a dict of these by name. They are named in
+        small letters by their classes otherwise.
+    param_grid : dict, list of dict or None, default=None
         Values to try by parameter name, as in :class:`sklearn.model_selection.ParameterGrid`.
+        None is the estimator as it is, and that for several ones, whose grids are in the pairs.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
         The AUC; a mean over queries such as "ndcg@10", for which ids are passed to ``fit`` as
         ``groups``; or a measure of one list with an influence, such as "precision@top0.1" and
@@ -72,7 +76,8 @@ class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
         for a mean over queries), a number that of folds (over queries likewise).
     prior : array-like, callable or None, default=None
         Weights ``pi_c`` in the order of the grid, or a function of the parameters, fixed before
-        the data are seen; they are divided by their sum. None is equal weights.
+        the data are seen; they are divided by their sum. None is equal weights. Of several
+        estimators the functions find the name under "estimator" among the parameters.
     refit : bool, default=True
         Whether to fit the chosen candidate to all rows. Else ``best_estimator_`` is the model that
         was scored, the one that has a guarantee; with several parts there is none.
@@ -111,7 +116,8 @@ class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
         Models of the chosen candidate, one for each part; with ``refit=False``.
     cv_results_ : dict
         A column of one value per candidate under each name: as in
-        :class:`sklearn.model_selection.GridSearchCV`, and "lower_bound", "rank_bound", "prior",
+        :class:`sklearn.model_selection.GridSearchCV`, "estimator", the names of several, and
+        "lower_bound", "rank_bound", "prior",
         "delta" (each one's probability of failure) and "may_be_best".
     report_ : SelectionReport
         What is guaranteed, and of which quantity; print it.
@@ -193,12 +199,19 @@ independent given their labels.
 
     >>> search.set_params(rule="within_noise").fit(X, y).best_params_
     {'C': 0.01}
+
+    Several estimators, one of them with a grid:
+
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> two = BoundSearchCV([GaussianNB(), (model, grid)], refit=False, random_state=0).fit(X, y)
+    >>> two.best_estimator_
+    GaussianNB()
     """
 
     def __init__(
         self,
         estimator: Any,
-        param_grid: Any,
+        param_grid: Any = None,
         *,
         measure: MeasureLike = "auc",
         delta: float = 0.05,
@@ -286,7 +299,8 @@ independent given their labels.
         of_queries = metadata.qid is not None
         method = self._check_method(measure, of_queries)
         pos_label, positive = self._positive(y, measure, of_queries)
-        grid = Grid.of(self.param_grid, self.prior, self.complexity)
+        bases = bases_of(self.estimator, self.param_grid)
+        grid = Grid.of(bases, self.prior, self.complexity)
         rng = check_generator(self.random_state)
         splitter = self._splitter(y, of_queries, int(rng.integers(2**31)))
         splits = [
@@ -294,17 +308,21 @@ independent given their labels.
             for train, test in splitter.split(X, y, groups=metadata.groups)
         ]
         check_splits(splits, None if of_queries else positive, metadata.wholes)
-        task = FitTask(
-            estimator=self.estimator,
-            X=X,
-            y=y,
-            fit_params=metadata.fit_params,
-            keep_models=not self.refit,
-            raise_errors=self.error_score == "raise",
-            pos_label=pos_label,
-        )
+        of_bases = {
+            base: FitTask(
+                estimator=base.estimator,
+                X=X,
+                y=y,
+                fit_params=fit_params,
+                keep_models=not self.refit,
+                raise_errors=self.error_score == "raise",
+                pos_label=pos_label,
+            )
+            for base, fit_params in zip(bases, metadata.fit_params, strict=True)
+        }
+        tasks = [of_bases[base] for base in grid.bases]
         fits = fit_candidates(
-            task, grid.candidates, splits, n_jobs=self.n_jobs, verbose=self.verbose
+            tasks, grid.candidates, splits, n_jobs=self.n_jobs, verbose=self.verbose
         )
         scored = np.flatnonzero([all(not one.failure for one in found) for found in fits])
         if not len(scored):
@@ -318,18 +336,26 @@ independent given their labels.
         single = measure.per_query and not of_queries
         self.scorer_ = get_scorer(measure, pos_label=pos_label, single_list=single)
         self._choose(method, grid, scored, evidence, fits, rng)
-        self._keep_best(task, fits[self.best_index_])
+        self._keep_best(tasks[self.best_index_], fits[self.best_index_])
 
     def _positive(
         self, y: AnyArray, measure: Measure, of_queries: bool
     ) -> tuple[Any, AnyArray | None]:
         """Positive class and its rows; both None where labels are grades."""
-        said = own_pos_label(self.estimator) if self.pos_label is None else self.pos_label
-        classifier = is_classifier(self.estimator)
-        if classifier:
-            refuse_level(measure, self.estimator)
+        said, estimators = self.pos_label, self._estimators()
+        if said is None:
+            own = {own_pos_label(one) for one in estimators}
+            if len(own) > 1:
+                raise ValueError(
+                    f"The estimators have several positive classes, {sorted(own, key=repr)}: pass"
+                    " pos_label."
+                )
+            said = own.pop()
+        classifier = is_classifier(estimators[0])
+        for one in estimators if classifier else ():
+            refuse_level(measure, one)
         if classifier or not of_queries or said is not None:
-            name = type(self.estimator).__name__ if classifier else None
+            name = type(estimators[0]).__name__ if classifier else None
             return positive_rows(y, said, name, rel=measure.rel)
         check_fixed_scale(measure, y)
         return None, None
@@ -359,7 +385,7 @@ independent given their labels.
             self.cv,
             y,
             per_query=of_queries,
-            classifier=is_classifier(self.estimator),
+            classifier=is_classifier(self._estimators()[0]),
             seed=seed,
         )
 
@@ -390,7 +416,7 @@ independent given their labels.
             if hasattr(self, name):
                 delattr(self, name)
         if self.refit:
-            best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
+            best = clone(task.estimator).set_params(**clone(self.best_params_, safe=False))
             self.best_estimator_ = best.fit(task.X, task.y, **task.fit_params)
         else:
             self.fold_estimators_ = [one.model for one in chosen]
@@ -401,7 +427,8 @@ independent given their labels.
         return {"estimator_name": f"model_selection.{type(self).__name__}"}
 
     def __sklearn_tags__(self) -> Any:
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        first, *others = self._estimators()
+        tags, inner = super().__sklearn_tags__(), get_tags(first)
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags = deepcopy(inner.classifier_tags)
         if tags.classifier_tags is not None:
@@ -410,7 +437,15 @@ independent given their labels.
         tags.target_tags = deepcopy(inner.target_tags)
         tags.target_tags.required = True
         tags.input_tags = deepcopy(inner.input_tags)
+        for one in others:
+            more = get_tags(one).input_tags
+            tags.input_tags.sparse &= more.sparse
+            tags.input_tags.allow_nan &= more.allow_nan
         return tags
+
+    def _estimators(self) -> list[Any]:
+        """The estimators that are searched among."""
+        return [base.estimator for base in bases_of(self.estimator, self.param_grid)]
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say what is handed on: to the fits, the splitter and the measure.

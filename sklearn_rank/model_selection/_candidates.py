@@ -21,6 +21,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._typing import FloatArray, IntArray
 from .._warn import warn
 from ..metrics._shared import ranking_scores
+from ._estimators import Base
 
 __all__ = [
     "DIGITS",
@@ -51,6 +52,8 @@ class Grid:
     ----------
     candidates : list of dict
         Parameters.
+    bases : list of Base
+        The estimator of each.
     weights : ndarray of shape (n_candidates,)
         Share of delta that each has.
     simplicity : ndarray of int of shape (n_candidates,)
@@ -58,17 +61,18 @@ class Grid:
     """
 
     candidates: list[dict[str, Any]]
+    bases: list[Base]
     weights: FloatArray
     simplicity: IntArray
 
     @classmethod
-    def of(cls, param_grid: Any, prior: Any, complexity: Any) -> Grid:
-        """List the candidates of a grid.
+    def of(cls, bases: Sequence[Base], prior: Any, complexity: Any) -> Grid:
+        """List the candidates of all estimators.
 
         Parameters
         ----------
-        param_grid : dict or list of dict
-            Values by parameter name.
+        bases : sequence of Base
+            The estimators and their grids.
         prior : array-like, callable or None
             As for :func:`prior_weights`.
         complexity : str, callable or None
@@ -79,14 +83,39 @@ class Grid:
         Grid
             The candidates.
         """
-        candidates = list(ParameterGrid(param_grid))
-        if not candidates:
-            raise ValueError(
-                f"param_grid={param_grid!r} holds no candidate: pass {{}} for the estimator as it"
-                " is."
-            )
-        weights = prior_weights(prior, candidates)
-        return cls(candidates, weights, simplicity(complexity, candidates))
+        candidates, owners = [], []
+        for base in bases:
+            found = list(ParameterGrid(base.grid))
+            if not found:
+                raise ValueError(
+                    f"param_grid={base.grid!r} holds no candidate: pass {{}} for the estimator as"
+                    " it is."
+                )
+            candidates += found
+            owners += [base] * len(found)
+        # Functions of the parameters tell several estimators apart by their names.
+        shown = [
+            {"estimator": base.name, **params} if base.name else params
+            for base, params in zip(owners, candidates, strict=True)
+        ]
+        weights = prior_weights(prior, shown)
+        return cls(candidates, owners, weights, simplicity(complexity, shown))
+
+    def shown(self, candidate: int) -> str:
+        """Say which candidate it is.
+
+        Parameters
+        ----------
+        candidate : int
+            The candidate.
+
+        Returns
+        -------
+        str
+            The name of its estimator, if there are several, and its parameters.
+        """
+        name, params = self.bases[candidate].name, self.candidates[candidate]
+        return " ".join([name] * bool(name) + [f"{params}"] * bool(params)) or "as it is"
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +199,7 @@ class FitTask:
 
 
 def fit_candidates(
-    task: FitTask,
+    tasks: Sequence[FitTask],
     candidates: Sequence[dict[str, Any]],
     splits: Sequence[Split],
     *,
@@ -181,8 +210,8 @@ def fit_candidates(
 
     Parameters
     ----------
-    task : FitTask
-        What is fitted.
+    tasks : sequence of FitTask
+        What is fitted, for each candidate.
     candidates : sequence of dict
         Parameters.
     splits : sequence of (ndarray, ndarray)
@@ -198,7 +227,8 @@ def fit_candidates(
         For each candidate, for each split.
     """
     found = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(_fit_one)(task, params, split) for params, split in product(candidates, splits)
+        delayed(_fit_one)(task, params, split)
+        for (task, params), split in product(zip(tasks, candidates, strict=True), splits)
     )
     failures = [one.failure for one in found if one.failure]
     if len(failures) == len(found):

@@ -149,6 +149,8 @@ class Choice:
         table = candidate_table(self.grid.candidates, fits)
         for part, column in enumerate(self._column(evidence.values).T):
             table[f"split{part}_test_score"] = column
+        if self.grid.bases[0].name:
+            table["estimator"] = np.array([base.name for base in self.grid.bases], dtype=object)
         table["mean_test_score"] = self._column(evidence.means)
         table["std_test_score"] = self._column(evidence.values.std(axis=1))
         table["rank_test_score"] = rank_descending(table["mean_test_score"])
@@ -195,6 +197,7 @@ class Choice:
             of_queries=evidence.of_queries,
             candidate=self.index,
             params=self.params,
+            shown=self.grid.shown(self.index),
             rule=rule,
             n_candidates=len(self.grid.candidates),
             n_parts=evidence.n_parts,

@@ -19,7 +19,7 @@ from .._validation import check_qid, ravelled
 from .._warn import warn
 from ..metrics import Measure, get_scorer
 
-__all__ = ["Metadata", "metadata_of", "router_of"]
+__all__ = ["Metadata", "estimator_names", "metadata_of", "router_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +28,8 @@ class Metadata:
 
     Parameters
     ----------
-    fit_params : dict
-        Arguments of the fits.
+    fit_params : list of dict
+        Arguments of the fits of each estimator.
     groups : array-like or None
         Groups for the splitter.
     qid : ndarray of shape (n_samples,) or None
@@ -38,7 +38,7 @@ class Metadata:
         Ids, by what they are of, of which none may be both trained on and held out.
     """
 
-    fit_params: dict[str, Any]
+    fit_params: list[dict[str, Any]]
     groups: Any
     qid: AnyArray | None
     wholes: dict[str, AnyArray]
@@ -65,11 +65,14 @@ def metadata_of(search: Any, params: dict[str, Any], measure: Measure, n: int) -
     """
     if sklearn.get_config()["enable_metadata_routing"]:
         routed = process_routing(search, "fit", **params)
-        fit_params = dict(routed.estimator.fit)
+        fit_params = [
+            dict(routed[name].fit) for name in estimator_names(len(search._estimators()))
+        ]
         groups = dict(routed.splitter.split).get("groups")
         qid = dict(routed.scorer.score).get("qid")
     else:
-        fit_params = {name: value for name, value in params.items() if name != "groups"}
+        of_fit = {name: value for name, value in params.items() if name != "groups"}
+        fit_params = [of_fit] * len(search._estimators())
         groups = params.get("groups")
         if groups is None and measure.per_query:
             groups = params.get("qid")
@@ -82,8 +85,9 @@ def metadata_of(search: Any, params: dict[str, Any], measure: Measure, n: int) -
             wholes["group"] = np.asarray(check_qid(groups, n, name="groups"))
             if len(np.unique(wholes["group"])) < n:
                 _check_groups_of_rows(search.cv)
-        if fit_params.get("qid") is not None:
-            wholes["query"] = np.asarray(check_qid(fit_params["qid"], n))
+        for one in fit_params:
+            if one.get("qid") is not None:
+                wholes["query"] = np.asarray(check_qid(one["qid"], n))
         return Metadata(fit_params, groups, None, wholes)
     if qid is None:
         raise ValueError(
@@ -106,6 +110,22 @@ def _check_groups_of_rows(cv: Any) -> None:
         " the intervals, are for independent rows.",
         UserWarning,
     )
+
+
+def estimator_names(n: int) -> list[str]:
+    """Name the estimators of a search, for what is handed on.
+
+    Parameters
+    ----------
+    n : int
+        Number of estimators.
+
+    Returns
+    -------
+    list of str
+        The names.
+    """
+    return ["estimator"] if n == 1 else [f"estimator_{place}" for place in range(n)]
 
 
 def router_of(search: Any, measure: Measure, splitter: Any) -> MetadataRouter:
@@ -132,10 +152,10 @@ def router_of(search: Any, measure: Measure, splitter: Any) -> MetadataRouter:
         weights = [name for name in ("sample_weight", "query_weight") if name in known]
         scorer.set_score_request(**dict.fromkeys(weights, False))
     router = MetadataRouter(owner=search)
-    router.add(
-        estimator=search.estimator,
-        method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-    )
+    estimators = search._estimators()
+    for name, one in zip(estimator_names(len(estimators)), estimators, strict=True):
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router.add(method_mapping=mapping, **{name: one})
     router.add(
         scorer=scorer,
         method_mapping=MethodMapping()

@@ -31,6 +31,8 @@ class SelectionReport(Printed):
         Index of the candidate that was chosen.
     params : dict
         Its parameters.
+    shown : str
+        Its parameters in words, behind the name of the estimator if there are several.
     rule : str
         How it was chosen.
     n_candidates : int
@@ -84,6 +86,7 @@ class SelectionReport(Printed):
     of_queries: bool
     candidate: int
     params: dict[str, Any]
+    shown: str
     rule: str
     n_candidates: int
     n_parts: int
@@ -115,10 +118,10 @@ class SelectionReport(Printed):
         if self.of_queries:
             scored = f"mean {self.measure} over queries"
         shared = " that share items" if self.overlap else ""
-        return (
-            f"Chosen of {_counted(self.n_candidates)}: {self.params}, since {reason}.\n"
-            f"Scored by the {scored} on {parts}{shared}: {self.counts}."
-        )
+        chosen = f"Chosen of {self.n_candidates} candidates: {self.shown}, since {reason}."
+        if self.n_candidates == 1:
+            chosen = f"One candidate: {self.shown}."
+        return f"{chosen}\nScored by the {scored} on {parts}{shared}: {self.counts}."
 
     def _guaranteed(self) -> list[str]:
         """What holds for every distribution."""
