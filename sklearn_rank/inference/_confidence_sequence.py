@@ -25,6 +25,7 @@ from ._confidence_sequence_streams import (
     Stream,
     TopPrecision,
     query_range,
+    query_values,
 )
 from ._results import Interval
 
@@ -282,7 +283,8 @@ class ConfidenceSequence:
                 for score in (y_score, baseline_score)
             ]
             rows = (pair[0].positive, pair[0].score, pair[1].score)
-        return Batch(parts[0], parts[1] if has_baseline else None, rows)
+        baseline = parts[1] if has_baseline else None
+        return Batch(parts[0], baseline, rows, query_values(parts[0], baseline))
 
     def _new_stream(self, batch: Batch) -> Stream:
         """Choose what is kept of the rows, by the measure and the form of the first of them."""
@@ -303,6 +305,11 @@ class ConfidenceSequence:
                     " method='asymptotic'."
                 )
             return QueryMean(options, has_baseline)
+        if measure.per_query and not measure.has_influence:
+            raise ValueError(
+                f"{measure.name} is a mean over queries, and without qid all rows of all updates"
+                " are one list: pass qid, the id of the query of each row."
+            )
         if has_baseline:
             if method == "betting" or self._threshold is not None:
                 raise ValueError(

@@ -108,7 +108,7 @@ class QueryMeanByVariance(_Asymptotic):
 
     def add(self, batch: Batch, so_far: Accumulator) -> None:
         """Remember the values of the queries."""
-        values = batch.query_values(self.options.measure)
+        values = batch.values
         self.values = np.concatenate([self.values, values])
         self.count(len(values))
 

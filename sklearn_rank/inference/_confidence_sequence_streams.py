@@ -30,6 +30,7 @@ __all__ = [
     "TopPrecision",
     "query_range",
     "query_target",
+    "query_values",
 ]
 
 
@@ -69,48 +70,54 @@ class Batch:
         The same rows with the scores of the baseline.
     rows : tuple of ndarray or None
         Of one list with a baseline: which rows are positive, and both scores.
+    values : ndarray of shape (n_queries,)
+        Of queries: their values; none of one list.
     """
 
     ranker: Accumulator
-    baseline: Accumulator | None = None
-    rows: tuple[BoolArray, FloatArray, FloatArray] | None = None
-
-    def query_values(self, measure: Measure) -> FloatArray:
-        """Values of the queries that have one, less those of the baseline.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-
-        Returns
-        -------
-        ndarray of shape (n_queries,)
-            The values.
-        """
-        values = _values_of(measure, self.ranker)
-        if self.baseline is None:
-            return values[~np.isnan(values)]
-        with warnings.catch_warnings():
-            # Undefined by the labels, which are the same for both: said once.
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            others = _values_of(measure, self.baseline)
-        differs = np.isnan(values) != np.isnan(others)
-        if differs.any():
-            kept = self.ranker.query_values
-            first = "" if kept is None else kept.ids.tolist()[int(np.argmax(differs))]
-            raise ValueError(
-                f"{measure.name} is defined for the query {first!r} with the scores of the ranker"
-                " or of the baseline, but not of both: remove the query or choose the measure's"
-                " undefined=."
-            )
-        difference = values - others
-        difference[np.abs(difference) <= ROUNDING * np.maximum(np.abs(values), np.abs(others))] = 0
-        return difference[~np.isnan(difference)]
+    baseline: Accumulator | None
+    rows: tuple[BoolArray, FloatArray, FloatArray] | None
+    values: FloatArray
 
 
-def _values_of(measure: Measure, accumulator: Accumulator) -> FloatArray:
-    kept = accumulator.query_values
+def query_values(ranker: Accumulator, baseline: Accumulator | None) -> FloatArray:
+    """Values of the queries that have one, less those of a baseline.
+
+    Parameters
+    ----------
+    ranker : Accumulator
+        Queries with the scores of the ranker.
+    baseline : Accumulator or None
+        The same with those of the baseline.
+
+    Returns
+    -------
+    ndarray of shape (n_queries,)
+        The values; none where the rows are one list.
+    """
+    values = _values_of(ranker)
+    if baseline is None:
+        return values[~np.isnan(values)]
+    with warnings.catch_warnings():
+        # Undefined by the labels, which are the same for both: said once.
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        others = _values_of(baseline)
+    differs = np.isnan(values) != np.isnan(others)
+    if differs.any():
+        kept = ranker.query_values
+        first = "" if kept is None else kept.ids.tolist()[int(np.argmax(differs))]
+        raise ValueError(
+            f"{ranker.measure.name} is defined for the query {first!r} with the scores of the"
+            " ranker or of the baseline, but not of both: remove the query or choose the measure's"
+            " undefined=."
+        )
+    difference = values - others
+    difference[np.abs(difference) <= ROUNDING * np.maximum(np.abs(values), np.abs(others))] = 0
+    return difference[~np.isnan(difference)]
+
+
+def _values_of(accumulator: Accumulator) -> FloatArray:
+    measure, kept = accumulator.measure, accumulator.query_values
     if kept is None:
         return np.empty(0)
     values = measure._combined(kept.values, kept.to_lists(), None, False)
@@ -246,7 +253,7 @@ class QueryMean(_Betted):
 
     def add(self, batch: Batch, so_far: Accumulator) -> None:
         """Bet on the values of the queries."""
-        values = batch.query_values(self.options.measure)
+        values = batch.values
         self.n += len(values)
         bets = self.ready(len(values))
         if bets is not None:

@@ -14,7 +14,7 @@ from sklearn_rank.inference._confidence_sequence_bets import Bets, Wagers
 from sklearn_rank.inference._confidence_sequence_normal import WIDEST, level_at_all_times
 from sklearn_rank.inference._confidence_sequence_pairs import pair_growth
 from sklearn_rank.inference._confidence_sequence_top import top_limits_at_all_times
-from sklearn_rank.metrics import Accumulator, get_measure
+from sklearn_rank.metrics import Accumulator, get_measure, make_measure
 from tests.oracles import confidence_sequences as oracle
 
 ALPHA = 0.05
@@ -444,12 +444,15 @@ def test_what_is_refused_says_what_to_pass():
         ConfidenceSequence("auc", method="betting").update(y, score, baseline_score=score)
     with pytest.raises(ValueError, match="repeat the rows"):
         ConfidenceSequence("auc").update(y, score, baseline_score=score, sample_weight=np.ones(60))
+    with pytest.raises(ValueError, match="pass qid, the id of the query of each row"):
+        ConfidenceSequence("ndcg@5").update(y, score)
     with pytest.raises(ValueError, match="qid splits"):
         ConfidenceSequence("precision@top0.1", threshold=1.0).update(
             y, score, qid=np.arange(60) // 6
         )
-    with pytest.raises(ValueError, match=r"pos@top"):
-        ConfidenceSequence("pos@top").update(y, score)
+    first = make_measure(lambda y, s: s[0], name="first", range=(-9.0, 9.0))
+    with pytest.raises(ValueError, match="first"):
+        ConfidenceSequence(first).update(y, score)
     with pytest.raises(ValueError, match=r"In update 0.*NaN"):
         ConfidenceSequence("auc").update(y, np.full(60, np.nan))
 
@@ -472,6 +475,24 @@ def test_a_refused_update_changes_nothing():
     fresh.update(y.ravel(), score.ravel(), qid=qid)
     more = (y.ravel(), score.ravel())
     assert sequence.update(*more, qid=qid + 20) == fresh.update(*more, qid=qid + 20)
+
+
+def test_undefined_queries_are_said_once_and_where_the_update_stands():
+    rng = np.random.default_rng(0)
+    y, a, b = queries(rng)
+    y[:, 0] = 1
+    y[3] = 0
+    with pytest.warns(UndefinedMetricWarning, match="for 1 of 20 lists") as caught:
+        ConfidenceSequence("ndcg@5").update(y, a, baseline_score=b)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    sequence = ConfidenceSequence("ndcg@5")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UndefinedMetricWarning):
+            sequence.update(y, a)
+    y[3, 0] = 1
+    sequence.update(y, a)  # nothing of the refused update is there
 
 
 def test_labels_are_read_alike_in_all_updates():
