@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 
-from sklearn_rank.metrics import average_precision_score
+from sklearn_rank.metrics import average_precision_score, precision_at_top_score
 from sklearn_rank.model_selection import BoundSearchCV
 
 from .estimators import Column, shifted
@@ -141,3 +141,22 @@ def test_average_precision_of_one_list_without_ids():
         means.report_
     )
     assert means.report_.bound is not None
+
+
+def test_precision_at_the_top_has_a_guarantee():
+    X, y = rows(100, 300)
+    test = next(ONE.split(X, y))[1]
+    search = BoundSearchCV(
+        Column(), {"j": [0, 1, 2]}, measure="precision@top0.1", cv=ONE, refit=False, random_state=0
+    )
+    found = search.fit(X, y)
+    assert found.best_score_ == pytest.approx(precision_at_top_score(y[test], X[test, 2], tau=0.1))
+    assert 0.25 < found.best_bound_ < found.best_score_
+    assert "Theorem 10, for all candidates at once." in str(found.report_)
+    assert found.best_bound_ < found.set_params(method="max-t").fit(X, y).best_bound_
+    both = found.set_params(method="exact", cv=3).fit(X, y)
+    assert "for all candidates and parts at once" in str(both.report_)
+    constant = search.set_params(cv=ONE).fit(np.zeros((400, 3)), y)
+    assert constant.best_bound_ == 0.0
+    assert "excludes no value" in str(constant.report_)
+    assert "A model that ranks at random (0.25) is not ruled out." in str(constant.report_)
