@@ -10,10 +10,9 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn_rank import OrderPreservingRanker, RankSVM
 from sklearn_rank.calibration import check_calibration, discount_norm, regret_bound, utility
 from sklearn_rank.inference import (
-    compare_rankers,
+    compare,
     metric_interval,
     paired_query_test,
-    paired_query_tests,
     paired_rank_test,
 )
 from sklearn_rank.metrics import (
@@ -86,9 +85,9 @@ def test_intervals_and_tests(data, scores):
     result = paired_query_test(MEASURE, y, scores["good"], scores["bad"], qid=qid)
     assert result.estimate == pytest.approx((values - worse).mean(), rel=1e-13)
     assert result.pvalue < 0.01
-    many = paired_query_tests(MEASURE, y, scores, qid=qid, method="t")
+    many = compare(MEASURE, y, scores, qid=qid, method="t")
     assert many.values[many.names.index("bad")] == pytest.approx(worse.mean(), rel=1e-14)
-    compared = compare_rankers(y, scores, measure=MEASURE, qid=qid, random_state=0)
+    compared = compare(MEASURE, y, scores, qid=qid, random_state=0)
     assert compared.values[compared.names.index("good")] == pytest.approx(values.mean(), rel=1e-14)
 
 
@@ -190,7 +189,7 @@ def test_a_score_generating_function_of_ones_own(data, scores):
         y, scores["bad"], **arguments
     )
     assert result.estimate == pytest.approx(difference, abs=1e-12)
-    compared = compare_rankers(y, scores, measure=phi, random_state=0)
+    compared = compare(phi, y, scores, random_state=0)
     assert compared.values[compared.names.index("good")] == pytest.approx(
         linear_rank_score(y, scores["good"], **arguments), abs=1e-12
     )

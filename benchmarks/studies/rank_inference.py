@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine, format_table
 
 from sklearn_rank.inference import (
-    compare_rankers,
+    compare,
     linear_rank_interval,
     paired_rank_test,
     partial_auc_interval,
@@ -223,9 +223,7 @@ def rows_of_tests(replications, name, n_pos, n_neg):
 
     def joint(better):
         y_true, scores = scorers(better)
-        return compare_rankers(
-            y_true, dict(zip("abc", scores, strict=True)), measure=measure, random_state=0
-        )
+        return compare(measure, y_true, dict(zip("abc", scores, strict=True)), random_state=0)
 
     def two_sample(better, method):
         y_true, score = draw(rng, n_pos, n_neg, better)

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
-from sklearn_rank.inference import metric_interval, paired_query_tests
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import Exponential
 from sklearn_rank.plotting import (
     CumulativeGainDisplay,
@@ -59,7 +59,7 @@ plt.show()
 # %%
 # Overlapping intervals do not say that the rankers are alike: on a hard query both are bad, and
 # the difference varies less than the values. All pairs, with p-values adjusted for their number:
-print(paired_query_tests("ndcg@10", y, scores, qid=qid, random_state=0))
+print(compare("ndcg@10", y, scores, qid=qid, random_state=0))
 
 # %%
 # The differences of one pair, sorted. The test exchanges the two rankers on random queries.

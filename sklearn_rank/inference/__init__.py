@@ -3,7 +3,7 @@
 from ._accumulator_interval import accumulator_interval
 from ._auc import auc_interval
 from ._calibration_at_top import CalibrationAtTop, calibration_at_top
-from ._comparison import compare_rankers
+from ._compare import compare
 from ._confidence_sequence import ConfidenceSequence
 from ._holm import holm_adjust
 from ._influence import linear_rank_influence
@@ -13,7 +13,7 @@ from ._net_benefit import NetBenefitCurve, net_benefit_curve
 from ._paired import paired_rank_test, unpaired_rank_test
 from ._partial_auc import partial_auc_influence, partial_auc_interval
 from ._plan_results import SampleSizeCurve, SampleSizePlan
-from ._queries import paired_query_test, paired_query_tests
+from ._queries import paired_query_test
 from ._rank_results import RankInterval
 from ._results import Comparison, Interval
 from ._roc_band import RocBand, roc_band
@@ -35,14 +35,13 @@ __all__ = [
     "accumulator_interval",
     "auc_interval",
     "calibration_at_top",
-    "compare_rankers",
+    "compare",
     "holm_adjust",
     "linear_rank_influence",
     "linear_rank_interval",
     "metric_interval",
     "net_benefit_curve",
     "paired_query_test",
-    "paired_query_tests",
     "paired_rank_test",
     "paired_swap_test",
     "partial_auc_influence",

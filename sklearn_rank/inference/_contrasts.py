@@ -3,17 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 
-__all__ = ["read_contrasts"]
+__all__ = ["Contrasts", "read_contrasts"]
 
 
-def read_contrasts(names: tuple[str, ...], contrasts: Any) -> dict[str, FloatArray]:
+@dataclass(frozen=True, eq=False)
+class Contrasts:
+    """Contrasts between scorers.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the contrasts.
+    matrix : ndarray of shape (n_contrasts, n_scorers)
+        Their coefficients, which sum to 0.
+    """
+
+    names: tuple[str, ...]
+    matrix: FloatArray
+
+    def pairs(self, scorers: tuple[str, ...]) -> list[tuple[str, str]] | None:
+        """Find the two scorers of each contrast.
+
+        Parameters
+        ----------
+        scorers : tuple of str
+            Names of the scorers.
+
+        Returns
+        -------
+        list of (str, str) or None
+            The first less the second; None if one is no difference of two.
+        """
+        plain = np.count_nonzero(self.matrix, axis=1) == 2
+        plain &= np.abs(self.matrix).max(axis=1) == 1.0
+        if not plain.all():
+            return None
+        ends = zip(self.matrix.argmax(axis=1), self.matrix.argmin(axis=1), strict=True)
+        return [(scorers[i], scorers[j]) for i, j in ends]
+
+
+def read_contrasts(names: tuple[str, ...], contrasts: Any) -> Contrasts:
     """Find the coefficients of each contrast.
 
     Parameters
@@ -27,17 +63,15 @@ def read_contrasts(names: tuple[str, ...], contrasts: Any) -> dict[str, FloatArr
 
     Returns
     -------
-    dict of str to ndarray of shape (n_scorers,)
-        Coefficients, which sum to 0, by the name of the contrast.
+    Contrasts
+        Their names and coefficients.
     """
-    unit = np.eye(len(names))
     if contrasts is None:
-        pairs = combinations(range(len(names)), 2)
-        return {f"{names[i]} - {names[j]}": unit[i] - unit[j] for i, j in pairs}
+        return _of_pairs(names, *np.triu_indices(len(names), 1))
     if isinstance(contrasts, str):
         at = _index(contrasts, names, f"contrasts={contrasts!r}")
-        others = (i for i in range(len(names)) if i != at)
-        return {f"{names[i]} - {contrasts}": unit[i] - unit[at] for i in others}
+        others = np.delete(np.arange(len(names)), at)
+        return _of_pairs(names, others, np.full(len(others), at))
     if isinstance(contrasts, Mapping):
         rows = {
             str(name): _coefficients(repr(name), row, names) for name, row in contrasts.items()
@@ -54,7 +88,16 @@ def read_contrasts(names: tuple[str, ...], contrasts: Any) -> dict[str, FloatArr
         )
     if not rows:
         raise ValueError("contrasts is empty: pass at least one contrast or None for all pairs.")
-    return rows
+    return Contrasts(tuple(rows), np.stack(list(rows.values())))
+
+
+def _of_pairs(names: tuple[str, ...], first: IntArray, second: IntArray) -> Contrasts:
+    """Differences of two scorers each."""
+    matrix = np.zeros((len(first), len(names)))
+    each = np.arange(len(first))
+    matrix[each, first], matrix[each, second] = 1.0, -1.0
+    ends = zip(first.tolist(), second.tolist(), strict=True)
+    return Contrasts(tuple(f"{names[i]} - {names[j]}" for i, j in ends), matrix)
 
 
 def _listed(i: int, contrast: Any, names: tuple[str, ...]) -> tuple[str, FloatArray]:

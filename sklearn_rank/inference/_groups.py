@@ -13,7 +13,15 @@ from .._lists import group_rows
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_qid
 
-__all__ = ["GroupPart", "Groups", "Spread", "check_groups", "check_groups_of_two", "robust_sums"]
+__all__ = [
+    "GroupPart",
+    "Groups",
+    "Spread",
+    "check_groups",
+    "check_groups_of_samples",
+    "check_groups_of_two",
+    "robust_sums",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +151,45 @@ def check_groups_of_two(groups: Any, n_first: int, n_second: int) -> Groups | No
             "groups must be a pair, the group of each row of the first sample and of the second:"
             " pass (groups_first, groups_second)."
         )
-    first, second = (
+    return _joined(groups, [n_first, n_second])
+
+
+def check_groups_of_samples(
+    groups: Sequence[Any] | None, sizes: Sequence[int]
+) -> list[Groups | None]:
+    """Check the ids of groups of the rows of several samples, which may share groups.
+
+    Parameters
+    ----------
+    groups : sequence of array-like, or None
+        Ids of each sample; equal ids are one group.
+    sizes : sequence of int
+        Number of rows of each.
+
+    Returns
+    -------
+    list of Groups or None
+        Groups of each sample, numbered together; None for each without groups.
+    """
+    if groups is None:
+        return [None] * len(sizes)
+    joined = _joined(groups, sizes)
+    ends = np.cumsum(sizes)
+    return [joined.only(slice(end - n, end)) for n, end in zip(sizes, ends, strict=True)]
+
+
+def _joined(groups: Sequence[Any], sizes: Sequence[int]) -> Groups:
+    """Groups of the rows of all samples, one after the other."""
+    ids = [
         _values(check_qid(one, n, name=f"groups[{i}]"))
-        for i, (one, n) in enumerate(zip(groups, (n_first, n_second), strict=True))
-    )
-    if (first.dtype.kind in "US") != (second.dtype.kind in "US"):
-        first, second = first.astype(object), second.astype(object)
-    return check_groups(np.concatenate([first, second]), n_first + n_second)
+        for i, (one, n) in enumerate(zip(groups, sizes, strict=True))
+    ]
+    if len({one.dtype.kind in "US" for one in ids}) > 1:
+        ids = [one.astype(object) for one in ids]
+    found = check_groups(np.concatenate(ids), sum(sizes))
+    if found is None:
+        raise ValueError("groups is None: pass the ids of the groups.")
+    return found
 
 
 def _values(ids: AnyArray | Coded) -> AnyArray:
@@ -294,8 +334,26 @@ class Spread:
         float
             Satterthwaite's, the parts chi-square variables that are correlated as they overlap.
         """
-        variances = np.einsum("pij,i,j->p", self.covariances, contrast, contrast)
-        if not np.isfinite(variances).all() or not variances.any():
+        return self.least(contrast[np.newaxis])
+
+    def least(self, contrasts: FloatArray) -> float:
+        """Find the least degrees of freedom of the variances of several contrasts.
+
+        Parameters
+        ----------
+        contrasts : ndarray of shape (n_contrasts, n_statistics)
+            Coefficients.
+
+        Returns
+        -------
+        float
+            That of the contrast of which the variance is known worst.
+        """
+        variances = np.stack(
+            [np.einsum("mi,mi->m", contrasts @ one, contrasts) for one in self.covariances]
+        )
+        if not np.isfinite(variances).all() or not variances.any(axis=0).all():
             return float(self.degrees.min())
-        weight = np.maximum(variances, 0.0) / (variances.sum() * np.sqrt(self.degrees))
-        return float(1.0 / (weight @ self.overlap @ weight))
+        weight = np.maximum(variances, 0.0) / variances.sum(axis=0)
+        weight /= np.sqrt(self.degrees)[:, np.newaxis]
+        return float(1.0 / np.einsum("pm,pm->m", self.overlap @ weight, weight).max())

@@ -37,7 +37,7 @@ def holm_adjust(pvalues: Any) -> FloatArray:
     See Also
     --------
     scipy.stats.false_discovery_control : Bounds the expected share of false rejections instead.
-    paired_query_tests : Compares several rankers with it.
+    compare : Compares several rankers with it.
 
     Notes
     -----

@@ -17,6 +17,7 @@ __all__ = [
     "JointEstimate",
     "joint_influence",
     "joint_query_means",
+    "joint_query_samples",
     "joint_samples",
     "least_variance",
     "never_certain_covariance",
@@ -130,11 +131,37 @@ def joint_samples(
     grouped = [([one], groups) for one, groups in samples if groups is not None]
     if grouped:
         return _joint_groups(grouped, conditional=conditional)
-    joints = [joint_influence([one], conditional=conditional) for one, _ in samples]
-    n = len(joints)
-    parts = np.zeros((2 * n, n, n))
+    return _independent([joint_influence([one], conditional=conditional) for one, _ in samples])
+
+
+def joint_query_samples(
+    samples: Sequence[tuple[FloatArray, Groups | None]], length: float
+) -> JointEstimate:
+    """Estimate means over queries of several independent samples of queries.
+
+    Parameters
+    ----------
+    samples : sequence of (ndarray of shape (n_queries,), Groups or None)
+        Values of the queries of each sample, and their groups; samples have groups of their own.
+    length : float
+        Length of the range of the values.
+
+    Returns
+    -------
+    JointEstimate
+        The estimate, one mean for each sample.
+    """
+    return _independent(
+        [joint_query_means(values[np.newaxis], length, groups) for values, groups in samples]
+    )
+
+
+def _independent(joints: Sequence[JointEstimate]) -> JointEstimate:
+    """Join statistics of independent samples, one each."""
+    n, n_parts = len(joints), len(joints[0].spread.degrees)
+    parts = np.zeros((n_parts * n, n, n))
     for i, joint in enumerate(joints):
-        parts[2 * i : 2 * i + 2, i, i] = joint.spread.covariances[:, 0, 0]
+        parts[n_parts * i : n_parts * (i + 1), i, i] = joint.spread.covariances[:, 0, 0]
     return JointEstimate(
         estimates=np.concatenate([joint.estimates for joint in joints]),
         covariance=np.diag([float(joint.covariance[0, 0]) for joint in joints]),
@@ -142,7 +169,7 @@ def joint_samples(
         length=max(joint.length for joint in joints),
         n_effective=1.0 / sum(1.0 / joint.n_effective for joint in joints),
         spread=Spread(
-            parts, np.concatenate([joint.spread.degrees for joint in joints]), np.eye(2 * n)
+            parts, np.concatenate([joint.spread.degrees for joint in joints]), np.eye(len(parts))
         ),
     )
 

@@ -121,7 +121,7 @@ def refuse_unknown(measure: Measure) -> None:
 _UNKNOWN = (
     "How single items move measure={!r} is not known, and with it not how sure the measure of one"
     " list is: say it by make_measure(..., influence=); for a mean over queries pass qid to"
-    " compare_rankers, metric_interval or paired_query_test; and a phi that depends on the length"
+    " compare, metric_interval or paired_query_test; and a phi that depends on the length"
     " of the list is for linear_rank_interval(method='bootstrap')."
 )
 

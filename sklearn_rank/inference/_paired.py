@@ -90,7 +90,7 @@ def paired_rank_test(
 
     See Also
     --------
-    compare_rankers : Any number of scorers.
+    compare : Any number of scorers, any measure and design.
     paired_swap_test : By permutation, for small samples and values near the end of the range.
     unpaired_rank_test : Scorers on different items.
     two_sample_rank_test : Whether one scorer ranks better than chance.

@@ -1,8 +1,7 @@
-"""Inference for a mean over queries: a paired test, and many tests at once."""
+"""Paired test of two systems for a mean over queries."""
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any, Literal
 
 from .._arguments import check_generator
@@ -11,9 +10,8 @@ from ..metrics._shared import MeasureLike
 from ._query_samples import ComparisonOptions, compared_samples
 from ._query_values import query_values_of
 from ._results import Comparison
-from ._systems import named_scores
 
-__all__ = ["paired_query_test", "paired_query_tests"]
+__all__ = ["paired_query_test"]
 
 
 def paired_query_test(
@@ -99,7 +97,7 @@ def paired_query_test(
 
     See Also
     --------
-    paired_query_tests : Several systems, with p-values adjusted for the number of tests.
+    compare : Two or more systems, by default with intervals that hold together.
     metric_interval : The value of one system.
 
     Notes
@@ -165,135 +163,3 @@ def paired_query_test(
         pos_label=pos_label,
     )
     return compared_samples(samples, [("a", "b")], options, rng, measure)
-
-
-def paired_query_tests(
-    measure: MeasureLike,
-    y_true: Any,
-    scores: Any,
-    *,
-    qid: Any = None,
-    sample_weight: Any = None,
-    groups: Any = None,
-    pos_label: Any = None,
-    baseline: str | None = None,
-    method: Literal["randomization", "t", "wilcoxon"] = "randomization",
-    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
-    level: float = 0.95,
-    n_resamples: int = 10_000,
-    random_state: Any = None,
-) -> Comparison:
-    """Compare several systems on the same queries, with p-values adjusted by Holm's method.
-
-    Each comparison is a :func:`paired_query_test`; the adjusted p-values bound the probability
-    that any of them rejects falsely.
-
-    Parameters
-    ----------
-    measure : str, Measure, ScoreGeneratingFunction or callable
-        A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
-        your own by :func:`sklearn_rank.metrics.make_measure`.
-    y_true : array-like or dask collection of shape (n_samples,)
-        Labels or grades, as the measure takes them; in two dimensions one query per row, where NaN
-        is no item.
-    scores : mapping of str to array-like of shape (n_samples,), or data frame
-        Scores of two or more systems by name; columns of a data frame of pandas or polars are
-        systems.
-    qid : array-like or dask collection of shape (n_samples,), default=None
-        Id of the query of each row, the rows in any order; None for two dimensions.
-    sample_weight : array-like or dask collection of shape (n_samples,), default=None
-        How many times each item counts, for measures that take it.
-    groups : array-like of shape (n_samples,), default=None
-        Id of the group (user, session) of the query of each row, in two dimensions of shape
-        (n_queries,); queries of different groups are independent, those of one group may depend on
-        each other in any way. None is independent queries; others reject
-        true hypotheses far too often.
-    pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
-    baseline : str or None, default=None
-        System that each other one is compared with, ``other - baseline``; None compares all pairs,
-        which needs more from each.
-    method : {"randomization", "t", "wilcoxon"}, default="randomization"
-        As in :func:`paired_query_test`.
-    alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Whether the first of a pair differs from the second, is smaller, or is larger.
-    level : float, default=0.95
-        Coverage, in (0, 1), of the intervals of all comparisons together, by Bonferroni's method.
-    n_resamples : int, default=10000
-        Random exchanges of each comparison, at least 99. No two-sided p-value is below
-        ``2 / (n_resamples + 1)``, and adjusted ones are larger still.
-    random_state : None, int, Generator or RandomState, default=None
-        Source of the exchanges; an int gives the same result each time.
-
-    Returns
-    -------
-    Comparison
-        Means, differences with their intervals, and adjusted p-values.
-
-    Raises
-    ------
-    TypeError
-        If ``measure`` is no measure, or ``scores`` is neither a mapping nor a data frame.
-    ValueError
-        If there are fewer than two systems, the baseline is none of them, or as in
-        :func:`paired_query_test`.
-
-    Warns
-    -----
-    UserWarning
-        If two systems differ by the same amount on each query.
-    UndefinedMetricWarning
-        From the measure, if it is undefined for some queries.
-
-    See Also
-    --------
-    paired_query_test : Two systems.
-    holm_adjust : The adjustment alone.
-
-    Notes
-    -----
-    Time and memory of the tests one after the other; each system is evaluated once.
-
-    Of dask collections, without groups, the values of the queries come to this process; a query
-    stands in one chunk.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank.inference import paired_query_tests
-    >>> rng = np.random.default_rng(0)
-    >>> qid = np.repeat(np.arange(100), 10)
-    >>> grade = rng.integers(0, 3, size=1000)
-    >>> scores = {name: grade + s * rng.normal(size=1000) for name, s in zip("abc", (1, 1, 2))}
-    >>> print(paired_query_tests("ndcg@5", grade, scores, qid=qid, baseline="c", method="t"))
-    mean ndcg@5 over 100 queries
-    hypothesis: equal mean ndcg@5; two-sided; t, Holm; level 95 %; adjusted for 2 contrasts
-    <BLANKLINE>
-    ranker   value  standard error
-    a       0.8687          0.0125
-    b       0.8502          0.0135
-    c       0.7107          0.0176
-    <BLANKLINE>
-    contrast  difference       95 % interval         p  conclusion
-    a - c        +0.1580  [+0.1076, +0.2084]  3.33e-10  a better
-    b - c        +0.1395  [+0.0934, +0.1856]  5.37e-10  b better
-    """
-    options = ComparisonOptions(method, alternative, level, n_resamples)
-    scores = named_scores(scores, name="scores")
-    if baseline is not None and baseline not in scores:
-        raise ValueError(f"baseline={baseline!r} is none of the systems {list(scores)}.")
-    rng, measure = check_generator(random_state), get_measure(measure)
-    samples = query_values_of(
-        measure,
-        y_true,
-        scores,
-        qid=qid,
-        sample_weight=sample_weight,
-        groups=groups,
-        pos_label=pos_label,
-    )
-    if baseline is None:
-        pairs = tuple(combinations(samples, 2))
-    else:
-        pairs = tuple((name, baseline) for name in samples if name != baseline)
-    return compared_samples(samples, pairs, options, rng, measure)

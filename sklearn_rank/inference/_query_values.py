@@ -136,7 +136,7 @@ def query_values_of(
         raise ValueError(
             "qid is missing: the queries are the sample, and one list has no spread; pass the id"
             " of the query of each row. For one list there are metric_interval and"
-            " compare_rankers without qid, and paired_rank_test."
+            " compare without qid, and paired_rank_test."
         )
     measure = get_measure(measure)
     if in_chunks:

@@ -3,7 +3,7 @@
 from ._auc_limits import design_effect
 from ._auc_moments import AUCMoments, sample_moments
 from ._auc_score_limits import auc_score_limits, unseen_effect
-from ._comparison import joint_comparison
+from ._comparison import Question, joint_comparison
 from ._contrasts import read_contrasts
 from ._exact_limits import midp_limits, safe_limits
 from ._groups import Groups, check_groups
@@ -28,6 +28,7 @@ __all__ = [
     "ComparisonOptions",
     "Groups",
     "IntervalOptions",
+    "Question",
     "JointEstimate",
     "QueryValues",
     "auc_score_limits",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import nan
 from typing import Any
 
@@ -14,15 +16,38 @@ from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._collections import refuse_collections
 from ._groups import check_groups
+from ._holm import holm_adjust
 from ._measure_influence import list_target, measure_influence
 from ._normal_test import ALTERNATIVES, Alternative
 from ._results import Comparison
 from ._two_classes import check_two_classes
 
-__all__ = ["paired_swap_test"]
+__all__ = ["SwapOptions", "paired_swap_test", "swap_tests"]
 
 # Statistics this near to each other, relatively, are equal up to rounding.
 SLACK = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class SwapOptions:
+    """How to test, checked.
+
+    Parameters
+    ----------
+    alternative : {"two-sided", "less", "greater"}
+        What counts as extreme.
+    level : float
+        One less the p-value from which on a difference counts as shown.
+    n_resamples : int
+        Number of exchanges of each pair.
+    rng : numpy.random.Generator
+        Source of the exchanges.
+    """
+
+    alternative: str
+    level: float
+    n_resamples: int
+    rng: np.random.Generator
 
 
 def paired_swap_test(
@@ -122,46 +147,106 @@ def paired_swap_test(
     a - b        +0.3125  0.497  no difference shown
     """
     check_choice("alternative", alternative, ALTERNATIVES)
-    level, n_resamples = check_level(level), check_resamples(n_resamples)
-    rng = check_generator(random_state)
-    measure = get_measure(measure)
-    refuse_collections(
-        "scores are exchanged row by row",
-        y_true=y_true,
-        y_score_a=y_score_a,
-        y_score_b=y_score_b,
+    return swap_tests(
+        get_measure(measure),
+        y_true,
+        {"a": y_score_a, "b": y_score_b},
+        [("a", "b")],
+        SwapOptions(
+            alternative,
+            check_level(level),
+            check_resamples(n_resamples),
+            check_generator(random_state),
+        ),
         groups=groups,
+        pos_label=pos_label,
     )
-    lists = [check_two_classes(y_true, score, pos_label) for score in (y_score_a, y_score_b)]
-    positive, n = lists[0].positive, len(lists[0].positive)
+
+
+def swap_tests(
+    measure: Measure,
+    y_true: Any,
+    scores: Mapping[str, Any],
+    pairs: Sequence[tuple[str, str]],
+    options: SwapOptions,
+    *,
+    groups: Any,
+    pos_label: Any,
+) -> Comparison:
+    """Test pairs of scorers by exchanging them, adjusted for their number.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes, both present.
+    scores : mapping of str to array-like of shape (n_samples,)
+        Scores of each scorer.
+    pairs : sequence of (str, str)
+        Scorers of each contrast, the first less the second.
+    options : SwapOptions
+        How to test.
+    groups : array-like of shape (n_samples,) or None
+        Groups of items that change places together.
+    pos_label : int, float, bool or str
+        The positive class.
+
+    Returns
+    -------
+    Comparison
+        P-values by Holm's method, without limits.
+    """
+    refuse_collections("scores are exchanged row by row", y_true=y_true, **scores, groups=groups)
+    lists = {name: check_two_classes(y_true, one, pos_label) for name, one in scores.items()}
+    positive = next(iter(lists.values())).positive
+    n = len(positive)
     dependent = check_groups(groups, n)
     unit = np.arange(n) if dependent is None else _by_first_row(dependent.codes)
-    ranks = np.stack([rankdata(data.score) for data in lists])
-    observed, difference = _studentised(measure, positive, ranks, unit)
-    drawn = np.empty(n_resamples)
-    for i in range(n_resamples):
-        swapped = rng.random(unit.max() + 1)[unit] < 0.5
-        drawn[i] = _studentised(measure, positive, np.where(swapped, ranks[::-1], ranks), unit)[0]
-    found = measure_influence(measure, positive, [*ranks], conditional=True, pos_label=None)
+    ranks = {name: rankdata(data.score) for name, data in lists.items()}
+    found = measure_influence(
+        measure, positive, [*ranks.values()], conditional=True, pos_label=None
+    )
+    tests = [_swapped(measure, positive, ranks[a], ranks[b], unit, options) for a, b in pairs]
+    pvalues = [_pvalue(observed, drawn, options.alternative) for observed, _, drawn in tests]
+    none = (nan,) * len(pairs)
     return Comparison(
         measure=measure.name,
-        names=("a", "b"),
+        names=tuple(scores),
         values=tuple(one.estimate for one in found),
         standard_errors=tuple(float(np.sqrt(one.variance())) for one in found),
-        contrasts=("a - b",),
-        differences=(difference,),
-        low=(nan,),
-        high=(nan,),
-        statistics=(observed,),
-        pvalues=(_pvalue(observed, drawn, alternative),),
-        level=level,
-        alternative=alternative,
+        contrasts=tuple(f"{a} - {b}" for a, b in pairs),
+        differences=tuple(difference for _, difference, _ in tests),
+        low=none,
+        high=none,
+        statistics=tuple(observed for observed, _, _ in tests),
+        pvalues=tuple(holm_adjust(pvalues).tolist()),
+        level=options.level,
+        alternative=options.alternative,
         margin=None,
-        method="swaps",
+        method="swaps" if len(pairs) == 1 else "swaps, Holm",
         target=list_target(measure, found[:1], [dependent]),
         hypothesis=f"equal {measure.name}",
         greater_is_better=measure.greater_is_better,
     )
+
+
+def _swapped(
+    measure: Measure,
+    positive: BoolArray,
+    first: FloatArray,
+    second: FloatArray,
+    unit: IntArray,
+    options: SwapOptions,
+) -> tuple[float, float, FloatArray]:
+    """Statistic and difference of two scorers, and the statistics of exchanges of them."""
+    ranks = np.stack([first, second])
+    observed, difference = _studentised(measure, positive, ranks, unit)
+    drawn = np.empty(options.n_resamples)
+    for i in range(options.n_resamples):
+        swapped = options.rng.random(unit.max() + 1)[unit] < 0.5
+        drawn[i] = _studentised(measure, positive, np.where(swapped, ranks[::-1], ranks), unit)[0]
+    return observed, difference, drawn
 
 
 def _by_first_row(codes: IntArray) -> IntArray:
@@ -188,7 +273,7 @@ def _studentised(
     return difference / error, difference
 
 
-def _pvalue(observed: float, drawn: FloatArray, alternative: Alternative) -> float:
+def _pvalue(observed: float, drawn: FloatArray, alternative: str) -> float:
     """Share of the statistics, the observed one among them, that are at least as extreme."""
     if alternative == "two-sided":
         observed, drawn = abs(observed), np.abs(drawn)

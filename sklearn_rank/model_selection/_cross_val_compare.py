@@ -10,7 +10,7 @@ import numpy as np
 from .._arguments import check_flag, check_generator, check_level
 from .._sklearn_compat import num_samples
 from ..inference import Comparison
-from ..inference._shared import joint_comparison, read_contrasts
+from ..inference._shared import Question, joint_comparison, read_contrasts
 from ..metrics._shared import MeasureLike
 from ._cross_val_design import Metadata, Sample, measure_of_rows, sample_of
 from ._cross_val_evidence import held_out
@@ -96,7 +96,7 @@ def cross_val_compare(
     See Also
     --------
     cross_val_interval : One estimator, and what is refused.
-    sklearn_rank.inference.compare_rankers : Fixed models on a test set.
+    sklearn_rank.inference.compare : Fixed models on a test set.
 
     Notes
     -----
@@ -152,7 +152,7 @@ def cross_val_compare(
         found.joint,
         names,
         read_contrasts(names, baseline),
-        level,
+        Question("two-sided", None, level),
         check_generator(random_state),
         first.measure,
         f"mean expected {read.name} of {fold_models(parts)}",

@@ -15,11 +15,10 @@ from sklearn_rank import inference
 from sklearn_rank.inference import (
     accumulator_interval,
     auc_interval,
-    compare_rankers,
+    compare,
     linear_rank_interval,
     metric_interval,
     paired_query_test,
-    paired_query_tests,
     partial_auc_interval,
     precision_at_top_interval,
     roc_band,
@@ -138,8 +137,8 @@ LISTS = {
     ),
 }
 QUERIES = {
-    "compare_rankers": lambda d: compare_rankers(
-        d["g"], {"a": d["a"], "b": d["b"]}, measure="ndcg@5", qid=d["q"], random_state=0
+    "compare": lambda d: compare(
+        "ndcg@5", d["g"], {"a": d["a"], "b": d["b"]}, qid=d["q"], random_state=0
     ),
     "metric_interval": lambda d: metric_interval("ndcg@5", d["g"], d["a"], qid=d["q"]),
     "metric_interval, shares": lambda d: metric_interval("success@1", d["y"], d["a"], qid=d["q"]),
@@ -158,13 +157,13 @@ QUERIES = {
     "paired_query_test, wilcoxon": lambda d: paired_query_test(
         "success@1", d["y"], d["a"], d["b"], qid=d["q"], method="wilcoxon"
     ),
-    "paired_query_tests": lambda d: paired_query_tests(
+    "compare, t": lambda d: compare(
         "ndcg@5", d["g"], {"a": d["a"], "b": d["b"]}, qid=d["q"], method="t"
     ),
 }
 # What needs the rows.
 ROWS = {
-    "compare_rankers, list": lambda d: compare_rankers(d["y"], {"a": d["a"], "b": d["b"]}),
+    "compare, list": lambda d: compare("auc", d["y"], {"a": d["a"], "b": d["b"]}),
     "holm_adjust": lambda d: inference.holm_adjust(d["w"] / 4),
     "linear_rank_influence": lambda d: inference.linear_rank_influence(d["y"], d["a"]),
     "linear_rank_interval, bootstrap": lambda d: linear_rank_interval(
@@ -253,8 +252,8 @@ def test_columns_of_a_dataframe_and_ids_that_are_words():
         metric_interval("ndcg@5", frame.g, frame.a, qid=frame.q),
     )
     same(
-        paired_query_tests("ndcg@5", chunks.g, chunks[["a", "b"]], qid=chunks.q, method="t"),
-        paired_query_tests("ndcg@5", frame.g, frame[["a", "b"]], qid=frame.q, method="t"),
+        compare("ndcg@5", chunks.g, chunks[["a", "b"]], qid=chunks.q, method="t"),
+        compare("ndcg@5", frame.g, frame[["a", "b"]], qid=frame.q, method="t"),
     )
 
 

@@ -12,12 +12,11 @@ from scipy.special import stdtr, stdtrit
 from sklearn_rank import inference
 from sklearn_rank.inference import (
     auc_interval,
-    compare_rankers,
+    compare,
     linear_rank_influence,
     linear_rank_interval,
     metric_interval,
     paired_query_test,
-    paired_query_tests,
     paired_rank_test,
     paired_swap_test,
     partial_auc_interval,
@@ -90,9 +89,7 @@ CALLS = {
         y, a, tau=0.3, groups=g
     ),
     "roc_band": lambda y, a, b, g: roc_band(y, a, groups=g),
-    "compare_rankers": lambda y, a, b, g: compare_rankers(
-        y, {"a": a, "b": b}, groups=g, random_state=0
-    ),
+    "compare": lambda y, a, b, g: compare("auc", y, {"a": a, "b": b}, groups=g, random_state=0),
     "two_sample_rank_test": lambda y, a, b, g: two_sample_rank_test(
         *split(y, a), method="normal", groups=None if g is None else split(y, np.asarray(g))
     ),
@@ -103,7 +100,7 @@ CALLS = {
     "paired_query_test": lambda y, a, b, g: paired_query_test(
         FIRST, y, a, b, qid=np.arange(len(y)), groups=g, random_state=0
     ),
-    "paired_query_tests": lambda y, a, b, g: paired_query_tests(
+    "compare, queries": lambda y, a, b, g: compare(
         FIRST, y, {"a": a, "b": b}, qid=np.arange(len(y)), groups=g, method="t"
     ),
 }
@@ -137,7 +134,7 @@ def test_every_flag_refuses_what_is_no_bool():
         "unpaired_rank_test": (y, a, y, b),
         "linear_rank_interval": (y, a),
         "linear_rank_influence": (y, a),
-        "compare_rankers": (y, {"a": a, "b": b}),
+        "compare": (y, {"a": a, "b": b}),
     }
     for name in inference.__all__:
         function = getattr(inference, name)
@@ -232,12 +229,10 @@ def test_a_group_for_each_row_is_no_group_but_for_the_quantile():
         assert found.standard_error == pytest.approx(expected.standard_error)
         assert 1.0 < found.width / expected.width < 1.08
         names = {"a": a, "b": b}
-        joint = compare_rankers(
-            y, names, measure="bedroc@5", conditional=conditional, groups=alone, random_state=0
+        joint = compare(
+            "bedroc@5", y, names, conditional=conditional, groups=alone, random_state=0
         )
-        plain = compare_rankers(
-            y, names, measure="bedroc@5", conditional=conditional, random_state=0
-        )
+        plain = compare("bedroc@5", y, names, conditional=conditional, random_state=0)
         np.testing.assert_allclose(joint.standard_errors, plain.standard_errors)
         np.testing.assert_allclose(joint.difference_errors, plain.difference_errors)
         assert joint.pvalue == pytest.approx(plain.pvalue, rel=1e-3)
@@ -255,9 +250,7 @@ def test_means_of_queries_by_the_regression_on_a_constant():
     error = oracle.robust_variance(a - b, np.zeros(len(y)), groups) ** 0.5
     assert test.statistic == pytest.approx((a - b).mean() / error)
     assert test.pvalue == pytest.approx(2 * stdtr(degrees, -abs(test.statistic)))
-    joint = compare_rankers(
-        y, {"a": a, "b": b}, measure=FIRST, qid=qid, groups=groups, random_state=0
-    )
+    joint = compare(FIRST, y, {"a": a, "b": b}, qid=qid, groups=groups, random_state=0)
     assert joint.statistic == pytest.approx(test.statistic)
     assert joint.pvalue == pytest.approx(test.pvalue, abs=0.02)
 

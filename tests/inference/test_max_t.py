@@ -5,13 +5,14 @@ import pytest
 from scipy.stats import norm, studentized_range
 
 from sklearn_rank.inference import _max_t as module
-from sklearn_rank.inference._max_t import covariance_root, largest_statistics, normal_draws
+from sklearn_rank.inference._max_t import covariance_root, largest_of_contrasts, normal_draws
 
 N_DRAWS = 100_000
 
 
 def critical(covariance, level=0.95, seed=0):
-    drawn = largest_statistics(covariance, N_DRAWS, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    drawn = largest_of_contrasts(covariance, np.eye(len(covariance)), rng)
     return np.quantile(drawn, level)
 
 
@@ -81,10 +82,14 @@ def test_draws_have_the_covariance():
     np.testing.assert_allclose(drawn.mean(axis=0), 0, atol=0.02)
 
 
-def test_how_many_are_held_at_a_time_changes_nothing(monkeypatch):
-    covariance = of_equal_correlation(3, 0.4)
-    expected = largest_statistics(covariance, 1000, np.random.default_rng(4))
-    monkeypatch.setattr(module, "CHUNK", 7)
-    found = largest_statistics(covariance, 1000, np.random.default_rng(4))
-    np.testing.assert_allclose(found, expected, rtol=1e-13)
+def test_signed_draws_have_the_distribution_of_a_maximum():
+    rng = np.random.default_rng(4)
+    found = largest_of_contrasts(np.eye(4), np.eye(4), rng, signed=True)
+    assert np.quantile(found, 0.95) == pytest.approx(norm.ppf(0.95 ** (1 / 4)), abs=0.02)
     assert np.all(np.diff(found) >= 0)
+
+
+def test_fewer_draws_of_many_contrasts(monkeypatch):
+    monkeypatch.setattr(module, "FLOPS", 10**5)
+    found = largest_of_contrasts(np.eye(9), np.eye(9), np.random.default_rng(4))
+    assert len(found) == module.FEWEST

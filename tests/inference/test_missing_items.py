@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from sklearn_rank.inference import (
-    compare_rankers,
+    compare,
     metric_interval,
     paired_query_test,
-    paired_query_tests,
 )
 from sklearn_rank.metrics import get_measure
 
@@ -85,8 +84,10 @@ def test_tests_of_many(with_groups):
     y, systems, flat, scores, rows, groups = many()
     groups = groups if with_groups else None
     options = {"n_resamples": 999, "random_state": 0}
-    found = paired_query_tests("tau_b", y, systems, **said_of(groups), **options)
-    by_id = paired_query_tests("tau_b", flat, scores, qid=rows, **said_of(groups, rows), **options)
+    found = compare("tau_b", y, systems, **said_of(groups), **options, method="randomization")
+    by_id = compare(
+        "tau_b", flat, scores, qid=rows, **said_of(groups, rows), **options, method="randomization"
+    )
     assert found == by_id
 
 
@@ -94,8 +95,8 @@ def test_tests_of_many(with_groups):
 def test_comparisons(with_groups):
     y, systems, flat, scores, rows, groups = many()
     groups = groups if with_groups else None
-    found = compare_rankers(y, systems, measure="tau_b", **said_of(groups))
-    by_id = compare_rankers(flat, scores, measure="tau_b", qid=rows, **said_of(groups, rows))
+    found = compare("tau_b", y, systems, **said_of(groups))
+    by_id = compare("tau_b", flat, scores, qid=rows, **said_of(groups, rows))
     np.testing.assert_array_equal(found.values, by_id.values)
     np.testing.assert_array_equal(found.difference_errors, by_id.difference_errors)
 

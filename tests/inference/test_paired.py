@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from sklearn_rank.inference import compare_rankers, paired_rank_test, unpaired_rank_test
+from sklearn_rank.inference import compare, paired_rank_test, unpaired_rank_test
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -99,7 +99,7 @@ def test_nothing_is_called_certain(phi):
         assert found.interval.width > 0.01
         assert abs(found.statistic) <= 3**0.5 * (3 if found.method == "influence" else 1)
         scores = {"a": perfect, "b": other, "c": perfect}
-        together = compare_rankers(y_true, scores, measure=measure, random_state=0)
+        together = compare(measure, y_true, scores, random_state=0)
         assert 1e-7 < together.pvalue <= 1
         assert np.all(np.subtract(together.high, together.low) > 0.01)
     assert paired_rank_test(y_true, perfect, -perfect, measure=measure).pvalue > 0.05

@@ -9,10 +9,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.inference import (
     Comparison,
+    compare,
     holm_adjust,
     metric_interval,
     paired_query_test,
-    paired_query_tests,
 )
 from sklearn_rank.inference._resampling import (
     FlippedSubsets,
@@ -434,7 +434,7 @@ def test_holm_refuses_what_is_no_probability(bad):
 def test_many_are_the_pairs_with_holm(method):
     y, scores, qid = graded(noise=(1.0, 1.2, 3.0))
     systems = dict(zip("abc", scores, strict=True))
-    found = paired_query_tests("ndcg@5", y, systems, qid=qid, method=method)
+    found = compare("ndcg@5", y, systems, qid=qid, method=method)
     assert isinstance(found, Comparison)
     assert found.contrasts == ("a - b", "a - c", "b - c")
     means = dict(zip(found.names, found.values, strict=True))
@@ -452,7 +452,9 @@ def test_many_are_the_pairs_with_holm(method):
 def test_baseline_and_table():
     y, scores, qid = graded(noise=(1.0, 1.2, 3.0))
     systems = dict(zip(["one", "other", "base"], scores, strict=True))
-    found = paired_query_tests("ndcg@5", y, systems, qid=qid, baseline="base", random_state=0)
+    found = compare(
+        "ndcg@5", y, systems, qid=qid, baseline="base", random_state=0, method="randomization"
+    )
     assert found.contrasts == ("one - base", "other - base")
     text = str(found)
     assert text.splitlines()[0] == "mean ndcg@5 over 40 queries"
@@ -546,7 +548,7 @@ def test_comparisons_refuse(options, error, words):
     y, (good, fair), qid = graded()
     arguments = {"scores": {"a": good, "b": fair}, "qid": qid, **options}
     with pytest.raises(error, match=words):
-        paired_query_tests("ndcg", y, arguments.pop("scores"), **arguments)
+        compare("ndcg", y, arguments.pop("scores"), **arguments, method="randomization")
 
 
 def test_average_precision_keeps_whole_weights():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank._blocks import counted_blocks
-from sklearn_rank.inference import compare_rankers, metric_interval
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.inference._list_interval import list_interval
 from sklearn_rank.metrics import get_measure, r_precision_score, recall_at_k_score
 from sklearn_rank.metrics._shared import share_at
@@ -163,7 +163,5 @@ def test_rankers_are_compared(name):
     rng = np.random.default_rng(3)
     y_true = rng.random(400) < 0.3
     good = y_true + rng.normal(size=400)
-    found = compare_rankers(
-        y_true, {"good": good, "noise": rng.normal(size=400)}, measure=name, random_state=0
-    )
+    found = compare(name, y_true, {"good": good, "noise": rng.normal(size=400)}, random_state=0)
     assert found.pvalue < 1e-3

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.inference import compare_rankers, metric_interval
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import (
     get_measure,
     get_scorer,
@@ -139,7 +139,7 @@ def test_in_intervals_tests_and_searches():
     value = smoothed_precision_at_top_score(y, X[:, 0], tau=0.1)
     assert found.estimate == pytest.approx(value)
     assert 0 < found.low < found.estimate < found.high < 1
-    compared = compare_rankers(y, {"first": X[:, 0], "other": X[:, 1]}, measure=name)
+    compared = compare(name, y, {"first": X[:, 0], "other": X[:, 1]})
     assert compared.pvalue < 0.01
     search = BoundSearchCV(
         LogisticRegression(), {"C": [1e-3, 1.0]}, measure=name, method="max-t", cv=3

@@ -7,7 +7,8 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from sklearn_rank.inference import Comparison, compare_rankers
+from sklearn_rank.inference import Comparison
+from sklearn_rank.inference import compare as compare_scores
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.model_selection import QueryKFold, cross_val_compare, cross_val_interval
 from tests.model_selection.estimators import Column
@@ -51,7 +52,7 @@ def test_one_part_is_a_comparison_of_fixed_rankers():
     scores = {name: X[test, j] for j, name in enumerate(COLUMNS)}
     for measure in ("auc", "bedroc@2", "ap"):
         found = compare(X, y, cv=cv, measure=measure)
-        expected = compare_rankers(y[test], scores, measure=measure, random_state=0)
+        expected = compare_scores(measure, y[test], scores, random_state=0)
         assert isinstance(found, Comparison)
         assert found.contrasts == ("a - b", "a - c", "b - c")
         for name in ("values", "differences", "low", "high", "pvalues", "standard_errors"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_rank.inference import auc_interval, compare_rankers
+from sklearn_rank.inference import auc_interval, compare
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.model_selection._fold_theorems import fold_entropy
 from sklearn_rank.model_selection._list_evidence import AUCEvidence
@@ -128,7 +128,7 @@ def test_two_candidates_are_a_one_sided_paired_test():
         rng = np.random.default_rng(seed)
         evidence = of_columns(rng, shifts=(1.0, 0.6))
         named = dict(zip("ab", evidence.scores[0], strict=True))
-        test = compare_rankers(evidence.positive[0], named, random_state=0)["a - b"]
+        test = compare("auc", evidence.positive[0], named, random_state=0)["a - b"]
         worse = 1 if test.estimate > 0 else 0
         expected = stats.norm.sf(abs(test.statistic)) >= 0.05
         assert may_be_best(evidence, 0.05, rng)[worse] == expected

@@ -1,0 +1,186 @@
+"""The front door of comparisons: margins, rows of their own, other methods, refusals."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sklearn_rank.inference import (
+    compare,
+    holm_adjust,
+    paired_query_test,
+    paired_swap_test,
+    unpaired_rank_test,
+)
+from sklearn_rank.metrics import get_measure, make_measure
+
+FIRST = make_measure(lambda y, s: s[0], name="first", kind="graded", range=(0.0, 1.0))
+LOSS = make_measure(
+    lambda y, s: s[0], name="loss", kind="graded", range=(0.0, 1.0), greater_is_better=False
+)
+
+
+def rankers(seed=0, n=120):
+    rng = np.random.default_rng(seed)
+    y = (np.arange(n) < n // 3).astype(int)
+    common = rng.normal(size=n) + y
+    return y, {name: common + rng.normal(size=n) for name in "abc"}
+
+
+def values(seed=0, n=40):
+    rng = np.random.default_rng(seed)
+    a = rng.random(n)
+    return np.zeros(n), np.clip(a, 0, 1), np.clip(a + rng.normal(0.03, 0.1, n), 0, 1), np.arange(n)
+
+
+@pytest.mark.parametrize(("measure", "sign"), [(FIRST, 1.0), (LOSS, -1.0)], ids=["gain", "loss"])
+def test_margins_are_one_sided_tests_of_the_differences(measure, sign):
+    y, a, b, qid = values()
+    margin = 0.08
+    found = compare(measure, y, a, b, qid=qid, margin=margin)
+    expected = stats.ttest_1samp(sign * (a - b), -margin, alternative="greater")
+    assert found.alternative == "non-inferior"
+    assert (found.statistic, found.pvalue) == pytest.approx((expected.statistic, expected.pvalue))
+    low, high = stats.t.interval(0.9, 39, (a - b).mean(), stats.sem(a - b))
+    assert (found.low[0], found.high[0]) == pytest.approx((low, high))
+    assert (found.pvalue <= 0.05) == ((low > -margin) if sign > 0 else (high < margin))
+    assert found.interval.level == pytest.approx(0.9)
+    both = compare(measure, y, a, b, qid=qid, margin=margin, alternative="equivalent")
+    upper = stats.ttest_1samp(a - b, margin, alternative="less").pvalue
+    lower = stats.ttest_1samp(a - b, -margin, alternative="greater").pvalue
+    assert both.pvalue == pytest.approx(max(lower, upper))
+    for alternative in ("less", "greater"):
+        one = compare(measure, y, a, b, qid=qid, alternative=alternative)
+        expected = stats.ttest_rel(a, b, alternative=alternative)
+        assert one.pvalue == pytest.approx(expected.pvalue)
+
+
+def test_limits_agree_with_tests_of_several():
+    y, scores = rankers(3)
+    for options in (
+        {"margin": 0.1, "baseline": "c"},
+        {"alternative": "greater"},
+        {"alternative": "less"},
+        {"margin": 0.1, "alternative": "equivalent"},
+    ):
+        found = compare("auc", y, scores, random_state=0, **options)
+        low, high = np.array(found.low), np.array(found.high)
+        inside = {
+            "non-inferior": low > -0.1,
+            "greater": low > 0,
+            "less": high < 0,
+            "equivalent": (low > -0.1) & (high < 0.1),
+        }[found.alternative]
+        clear = np.abs(np.array(found.pvalues) - 0.05) > 2e-3
+        np.testing.assert_array_equal(inside[clear], (np.array(found.pvalues) <= 0.05)[clear])
+        alone = compare("auc", y, scores["a"], scores["c"], **{**options, "baseline": None})
+        assert alone.pvalue <= found["a - c"].pvalue <= 3 * alone.pvalue + 1e-3
+
+
+def test_two_arrays_and_frames():
+    pandas = pytest.importorskip("pandas")
+    y, scores = rankers()
+    named = compare("auc", y, {name: scores[name] for name in "ab"})
+    assert compare("auc", y, scores["a"], scores["b"]) == named
+    frame = pandas.DataFrame({name: scores[name] for name in "ab"})
+    assert compare("auc", y, frame) == named
+    assert compare("auc", y, frame["a"], frame["b"]) == named
+
+
+def test_rows_of_their_own():
+    (y_a, a), (y_b, b) = ((y, scores["a"]) for y, scores in (rankers(1), rankers(2, n=90)))
+    rows = {"y_true": {"a": y_a, "b": y_b}, "scores": {"a": a, "b": b}}
+    found = compare("auc", **rows, paired=False)
+    expected = unpaired_rank_test(y_a, a, y_b, b)
+    assert found.statistic == pytest.approx(expected.statistic)
+    assert found.pvalue > expected.pvalue
+    groups = {"a": np.arange(120) // 2, "b": 1000 + np.arange(90) // 2}
+    found = compare("auc", **rows, paired=False, groups=groups)
+    expected = unpaired_rank_test(y_a, a, y_b, b, groups=(groups["a"], groups["b"]))
+    assert (found.statistic, found.pvalue) == pytest.approx((expected.statistic, expected.pvalue))
+    zeros, first, _, qid = values()
+    _, second, third, other = values(1, n=25)
+    found = compare(
+        FIRST,
+        {"x": zeros, "y": zeros[:25], "z": zeros[:25]},
+        {"x": first, "y": second, "z": third},
+        qid={"x": qid, "y": other, "z": other},
+        paired=False,
+        random_state=0,
+    )
+    welch = stats.ttest_ind(first, second, equal_var=False)
+    assert found["x - y"].statistic == pytest.approx(welch.statistic)
+    assert found["x - y"].pvalue > welch.pvalue
+    two = compare(
+        FIRST,
+        {"x": zeros, "y": zeros[:25]},
+        {"x": first, "y": second},
+        qid={"x": qid, "y": other},
+        paired=False,
+    )
+    assert two.pvalue == pytest.approx(welch.pvalue)
+
+
+def test_other_methods_are_those_of_pairs():
+    y, scores = rankers(4, n=30)
+    found = compare("auc", y, scores, baseline="a", method="swap", n_resamples=99, random_state=0)
+    assert found.method == "swaps, Holm"
+    assert found.contrasts == ("b - a", "c - a")
+    one = compare(
+        "auc", y, scores["a"], scores["b"], method="swap", n_resamples=99, random_state=0
+    )
+    two = paired_swap_test(y, scores["a"], scores["b"], n_resamples=99, random_state=0)
+    assert (one.pvalue, one.statistic) == (two.pvalue, two.statistic)
+    zeros, a, b, qid = values()
+    named = {"a": a, "b": b, "c": np.clip(b + 0.05, 0, 1)}
+    for method in ("t", "wilcoxon"):
+        found = compare(FIRST, zeros, named, qid=qid, method=method, baseline="a")
+        each = [
+            paired_query_test(FIRST, zeros, named[name], a, qid=qid, method=method).pvalue
+            for name in "bc"
+        ]
+        assert found.pvalues == pytest.approx(tuple(holm_adjust(each)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"margin": 0.1}, "there are 3 without a baseline: pass baseline="),
+        ({"margin": -0.1}, r"margin=-0.1 must be a number above 0 and below 1"),
+        ({"margin": 2.0}, "the length of the range of auc"),
+        ({"margin": 0.1, "alternative": "less"}, "leave one of them out"),
+        ({"alternative": "equivalent"}, "needs the largest difference that does not matter"),
+        ({"alternative": "greater", "level": 0.4}, "pass one above 0.5"),
+        ({"baseline": "d"}, "baseline='d' is none of the rankers"),
+        ({"baseline": "a", "contrasts": [("a", "b")]}, "pass one of them"),
+        ({"method": "t"}, "method='t' is not for one list: pass method='swap'"),
+        ({"method": "swap", "margin": 0.1, "baseline": "a"}, "does not take margin"),
+        ({"method": "swap", "contrasts": [[0.5, 0.5, -1]]}, "compares pairs of rankers"),
+        ({"sample_weight": np.ones(120)}, "sample_weight is for means over queries"),
+    ],
+)
+def test_refusals(arguments, message):
+    y, scores = rankers()
+    with pytest.raises(ValueError, match=message):
+        compare("auc", y, scores, **arguments)
+
+
+def test_refusals_of_mappings():
+    y, scores = rankers()
+    with pytest.raises(TypeError, match=r"y_true is a mapping.* pass paired=False"):
+        compare("auc", {"a": y, "b": y}, scores)
+    with pytest.raises(TypeError, match="y_true is no mapping"):
+        compare("auc", y, scores, paired=False)
+    with pytest.raises(ValueError, match=r"y_true has the names \['a'\] and scores"):
+        compare("auc", {"a": y}, scores, paired=False)
+    with pytest.raises(TypeError, match="pass either the mapping, or two arrays"):
+        compare("auc", y, scores, scores["a"])
+    with pytest.raises(ValueError, match="is not known"):
+        compare("rr", y, scores)
+
+
+@pytest.mark.parametrize("name", ["auc", "ap", "bedroc@20", "local_auc@0.8"])
+def test_measures_that_know_their_influence(name):
+    y, scores = rankers(5)
+    found = compare(name, y, scores, random_state=0)
+    expected = [get_measure(name)(y, one) for one in scores.values()]
+    np.testing.assert_allclose(found.values, expected)
