@@ -129,6 +129,8 @@ def _descending_list(values: AnyArray) -> tuple[IntArray, AnyArray]:
     A long one by a sort of values that hold the place of the item in their last bits, which is
     several times faster than one of indices, where enough bits are left to tell values apart.
     """
+    if values[:1] >= values[-1:] and np.all(values[1:] <= values[:-1]):
+        return np.arange(len(values)), values
     if len(values) < LONG or values.dtype not in (np.float32, np.float64):
         order = np.argsort(values)[::-1]
         return order, values[order]

@@ -113,7 +113,7 @@ def target_of(measure, shape, auc, y, score):
     positive, negative = pair(shape, auc)
     n_pos = int(y.sum())
     if measure in GIVEN_NEGATIVES:
-        return float(positive.sf(score[~y].max()))
+        return n_pos * float(positive.sf(score[~y].max()))
     if measure in GIVEN_SCORES:
         top = np.sort(score)[::-1][: int(measure.partition("@")[2])]
         share = n_pos / len(y)

@@ -14,6 +14,7 @@ from .._arguments import (
     check_resamples,
 )
 from .._lists import ScoredLists
+from ..metrics import LocalAUC
 from ..metrics._shared import (
     Normalize,
     Phi,
@@ -27,6 +28,7 @@ from ._collections import refuse_collections
 from ._groups import Groups
 from ._influence import check_limit
 from ._influence_limits import influence_limits
+from ._ordered_rows import ordered_rows, with_tied_tail
 from ._rank_bootstrap import RankBootstrap
 from ._rank_dkw import dkw_interval
 from ._rank_results import RankInterval, limit_range, rank_target
@@ -224,6 +226,9 @@ def rank_interval_of(
     """
     n, k = int(data.sizes[0]), int(data.positives[0])
     worst, best = rank_range(phi, n, k)
+    if groups is None:
+        top = 1.0 - phi.u0 if isinstance(phi, LocalAUC) else 1.0
+        data = ordered_rows(with_tied_tail(data, top))
     found = linear_rank_influence_of(
         data.positive, data.score, phi, normalize=normalize, counts=data.weight
     )

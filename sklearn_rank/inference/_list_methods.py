@@ -12,7 +12,9 @@ from ..metrics import Measure
 from ..metrics._shared import (
     AUCMeasure,
     CustomMeasure,
+    EnrichmentFactorMeasure,
     GiniMeasure,
+    LiftMeasure,
     PositivesAtTopMeasure,
     PrecisionAtTopMeasure,
     RIEMeasure,
@@ -29,6 +31,7 @@ from ._list_bootstrap import bootstrap_interval
 from ._list_interval import list_interval
 from ._measure_influence import influence_of
 from ._one_list import OneList
+from ._ordered_rows import ordered_rows, with_tied_tail
 from ._rank_bootstrap import RankBootstrap
 from ._rank_dkw import dkw_interval
 from ._results import Interval
@@ -364,7 +367,13 @@ def _of_influence(measure: Measure) -> ListMethods | None:
 
 
 def _by_influence(measure: Measure, sample: OneList, options: ListOptions) -> Interval:
-    found = influence_of(measure, sample.data, conditional=True)
+    data = sample.data
+    if sample.groups is None and not isinstance(measure, CustomMeasure):
+        top = 1.0
+        if isinstance(measure, EnrichmentFactorMeasure | LiftMeasure):
+            top = float(measure.fraction)
+        data = ordered_rows(with_tied_tail(data, top))
+    found = influence_of(measure, data, conditional=True)
     return list_interval(measure, found, options.level, sample.groups)
 
 

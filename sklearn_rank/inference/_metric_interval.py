@@ -35,43 +35,43 @@ def metric_interval(
     n_resamples: int = 10_000,
     random_state: Any = None,
 ) -> Interval:
-    """Interval for the expected value of a measure on a new query, or for its value on one list.
+    """How sure a measure is: an interval for what it estimates, of queries or of one list.
 
-    The queries are the sample: with values ``v_1, ..., v_n`` the estimate is their mean, and
-    ``"t"`` gives ``mean ± t_{n-1} sd / sqrt(n)``; a mean of values of 0 and
-    1, which is a share of the queries, has Wilson's limits. Without ``qid`` the items of one list
-    are the sample, and the variance is that of their influence on the measure.
+    With queries these are the sample: of values ``v_1, ..., v_n`` the estimate is the mean, and
+    ``"t"`` gives ``mean ± t_{n-1} sd / sqrt(n)``. Without ``qid`` the items of one list are, and
+    the interval is the one that is for the measure: Wilson's score interval of an AUC, the
+    influence of the items on a statistic of ranks, binomial limits of the first places.
 
     Parameters
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
-        A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
-        your own by :func:`sklearn_rank.metrics.make_measure`.
+        A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"auc"``, ``"ndcg@10"``,
+        or one of your own by :func:`sklearn_rank.metrics.make_measure`.
     y_true : array-like or dask collection of shape (n_samples,)
         Labels or grades, as the measure takes them; in two dimensions one query per row, where NaN
         is no item.
     y_score : array-like or dask collection of shape (n_samples,)
-        Scores; higher is nearer to the top.
+        Scores of a ranker that was not fitted or chosen on these items; higher is nearer to the
+        top.
     qid : array-like or dask collection of shape (n_samples,), default=None
-        Id of the query of each row, the rows in any order. None is two dimensions, or one list of
-        two classes, for a measure of which the influence of single items is known:
-        ``"bedroc@20"``, ``"local_auc@0.8"``, ``make_measure(..., influence=)``.
+        Id of the query of each row, the rows in any order. None is two dimensions, or one list.
     sample_weight : array-like or dask collection of shape (n_samples,), default=None
-        How many times each item counts, for measures that take it; not for one list.
+        How many times each item counts, for measures that take it; of one list whole numbers,
+        or for "auc" and "gini" with ``groups`` any.
     groups : array-like of shape (n_samples,), default=None
-        Id of the group (user, session) of the query of each row, in two dimensions of shape
-        (n_queries,); queries of different groups are independent, those of one group may depend on
-        each other in any way. None is independent queries, or items of one list:
-        the interval for others is far too short.
+        Id of the group (user, session) of each row, in two dimensions of shape (n_queries,); rows
+        or queries of different groups are independent, those of one may depend on each other in
+        any way. None is independent queries, or items of one list: the interval for others is
+        far too short.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
     level : float, default=0.95
         Nominal coverage, in (0, 1).
-    method : {"auto", "t", "bootstrap", "bca"}, default="auto"
-        Student's t; percentiles of the means of resampled queries; or these percentiles corrected
-        for bias and skewness. "auto" is Wilson's limits where all values are at the two ends of
-        the range, as those of ``"precision@1"`` and ``"success@5"`` are, else "t". One list has
-        "auto" alone.
+    method : str, default="auto"
+        Of queries "t", Student's; "bootstrap", percentiles of the means of resampled queries; or
+        "bca", these corrected for bias and skewness. "auto" is Wilson's limits where all values
+        are at the two ends of the range, as those of ``"precision@1"`` are, else "t". Of one list
+        a method of the measure (Notes), of which "auto" is the first.
     n_resamples : int, default=10000
         Resamples of the bootstraps, at least 99.
     random_state : None, int, Generator or RandomState, default=None
@@ -80,49 +80,51 @@ def metric_interval(
     Returns
     -------
     Interval
-        The mean with its limits; ``standard_error`` is ``sd / sqrt(n)``, or that of the groups.
+        The measure with its limits; ``target`` says in words what they are for.
 
     Raises
     ------
     TypeError
         If ``measure`` is no measure, or does not take a parameter.
     ValueError
-        If an argument is not valid, fewer than two queries have a value, there is one group only
-        or a query lies in several; for one list, if one class is absent or the influence of
-        single items on the measure is not known.
+        If an argument is not valid; fewer than two queries have a value, there is one group only
+        or a query lies in several; for one list, if the measure needs both classes and one is
+        absent, has no interval without ``qid``, or not by this method or with groups.
 
     Warns
     -----
     UserWarning
-        If all values are equal, so that nothing is seen of their spread.
+        If all queries have one value, so that nothing is seen of their spread.
     UndefinedMetricWarning
-        From the measure, if it is undefined for some queries.
+        From the measure, if it is undefined for some queries, or an AUC of one class only.
 
     See Also
     --------
     paired_query_test : Compares two systems, which is not to see whether their intervals overlap.
-    auc_interval, linear_rank_interval, precision_at_top_interval : One list, by more methods.
+    sklearn_rank.model_selection.cross_val_interval : Of the folds of a cross-validation, whose
+        scores must not be pooled.
+    auc_interval : The same for "auc", with the methods explained.
+    linear_rank_interval : The same for statistics of ranks; random labels too.
+    partial_auc_interval : The same for parts of the ROC curve.
+    precision_at_top_interval : The same for "precision@top".
+    accumulator_interval : The same of rows that come in parts.
 
     Notes
     -----
-    Queries where the measure is undefined count as its parameter ``undefined`` says: left out, or
-    a value. Limits beyond the range of the measure, as [0, 1] for NDCG, are set to its ends, which
-    loses no coverage; one of your own has the range that it says.
+    **Queries.** Those where the measure is undefined count as its parameter ``undefined`` says:
+    left out, or a value. Limits beyond the range of the measure, as [0, 1] for NDCG, are set to
+    its ends, which loses no coverage; one of your own has the range that it says.
 
     ``"t"`` is exact for normal values and right in the limit; it needs more queries the more
     skewed the values are. So do the bootstraps, of which the percentile method is narrower than
-    ``"t"`` for few queries by a factor of about ``sqrt((n - 1) / n)`` and more.
-
-    Values of 0 and 1 are far from normal where one of them is rare: ``"t"`` then covers .80 to .83
-    at 20 to 100 queries, and "auto", Wilson's limits or on either side the exact ones with mid-p
-    values where these are farther out, at least .92 for all rates from .02 to .98 from 20 queries
-    on, and is no wider in the mean. That is decided by the values: no values in the range have a
-    larger variance at the same mean. The method is then called ``"wilson"``.
-
-    Equal values have no spread, and the width is not 0 for that: with ``q = 1 - (1 -
-    level)^(1/n)``, the largest share of other values that n queries miss with probability
-    ``1 - level``, the limits are the value moved by q of the way to either end of the range. The
-    method is then called ``"constant values"``.
+    ``"t"`` for few queries by a factor of about ``sqrt((n - 1) / n)`` and more. Values of 0 and 1
+    are far from normal where one of them is rare: ``"t"`` then covers .80 to .83 at 20 to 100
+    queries, and "auto", Wilson's limits or on either side the exact ones with mid-p values where
+    these are farther out, at least .92 for all rates from .02 to .98 from 20 queries on. The
+    method is then called ``"wilson"``. Equal values have no spread, and the width is not 0 for
+    that: with ``q = 1 - (1 - level)^(1/n)``, the largest share of other values that n queries
+    miss with probability ``1 - level``, the limits are the value moved by q of the way to either
+    end of the range. The method is then called ``"constant values"``.
 
     What is random is the choice of the queries; labels and scores within a query are part of it.
     Rows of one query may depend on each other, queries only within ``groups``. Then the variance
@@ -130,35 +132,71 @@ def metric_interval(
     ``sqrt(1 - share)``, with Student's quantile at one degree less than the effective number
     ``(sum of s^2)^2 / sum of s^4`` of groups of s queries, and the bootstraps draw groups.
 
-    One list has the limits of :func:`linear_rank_interval` by influence within the range of the
-    measure, Wilson's or exact ones farther out, with half an item or group added at either end in
-    both classes, or normal limits where the range is not finite; labels count as fixed, and no
-    bias is taken off. Beyond the measure the cost is O(n) for ``"t"``, else O(n_resamples n) in
-    time and O(n_resamples + n) in memory.
+    **One list.** The target and the methods, that of "auto" first:
 
-    Of dask collections, without groups, the values of the queries come to this process; a query
-    stands in one chunk. One list is counted, as by :func:`auc_interval`.
+    - "auc", "gini": the expected AUC, or twice it less 1; "wilson" and the others of
+      :func:`auc_interval`.
+    - "local_auc", "pnorm", "bedroc", "rie", linear rank statistics: the statistic in the
+      population at this share of positives; "influence", with the bias taken off, "dkw" and
+      "bootstrap" of :func:`linear_rank_interval`; where phi depends on the length of the list
+      "bootstrap" alone, which must be asked for.
+    - "precision@top": the precision above the quantile of the population; "influence", "exact".
+    - Measures of which the influence of single items is known, as "ap", "partial_auc", "lift":
+      the measure of the population, at this share of positives; "influence".
+    - "precision@k", "dcg", "rbp", ``positional_score``: the expectation given the scores, the
+      labels of the first places being new independent draws; "wilson", limits of as many draws
+      as the largest weight of one goes into all, k for precision, and "exact", Clopper and
+      Pearson's. Gains are taken to lie between 0 and that of the highest grade of the list.
+    - "success@k": likewise, "exact": the least chance that the limit of the precision allows, and
+      the upper limit of a single draw.
+    - "pos@top": the positives above the highest of the negatives *that were seen*, a binomial
+      number given these; "wilson", "exact". New negatives have another highest, whose spread, that
+      of an extreme, one list does not show.
+    - "spearman", "tau_b", "tau_x", "tau_ap": the correlation in the population; "influence".
+    - ``make_measure``: "influence" where it is said, and "bootstrap", percentiles of resampled
+      items, each class by itself, which must be asked for where no influence is known: it is wrong
+      for extremes, as the highest score of a class, whatever the number of items.
+
+    Other measures, as "ndcg", "rr" and "err", are means over queries: one query shows no spread,
+    and they need ``qid``. Influence has Wilson's limits within the range of the measure, or exact
+    ones farther out, with half an item or group added at either end in both classes; labels count
+    as fixed. O(n log n) time and O(n) memory beyond the measure, O(n_resamples n) for bootstraps.
+    The guide has the coverage that was measured.
+
+    Scores that were pooled over the folds of a cross-validation cannot be recognised here, and
+    their interval is too short: of nominal 95 % it covered .87 to .95, and never for leave-one-out
+    under a strong penalty. For them there is
+    :func:`sklearn_rank.model_selection.cross_val_interval`.
+
+    Of dask collections, without groups, the values of the queries come to this process, a query
+    standing in one chunk; one list is counted, as by :func:`auc_interval`.
 
     References
     ----------
     .. [1] Efron (1987), *Better bootstrap confidence intervals*, Journal of the American
        Statistical Association 82.
+    .. [2] Clopper & Pearson (1934), *The use of confidence or fiducial limits*, Biometrika 26.
+    .. [3] Wilson (1927), *Probable inference, the law of succession, and statistical inference*,
+       Journal of the American Statistical Association 22.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn_rank.inference import metric_interval
+    >>> y_true, y_score = [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> print(metric_interval("auc", y_true, y_score))
+    0.7500 [0.2770, 0.9561] (expected AUC, 95 %, wilson)
+    >>> print(metric_interval("precision@3", y_true, y_score))
+    0.6667 [0.1320, 0.9833] (expected precision@3 given the scores, labels new, 95 %, wilson)
+
+    A mean over queries:
+
     >>> rng = np.random.default_rng(0)
     >>> qid = np.repeat(np.arange(50), 10)
     >>> grade = rng.integers(0, 3, size=500)
     >>> score = grade + rng.normal(size=500)
     >>> print(metric_interval("ndcg@5", grade, score, qid=qid))
     0.8284 [0.7866, 0.8702] (mean ndcg@5 over queries, 95 %, t)
-
-    One list:
-
-    >>> print(metric_interval("bedroc@2", [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]))
-    0.7878 [0.3289, 0.9915] (bedroc@2 at 4 positives of 8, 95 %, influence, bias -0.0160)
 
     The labels as scores are perfect on each query, which does not prove that they always are:
 

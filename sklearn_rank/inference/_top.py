@@ -160,17 +160,20 @@ def top_interval_of(
         The interval.
     """
     estimate = float(get_measure(precision_at_top_score, tau=tau).values(data)[0])
-    blocks = counted_blocks(data.score, data.positive, data.weight)
-    error = None
+    error, n = None, int(data.sizes[0])
+    first = data
+    if method == "influence" and groups is None:
+        # The items about the threshold are within sqrt(n) places of it.
+        first = data.leading(int(top_mass(np.array([float(n)]), tau)[0] + np.ceil(np.sqrt(n)) + 1))
+    blocks = counted_blocks(first.score, first.positive, first.weight)
     if method == "exact":
         n_pos, size = blocks.n_pos.astype(np.intp), blocks.size.astype(np.intp)
         low, high = _exact(n_pos, size, tau, level)
     else:
-        n = blocks.n
         top = int(top_mass(np.array([float(n)]), tau)[0])
-        eta = blocks.k / n
+        eta = float(data.positives[0]) / n
         if top < n:
-            eta = share_at(n - top, blocks.below, blocks.size, blocks.n_pos)
+            eta = share_at(n - top, blocks.below + (n - blocks.n), blocks.size, blocks.n_pos)
         if groups is None:
             (low, high), variance = top_limits(estimate, eta, top, tau, level)
         else:

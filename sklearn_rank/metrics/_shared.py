@@ -17,6 +17,7 @@ from ._influence import (
     share_at,
 )
 from ._label_scores import check_two_grades, scored_labels
+from ._lift import LiftMeasure
 from ._linear_rank_measures import AUCMeasure, LinearRankMeasure, RIEMeasure, phi_of
 from ._net_benefit import check_threshold
 from ._of_collections import ListOfChunks
@@ -41,7 +42,7 @@ from ._scored_rows import call_with_metadata, metadata_for, scored_by, scores_wi
 from ._scorer import RankingScorer, refuse_level
 from ._spearman_measure import SpearmanMeasure
 from ._success import SuccessMeasure
-from ._top_measures import PositivesAtTopMeasure, PrecisionAtTopMeasure
+from ._top_measures import EnrichmentFactorMeasure, PositivesAtTopMeasure, PrecisionAtTopMeasure
 from ._trained_queries import warn_of_trained_queries
 
 __all__ = [
@@ -50,8 +51,10 @@ __all__ = [
     "ClassInfluence",
     "CustomMeasure",
     "DCGMeasure",
+    "EnrichmentFactorMeasure",
     "GiniMeasure",
     "KeptValues",
+    "LiftMeasure",
     "LinearRankMeasure",
     "ListOfChunks",
     "MeasureLike",

@@ -1,0 +1,87 @@
+"""Rows of one list in the order of their scores, equal ones as one with their count.
+
+An interval needs sums over the items alone, so that it is of no use where each row stood.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._lists import ScoredLists
+from .._order import class_codes
+
+__all__ = ["ordered_rows", "with_tied_tail"]
+
+# Fewer rows are fast enough as they are.
+MANY_ROWS = 2**14
+
+
+def ordered_rows(data: ScoredLists) -> ScoredLists:
+    """Sort a long list of two classes once, and count its rows.
+
+    Parameters
+    ----------
+    data : ScoredLists
+        One list of two classes.
+
+    Returns
+    -------
+    ScoredLists
+        The same items from the highest score to the lowest, the scores numbers of their tied
+        blocks, those of a block and a class one row with their number; a list with weights, or of
+        few rows, as it is.
+    """
+    if data.weight is not None or len(data.score) < MANY_ROWS:
+        return data
+    codes = class_codes(data.score, data.positive)[::-1]
+    last_bit = codes.dtype.type(1)
+    changed = np.flatnonzero(codes[1:] != codes[:-1])
+    if len(changed) + 1 < len(codes):
+        starts = np.concatenate([[0], changed + 1])
+        counts = np.diff(starts, append=len(codes)).astype(np.float64)
+        codes = codes[starts]
+    else:
+        counts = None
+    positive = (codes & last_bit).astype(bool)
+    tied = np.zeros(len(codes), dtype=bool)
+    tied[1:] = (codes[1:] | last_bit) == (codes[:-1] | last_bit)
+    score = np.cumsum(tied, dtype=np.float64)
+    score -= np.arange(len(codes))
+    return ScoredLists(
+        labels=positive, score=score, weight=counts, offsets=np.array([0, len(codes)])
+    )
+
+
+def with_tied_tail(data: ScoredLists, share: float) -> ScoredLists:
+    """Tie what is below the top of a long list, where nothing depends on the order below it.
+
+    Parameters
+    ----------
+    data : ScoredLists
+        One list of two classes.
+    share : float
+        Share of the items that make the top.
+
+    Returns
+    -------
+    ScoredLists
+        The top, and some more items, of which the chance of a positive at its end is learned; the
+        others are one block. A list with weights, or of few rows, as it is.
+    """
+    n = len(data.score)
+    kept = int(np.ceil(share * n)) + 2 * int(np.ceil(np.sqrt(n))) + 1
+    if data.weight is not None or n < MANY_ROWS or kept >= n or data.score.dtype.kind != "f":
+        return data
+    top = data.leading(kept)
+    n_left, n_pos = n - len(top.score), float(data.positives[0] - top.positives[0])
+    if not n_left:
+        return data
+    counts = np.append(np.ones(len(top.score)), [n_pos, n_left - n_pos])
+    some = counts > 0.0
+    return ScoredLists(
+        labels=np.append(top.labels, [True, False])[some],
+        # Below the lowest score of the top there is another, so that it is no infinity.
+        score=np.append(top.score, np.full(2, -np.inf, dtype=top.score.dtype))[some],
+        weight=counts[some],
+        offsets=np.array([0, int(np.count_nonzero(some))]),
+    )
