@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from ..metrics._shared import (
     CustomMeasure,
     EnrichmentFactorMeasure,
     GiniMeasure,
+    KolmogorovSmirnovMeasure,
     LiftMeasure,
+    NegativeHeightMeasure,
     PositivesAtTopMeasure,
     PrecisionAtTopMeasure,
     RIEMeasure,
@@ -26,6 +29,8 @@ from ._auc import auc_interval_of
 from ._auc_limits import METHODS, WITH_GROUPS
 from ._correlation_interval import correlation_interval, is_correlation
 from ._drawn_labels import drawn_interval, is_sum_of_draws, success_interval
+from ._height_interval import height_interval
+from ._largest_difference import largest_difference_interval
 from ._linear_rank import rank_interval_of
 from ._list_bootstrap import bootstrap_interval
 from ._list_interval import list_interval
@@ -324,6 +329,27 @@ def _of_positives_at_top(measure: Measure) -> ListMethods | None:
     return ListMethods(measure, ("wilson", "exact"), make, ("wilson",))
 
 
+def _of_largest_difference(measure: Measure) -> ListMethods | None:
+    if not isinstance(measure, KolmogorovSmirnovMeasure):
+        return None
+
+    def make(sample: OneList, options: ListOptions) -> Interval:
+        return largest_difference_interval(measure, sample, options.level)
+
+    return ListMethods(measure, ("dkw",), make, ("dkw",))
+
+
+def _of_height(measure: Measure) -> ListMethods | None:
+    """The height of the negatives; that of the highest alone is decided by an extreme."""
+    if not isinstance(measure, NegativeHeightMeasure) or not isfinite(measure.p):
+        return None
+
+    def make(sample: OneList, options: ListOptions) -> Interval:
+        return height_interval(measure, sample, options.level)
+
+    return ListMethods(measure, ("influence",), make, ("influence",))
+
+
 def _of_correlation(measure: Measure) -> ListMethods | None:
     if not is_correlation(measure):
         return None
@@ -384,6 +410,8 @@ _ROUTES = (
     _of_first_places,
     _of_success,
     _of_positives_at_top,
+    _of_largest_difference,
+    _of_height,
     _of_correlation,
     _of_users_function,
     _of_influence,

@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from math import inf
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from ._at_k import precision_at_k_score, recall_at_k_score
 from ._at_k_measures import PrecisionAtKMeasure, RecallAtKMeasure
 from ._balanced import F1AtKMeasure, RPrecisionMeasure, f1_at_k_score, r_precision_score
@@ -324,9 +326,13 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
             f"measure={measure!r} is no function of sklearn_rank.metrics: pass"
             " make_measure(function, ...) for one of your own."
         )
+    shown = repr(measure)
+    if len(shown) > 60:
+        shown = f"{type(measure).__name__} of length {np.size(measure)}"
     raise TypeError(
-        f"measure={measure!r} must be the name of a measure, such as 'ndcg@10', a Measure, a"
-        " ScoreGeneratingFunction or a function of sklearn_rank.metrics."
+        f"measure={shown} must be the name of a measure, such as 'ndcg@10', a Measure, a"
+        " ScoreGeneratingFunction or a function of sklearn_rank.metrics: labels and scores come"
+        " after it."
     )
 
 

@@ -21,6 +21,7 @@ from ._lift import LiftMeasure
 from ._linear_rank_measures import AUCMeasure, LinearRankMeasure, RIEMeasure, phi_of
 from ._net_benefit import check_threshold
 from ._of_collections import ListOfChunks
+from ._partial_auc_measures import NegativeHeightMeasure
 from ._positional_form import PositionalForm
 from ._positional_measures import (
     DCGMeasure,
@@ -32,6 +33,7 @@ from ._positive_class import own_pos_label, positive_class, ranking_scores, resp
 from ._probabilities import check_probabilities, threshold_of
 from ._rank_bias import rank_bias
 from ._rank_correlation import TauAPMeasure, TauBMeasure, TauXMeasure
+from ._roc_points import KolmogorovSmirnovMeasure
 from ._score_generating import (
     Phi,
     ScoreGeneratingFunction,
@@ -53,6 +55,8 @@ __all__ = [
     "DCGMeasure",
     "EnrichmentFactorMeasure",
     "GiniMeasure",
+    "KolmogorovSmirnovMeasure",
+    "NegativeHeightMeasure",
     "KeptValues",
     "LiftMeasure",
     "LinearRankMeasure",

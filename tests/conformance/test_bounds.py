@@ -145,6 +145,12 @@ CALLS = [
         ("rank_pos", "n"),
     ),
     Call(
+        bounds.precision_at_top_bound,
+        {"rank_pos": [3, 50, 120], "n": 120, "delta": 0.05, "tau": 0.25},
+        ("rank_pos",),  # n ranks are laid out
+        ("delta", "tau"),
+    ),
+    Call(
         bounds.plug_in_rank_bound,
         {"error": 0.0625, "positive_fraction": 0.25, "height": 1.0},
         (),

@@ -58,6 +58,8 @@ GROUPS = {
     "two_sample_rank_test": (np.arange(12) // 2, 10 + np.arange(9) // 2),
     "unpaired_rank_test": (IDS, IDS),
 }
+# Another form of what a parameter before it has.
+SECOND_FORMS = {("compare", "y_score_b")}
 
 
 def functions():
@@ -79,7 +81,7 @@ def arguments_of(function, leave_out=()):
     """One value for each array that the function takes, and for each parameter that it needs."""
     given = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        if name in leave_out:
+        if name in leave_out or (function.__name__, name) in SECOND_FORMS:
             continue
         if name == "groups" and function.__name__ in GROUPS:
             given[name] = GROUPS[function.__name__]
@@ -99,7 +101,7 @@ def cases(names=ARRAYS):
         pytest.param(function, name, id=f"{title}-{name}")
         for title, function in functions().items()
         for name in inspect.signature(function).parameters
-        if name in names
+        if name in names and (title, name) not in SECOND_FORMS
     ]
 
 
