@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -14,8 +12,8 @@ from .._partitions import any_collection
 from .._validation import ravelled
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
-from ._comparison import ALTERNATIVES, Question, joint_comparison
-from ._contrasts import Contrasts, read_contrasts
+from ._comparison import Question, joint_comparison
+from ._contrasts import Contrasts
 from ._groups import check_groups, check_groups_of_samples
 from ._joint import (
     JointEstimate,
@@ -25,7 +23,6 @@ from ._joint import (
     joint_samples,
 )
 from ._measure_influence import list_target, measure_influence, sample_influence
-from ._normal_test import level_of_both
 from ._query_samples import ComparisonOptions, compared_samples
 from ._query_values import query_values_of
 from ._results import Comparison
@@ -205,8 +202,8 @@ def compare(
     n_resamples, rng = check_resamples(n_resamples), check_generator(random_state)
     scores = _named(scores, y_score_b)
     names = tuple(scores)
-    question = _question(alternative, margin, level, measure)
-    found = _contrasts(names, baseline, contrasts, question)
+    question = Question.of(measure, alternative, margin, level)
+    found = question.contrasts(names, baseline, contrasts)
     rows = {"y_true": y_true, "qid": qid, "groups": groups, "sample_weight": sample_weight}
     for name, given in rows.items():
         if given is not None and isinstance(given, Mapping) == paired:
@@ -235,60 +232,6 @@ def _named(scores: Any, y_score_b: Any) -> dict[str, Any]:
             " either the mapping, or two arrays."
         )
     return {"a": scores, "b": y_score_b}
-
-
-def _question(
-    alternative: str | None, margin: float | None, level: float, measure: Measure
-) -> Question:
-    """Check what is asked."""
-    if alternative is None:
-        alternative = "two-sided" if margin is None else "non-inferior"
-    check_choice("alternative", alternative, ALTERNATIVES)
-    with_margin = alternative in ("non-inferior", "equivalent")
-    if with_margin and margin is None:
-        raise ValueError(
-            f"alternative={alternative!r} needs the largest difference that does not matter: pass"
-            " margin=, in units of the measure."
-        )
-    if margin is not None:
-        if not with_margin:
-            raise ValueError(
-                f"margin={margin!r} is for 'non-inferior' and 'equivalent', but alternative="
-                f"{alternative!r}: leave one of them out."
-            )
-        low, high = measure.counted_range
-        number = isinstance(margin, Real) and not isinstance(margin, bool | np.bool_)
-        if not number or not 0.0 < margin < high - low or not isfinite(margin):
-            raise ValueError(
-                f"margin={margin!r} must be a number above 0 and below {high - low:g}, the length"
-                f" of the range of {measure.name}: pass the largest difference that does not"
-                " matter."
-            )
-        margin = float(margin)
-    level_of_both(level, alternative)
-    return Question(alternative, margin, level)
-
-
-def _contrasts(
-    names: tuple[str, ...], baseline: str | None, contrasts: Any, question: Question
-) -> Contrasts:
-    """Contrasts with a baseline, as they are given, or all pairs."""
-    if baseline is not None:
-        if contrasts is not None:
-            raise ValueError("baseline and contrasts are both given: pass one of them.")
-        if str(baseline) not in names:
-            raise ValueError(
-                f"baseline={baseline!r} is none of the rankers {list(names)}: pass one of their"
-                " names."
-            )
-        return read_contrasts(names, str(baseline))
-    if question.alternative == "non-inferior" and contrasts is None and len(names) > 2:
-        raise ValueError(
-            f"margin={question.margin:g} asks whether rankers are not worse than another one, but"
-            f" there are {len(names)} without a baseline: pass baseline=, or"
-            " alternative='equivalent'."
-        )
-    return read_contrasts(names, contrasts)
 
 
 def _mapping_message(name: str, paired: bool) -> str:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from .._arguments import check_choice
 from .._typing import BoolArray, FloatArray
 from ..metrics import Measure
-from ._contrasts import Contrasts
+from ._contrasts import Contrasts, read_contrasts
 from ._joint import JointEstimate, least_variance, never_certain_covariance
 from ._max_t import largest_of_contrasts
+from ._normal_test import level_of_both
 from ._results import Comparison
 
-__all__ = ["ALTERNATIVES", "Question", "joint_comparison"]
+__all__ = ["Question", "joint_comparison"]
 
 # What may be asked of a contrast.
 ALTERNATIVES = ("two-sided", "less", "greater", "non-inferior", "equivalent")
@@ -40,6 +45,90 @@ class Question:
     alternative: str
     margin: float | None
     level: float
+
+    @classmethod
+    def of(
+        cls, measure: Measure, alternative: str | None, margin: float | None, level: float
+    ) -> Question:
+        """Check what is asked.
+
+        Parameters
+        ----------
+        measure : Measure
+            The measure.
+        alternative : str or None
+            What is to be shown; None is "two-sided", or "non-inferior" with a margin.
+        margin : float or None
+            Largest difference that does not matter.
+        level : float
+            Probability with which limits hold, in (0, 1).
+
+        Returns
+        -------
+        Question
+            The question.
+        """
+        if alternative is None:
+            alternative = "two-sided" if margin is None else "non-inferior"
+        check_choice("alternative", alternative, ALTERNATIVES)
+        with_margin = alternative in ("non-inferior", "equivalent")
+        if with_margin and margin is None:
+            raise ValueError(
+                f"alternative={alternative!r} needs the largest difference that does not matter:"
+                " pass margin=, in units of the measure."
+            )
+        if margin is not None:
+            if not with_margin:
+                raise ValueError(
+                    f"margin={margin!r} is for 'non-inferior' and 'equivalent', but alternative="
+                    f"{alternative!r}: leave one of them out."
+                )
+            low, high = measure.counted_range
+            number = isinstance(margin, Real) and not isinstance(margin, bool | np.bool_)
+            if not number or not 0.0 < margin < high - low or not isfinite(margin):
+                raise ValueError(
+                    f"margin={margin!r} must be a number above 0 and below {high - low:g}, the"
+                    f" length of the range of {measure.name}: pass the largest difference that"
+                    " does not matter."
+                )
+            margin = float(margin)
+        level_of_both(level, alternative)
+        return cls(alternative, margin, level)
+
+    def contrasts(
+        self, names: tuple[str, ...], baseline: str | None, contrasts: Any = None
+    ) -> Contrasts:
+        """Find the contrasts with a baseline, those that are given, or all pairs.
+
+        Parameters
+        ----------
+        names : tuple of str
+            Names of the rankers.
+        baseline : str or None
+            The one that each other one is compared with.
+        contrasts : mapping, list or None, default=None
+            In place of ``baseline``, as :func:`read_contrasts` takes them.
+
+        Returns
+        -------
+        Contrasts
+            Their names and coefficients.
+        """
+        if baseline is not None:
+            if contrasts is not None:
+                raise ValueError("baseline and contrasts are both given: pass one of them.")
+            if str(baseline) not in names:
+                raise ValueError(
+                    f"baseline={baseline!r} is none of {list(names)}: pass one of these names."
+                )
+            return read_contrasts(names, str(baseline))
+        if self.alternative == "non-inferior" and contrasts is None and len(names) > 2:
+            raise ValueError(
+                f"margin={self.margin:g} asks whether each is not worse than another one, but"
+                f" there are {len(names)} without a baseline: pass baseline=, or"
+                " alternative='equivalent'."
+            )
+        return read_contrasts(names, contrasts)
 
     def hypothesis(self, measure: Measure) -> str:
         """Say what a small p-value speaks against.

@@ -4,7 +4,6 @@ from ._auc_limits import design_effect
 from ._auc_moments import AUCMoments, sample_moments
 from ._auc_score_limits import auc_score_limits, unseen_effect
 from ._comparison import Question, joint_comparison
-from ._contrasts import read_contrasts
 from ._exact_limits import midp_limits, safe_limits
 from ._groups import Groups, check_groups
 from ._joint import (
@@ -50,7 +49,6 @@ __all__ = [
     "normal_draws",
     "query_differences",
     "query_values_of",
-    "read_contrasts",
     "safe_limits",
     "sample_interval",
     "sample_moments",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from .._arguments import check_flag, check_generator, check_level
 from .._sklearn_compat import num_samples
 from ..inference import Comparison
-from ..inference._shared import Question, joint_comparison, read_contrasts
+from ..inference._shared import Question, joint_comparison
 from ..metrics._shared import MeasureLike
 from ._cross_val_design import Metadata, Sample, measure_of_rows, sample_of
 from ._cross_val_evidence import held_out
@@ -32,6 +32,9 @@ def cross_val_compare(
     params: dict[str, Any] | None = None,
     single_list: bool = False,
     baseline: str | None = None,
+    margin: float | None = None,
+    alternative: Literal["two-sided", "less", "greater", "non-inferior", "equivalent"]
+    | None = None,
     level: float = 0.95,
     n_jobs: int | None = None,
     pos_label: Any = None,
@@ -42,7 +45,7 @@ def cross_val_compare(
 
     With ``A_j`` and ``B_j`` the expected measures of the models of two estimators that were fitted
     without fold j, the intervals are for the mean of ``A_j - B_j`` over the folds, and the
-    hypotheses say that it is 0.
+    hypotheses say that it is 0, or with a margin that it is at the margin.
 
     Parameters
     ----------
@@ -66,10 +69,19 @@ def cross_val_compare(
     single_list : bool, default=False
         As for :func:`cross_val_interval`.
     baseline : str or None, default=None
-        Estimator that every other one is compared with; None compares all pairs, which asks more
-        of each.
+        Estimator that every other one is compared with, ``other - baseline``; None compares all
+        pairs, which asks more of each.
+    margin : float or None, default=None
+        Largest difference that does not matter, in units of the measure, larger than 0. By itself
+        it asks whether the first of each contrast is not worse than the second by ``margin`` or
+        more, whichever direction of the measure is better.
+    alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}, default=None
+        What is to be shown of each contrast: a difference; one below 0; above 0; not worse by
+        ``margin`` or more; or smaller than ``margin`` in either direction. None is "two-sided", or
+        "non-inferior" with a margin.
     level : float, default=0.95
-        Probability, in (0, 1), with which all intervals hold together.
+        Probability, in (0, 1), with which all intervals hold together; with an alternative of one
+        side, or "equivalent", that of the limits on one side.
     n_jobs : int or None, default=None
         Number of fits at a time, as for joblib.
     pos_label : int, float, bool, str or None, default=None
@@ -91,7 +103,8 @@ def cross_val_compare(
         If ``estimators`` is neither a mapping nor a list, or as for :func:`cross_val_interval`.
     ValueError
         If there are fewer than two estimators, two of one name, ``baseline`` is none of them, they
-        have different positive classes, or as for :func:`cross_val_interval`.
+        have different positive classes, ``margin`` and ``alternative`` do not fit each other or
+        the measure, or as for :func:`cross_val_interval`.
 
     See Also
     --------
@@ -126,13 +139,20 @@ def cross_val_compare(
     <BLANKLINE>
     contrast             difference       95 % interval      p  conclusion
     linear - neighbours     +0.0112  [-0.0235, +0.0459]  0.525  no difference shown
+
+    Is the linear model at most 0.05 worse?
+
+    >>> found = cross_val_compare(models, X, y, measure="auc", margin=0.05, random_state=0)
+    >>> found.conclusions
+    ('linear not worse by 0.05 or more: shown; better: not shown',)
     """
     check_level(level)
     check_flag("single_list", single_list)
     named = _named_estimators(estimators)
-    if baseline is not None and baseline not in named:
-        raise ValueError(f"baseline={baseline!r} is none of the estimators {list(named)}.")
+    names = tuple(named)
     read = measure_of_rows(measure)
+    question = Question.of(read, alternative, margin, level)
+    contrasts = question.contrasts(names, baseline)
     metadata = Metadata.of(
         read, num_samples(X), groups=groups, qid=qid, params=params, single_list=single_list
     )
@@ -147,12 +167,11 @@ def cross_val_compare(
         for sample in samples.values()
     ]
     found = held_out(first, [part.test for part in parts], scores)
-    names = tuple(samples)
     return joint_comparison(
         found.joint,
         names,
-        read_contrasts(names, baseline),
-        Question("two-sided", None, level),
+        contrasts,
+        question,
         check_generator(random_state),
         first.measure,
         f"mean expected {read.name} of {fold_models(parts)}",

@@ -150,7 +150,7 @@ def test_other_methods_are_those_of_pairs():
         ({"margin": 0.1, "alternative": "less"}, "leave one of them out"),
         ({"alternative": "equivalent"}, "needs the largest difference that does not matter"),
         ({"alternative": "greater", "level": 0.4}, "pass one above 0.5"),
-        ({"baseline": "d"}, "baseline='d' is none of the rankers"),
+        ({"baseline": "d"}, r"baseline='d' is none of \['a', 'b', 'c'\]"),
         ({"baseline": "a", "contrasts": [("a", "b")]}, "pass one of them"),
         ({"method": "t"}, "method='t' is not for one list: pass method='swap'"),
         ({"method": "swap", "margin": 0.1, "baseline": "a"}, "does not take margin"),

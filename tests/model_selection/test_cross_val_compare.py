@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy.stats import t as student
+from scipy import stats
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from sklearn_rank.inference import Comparison
 from sklearn_rank.inference import compare as compare_scores
-from sklearn_rank.metrics import get_measure
+from sklearn_rank.metrics import get_measure, make_measure
 from sklearn_rank.model_selection import QueryKFold, cross_val_compare, cross_val_interval
 from tests.model_selection.estimators import Column
 from tests.oracles import cross_validation as oracle
@@ -91,11 +91,114 @@ def test_queries_against_the_definition():
     assert found.estimate == pytest.approx(mean)
     assert found.interval.standard_error == pytest.approx(error)
     assert found.statistic == pytest.approx(mean / error)
-    half = student.ppf(0.975, 11) * error
+    half = stats.t.ppf(0.975, 11) * error
     np.testing.assert_allclose(
         (found.low[0], found.high[0]), (mean - half, mean + half), atol=5e-3
     )
-    assert found.pvalue == pytest.approx(2 * student.sf(abs(mean / error), 11), abs=0.01)
+    assert found.pvalue == pytest.approx(2 * stats.t.sf(abs(mean / error), 11), abs=0.01)
+
+
+def loss_of_queries(n=12):
+    """Features of queries of two rows, and how much each column loses on each query."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.random((n, 2)), 2, axis=0)
+    return X, np.tile([1.0, 0.0], n), np.repeat(np.arange(n), 2), 1.0 - X[::2]
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0], ids=["gain", "loss"])
+def test_margins_are_one_sided_tests_of_the_differences(sign):
+    X, y, qid, losses = loss_of_queries()
+    a, b = -sign * losses.T
+    measure = make_measure(
+        lambda y, s: -sign * abs(y[0] - s[0]),
+        name="own",
+        kind="graded",
+        greater_is_better=sign > 0,
+        range=(-1.0, 1.0),
+    )
+    columns = {"a": Feature(0), "b": Feature(1)}
+
+    def found(**options):
+        return compare(X, y, columns, measure=measure, qid=qid, cv=4, **options)
+
+    for margin in (0.02, 0.5):
+        expected = stats.ttest_1samp(sign * (a - b), -margin, alternative="greater")
+        one = found(margin=margin)
+        assert one.alternative == "non-inferior"
+        assert (one.statistic, one.pvalue) == pytest.approx((expected.statistic, expected.pvalue))
+        upper = stats.ttest_1samp(a - b, margin, alternative="less").pvalue
+        lower = stats.ttest_1samp(a - b, -margin, alternative="greater").pvalue
+        both = found(margin=margin, alternative="equivalent")
+        assert both.pvalue == pytest.approx(max(lower, upper))
+        low, high = stats.t.interval(0.9, len(a) - 1, (a - b).mean(), stats.sem(a - b))
+        assert (one.low[0], one.high[0]) == pytest.approx((low, high))
+    for alternative in ("less", "greater"):
+        expected = stats.ttest_rel(a, b, alternative=alternative)
+        assert found(alternative=alternative).pvalue == pytest.approx(expected.pvalue)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"margin": 0.1, "baseline": "c"},
+        {"margin": 0.1, "alternative": "equivalent"},
+        {"alternative": "greater", "level": 0.9},
+    ],
+    ids=["non-inferior", "equivalent", "greater"],
+)
+def test_one_part_is_asked_as_fixed_rankers_are(options):
+    X, y = rows(n_pos=40, n_neg=60)
+    cv = StratifiedShuffleSplit(1, test_size=0.6, random_state=0)
+    test = next(cv.split(X, y))[1]
+    scores = {name: X[test, j] for j, name in enumerate(COLUMNS)}
+    found = compare(X, y, cv=cv, **options)
+    expected = compare_scores("auc", y[test], scores, random_state=0, **options)
+    assert found.contrasts == expected.contrasts
+    assert found.conclusions == expected.conclusions
+    assert found.hypothesis == expected.hypothesis
+    np.testing.assert_allclose(found.statistics, expected.statistics)
+    for name in ("low", "high", "pvalues"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("measure", "single"),
+    [("precision@top0.2", False), ("tpr@fpr0.2", False), ("precision@3", True), ("ap", True)],
+)
+def test_measures_of_the_top_by_the_influence_in_each_fold(measure, single):
+    X, y = rows(n_pos=20, n_neg=31)
+    cv = StratifiedKFold(4)
+    read = get_measure(measure)
+    added = {}
+    for name in "ab":
+        folds = ([], [])
+        for _, test in cv.split(X, y):
+            influence = read.influence(read.lists(y[test], X[test, COLUMNS[name].j]))
+            for of_class, label in zip(folds, (1, 0), strict=True):
+                values = influence.values[y[test] == label]
+                values = values + influence.estimate - values.mean()
+                of_class.append(dict(zip(test[y[test] == label].tolist(), values, strict=True)))
+        added[name] = [oracle.on_mean(of_class) for of_class in folds]
+    apart = [
+        [of_a[item] - of_b[item] for item in of_a]
+        for of_a, of_b in zip(added["a"], added["b"], strict=True)
+    ]
+    error = np.sqrt(sum(np.var(one, ddof=1) / len(one) for one in apart))
+    values = [
+        np.mean([read(y[test], X[test, COLUMNS[name].j]) for _, test in cv.split(X, y)])
+        for name in "ab"
+    ]
+    models = {name: COLUMNS[name] for name in "ab"}
+    found = compare(X, y, models, measure=measure, cv=cv, single_list=single)
+    assert found.values == pytest.approx(values)
+    assert found.interval.standard_error == pytest.approx(error)
+    for name, value in zip("ab", values, strict=True):
+        alone = cross_val_interval(COLUMNS[name], X, y, measure=measure, cv=cv, single_list=single)
+        of_one = sum(np.var(list(one.values()), ddof=1) / len(one) for one in added[name])
+        assert alone.estimate == pytest.approx(value)
+        # The interval has half an item of either class more at either end.
+        assert alone.standard_error == pytest.approx(np.sqrt(of_one), rel=0.2)
+        assert 0.0 <= alone.low < value < alone.high <= 1.0
 
 
 def test_pairs_are_surer_than_two_intervals():
@@ -141,10 +244,18 @@ def test_estimators_in_a_list():
         ({"a": Column(0)}, {}, "takes two or more"),
         (Column(0), {}, "estimators is a Column"),
         ([("a", Column(0)), ("a", Column(1))], {}, "two of the same name"),
-        (COLUMNS, {"baseline": "z"}, "none of the estimators"),
+        (COLUMNS, {"baseline": "z"}, "none of \\['a', 'b', 'c'\\]"),
         (COLUMNS, {"level": 95}, "level"),
+        (COLUMNS, {"margin": 0.1}, "there are 3 without a baseline: pass baseline="),
+        (COLUMNS, {"margin": 2.0, "baseline": "a"}, "the length of the range of auc"),
+        (COLUMNS, {"alternative": "equivalent"}, "pass margin="),
+        (COLUMNS, {"alternative": "less", "margin": 0.1}, "leave one of them out"),
+        (COLUMNS, {"alternative": "less", "level": 0.4}, "pass one above 0.5"),
     ],
-    ids=["one", "no list", "same name", "baseline", "level"],
+    ids=[
+        *("one", "no list", "same name", "baseline", "level", "margin of pairs", "large margin"),
+        *("no margin", "margin for nothing", "level of one side"),
+    ],
 )
 def test_what_is_refused(estimators, options, words):
     X, y = rows()
