@@ -188,8 +188,8 @@ def compare(
     c       0.6385          0.0337
     <BLANKLINE>
     contrast  difference       95 % interval         p  conclusion
-    a - c        +0.2153  [+0.1448, +0.2857]   2.8e-09  a better
-    b - c        +0.2225  [+0.1506, +0.2943]  1.84e-09  b better
+    a - c        +0.2153  [+0.1449, +0.2856]   2.8e-09  a better
+    b - c        +0.2225  [+0.1507, +0.2942]  1.84e-09  b better
 
     Is "a" at most 0.05 worse than "b"?
 
