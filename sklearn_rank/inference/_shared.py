@@ -20,6 +20,7 @@ from ._query_samples import ComparisonOptions, IntervalOptions, compared_samples
 from ._query_values import QueryValues, query_differences, query_values_of
 from ._rank_dkw import dkw_lower_limits
 from ._systems import named_scores
+from ._top_limits import share_at_threshold, top_limits
 from ._two_classes import check_two_classes
 
 __all__ = [
@@ -52,6 +53,8 @@ __all__ = [
     "safe_limits",
     "sample_interval",
     "sample_moments",
+    "share_at_threshold",
+    "top_limits",
     "two_sided_quantile",
     "unseen_effect",
 ]

@@ -14,11 +14,10 @@ from .._lists import ScoredLists
 from .._top import top_mass
 from .._typing import IntArray
 from ..metrics import get_measure, precision_at_top_score
-from ..metrics._shared import share_at
 from ._groups import Groups
 from ._results import Interval
 from ._top_groups import grouped_top
-from ._top_limits import top_limits
+from ._top_limits import share_at_threshold, top_limits
 from ._two_classes import check_sample
 from ._wilson import wilson_limits
 
@@ -171,9 +170,7 @@ def top_interval_of(
         low, high = _exact(n_pos, size, tau, level)
     else:
         top = int(top_mass(np.array([float(n)]), tau)[0])
-        eta = float(data.positives[0]) / n
-        if top < n:
-            eta = share_at(n - top, blocks.below + (n - blocks.n), blocks.size, blocks.n_pos)
+        eta = share_at_threshold(blocks, n, float(data.positives[0]), top)
         if groups is None:
             (low, high), variance = top_limits(estimate, eta, top, tau, level)
         else:

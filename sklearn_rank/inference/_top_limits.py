@@ -5,9 +5,35 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
+from .._blocks import CountedBlocks
+from ..metrics._shared import share_at
 from ._exact_limits import Limits, midp_limits, wider
 
-__all__ = ["top_limits"]
+__all__ = ["share_at_threshold", "top_limits"]
+
+
+def share_at_threshold(blocks: CountedBlocks, n: int, n_pos: float, top: int) -> float:
+    """Estimate the probability that an item just at the threshold is positive.
+
+    Parameters
+    ----------
+    blocks : CountedBlocks
+        Tied items; of the leading ones at least sqrt(n) below the threshold.
+    n : int
+        Number of all items.
+    n_pos : float
+        Number of all positives.
+    top : int
+        Number of items in the top.
+
+    Returns
+    -------
+    float
+        The share of positives among sqrt(n) ranks on either side, or of all where all are the top.
+    """
+    if top >= n:
+        return n_pos / n
+    return share_at(n - top, blocks.below + (n - blocks.n), blocks.size, blocks.n_pos)
 
 
 def top_limits(

@@ -214,6 +214,25 @@ class Evidence(ABC):
         """
         raise ValueError(f"{self.measure.name} has no limits by {method!r} here.")
 
+    def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
+        """Method to take where none is asked for, which must not depend on the scores.
+
+        Parameters
+        ----------
+        method : str
+            The first choice: a theorem of the measure, or the asymptotic method.
+        delta : float
+            Probability of failure for all candidates together.
+        n_candidates : int
+            Number of candidates, those that failed included.
+
+        Returns
+        -------
+        str
+            Of "kl" for several parts "hoeffding", which is often as good there.
+        """
+        return "hoeffding" if method == "kl" and self.n_parts > 1 else method
+
     def bound(
         self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:

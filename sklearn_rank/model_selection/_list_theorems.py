@@ -9,6 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._blocks import counted_blocks
+from .._lists import ScoredLists
+from .._top import top_mass
 from .._typing import BoolArray, FloatArray
 from ..bounds import Bound
 from ..bounds._shared import (
@@ -18,14 +21,17 @@ from ..bounds._shared import (
     TOP_THEOREM,
     top_precision_limits,
 )
-from ..inference._shared import dkw_lower_limits
+from ..inference._shared import dkw_lower_limits, share_at_threshold, top_limits
 from ..metrics import Measure, get_measure
 from ..metrics._shared import PrecisionAtTopMeasure
-from ._evidence import with_prior_shares
+from ._evidence import ASYMPTOTIC, with_prior_shares
 from ._fold_theorems import FITTED_APART
 from ._list_evidence import ITEMS, LABELS, AUCEvidence, ListEvidence, is_auc
 
 __all__ = ["RankEvidence", "TopEvidence", "list_evidence"]
+
+# By less of its lead over items all tied a perfect order tells nothing of the orders that occur.
+LEAST_KEPT = 2.0 / 3.0
 
 
 def list_evidence(
@@ -175,6 +181,50 @@ class TopEvidence(_GuaranteedEvidence):
         measure: Any = self.measure
         return top_precision_limits(np.stack(above), len(positive), measure.tau, np.log(deltas))
 
+    def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Score limits, or exact ones where they are farther out.
+
+        Parameters
+        ----------
+        tails : ndarray of shape (n_candidates,)
+            Probability of either limit to be on the wrong side.
+
+        Returns
+        -------
+        low : ndarray of shape (n_candidates,)
+            Lower limits; the values themselves for tails of 1/2 and more.
+        high : ndarray of shape (n_candidates,)
+            Upper limits.
+
+        Notes
+        -----
+        The variance is that with random labels, which is no less than that given the labels. With
+        a few dozen items in the top limits by the variance that was seen are too close.
+        """
+        measure: Any = self.measure
+        sizes = [len(positive) for positive in self.positive]
+        tops = [int(top_mass(np.array([float(n)]), measure.tau)[0]) for n in sizes]
+        # The mean is worth so many items of a top; the threshold adds what it does at their mean.
+        top = 1.0 / float(self._joined([1.0 / one for one in tops]))
+        etas = np.mean([self._etas(part, one) for part, one in enumerate(tops)], axis=0)
+        low, high = self.means.copy(), self.means.copy()
+        for one in np.flatnonzero(tails < 0.5):
+            level = 1.0 - 2.0 * float(tails[one])
+            limits, _ = top_limits(
+                float(self.means[one]), float(etas[one]), top, measure.tau, level
+            )
+            low[one], high[one] = limits
+        return low, high
+
+    def _etas(self, part: int, top: int) -> list[float]:
+        """Probability for each candidate that an item at the threshold of a part is positive."""
+        positive = self.positive[part]
+        n, n_pos = len(positive), float(np.count_nonzero(positive))
+        return [
+            share_at_threshold(counted_blocks(score, positive), n, n_pos, top)
+            for score in self.scores[part]
+        ]
+
 
 class RankEvidence(_GuaranteedEvidence):
     """Statistics of ranks of several candidates: limits from bands around the distributions."""
@@ -197,8 +247,44 @@ class RankEvidence(_GuaranteedEvidence):
         ndarray of shape (n_candidates,)
             The limits.
         """
-        lists = [
-            self.measure.lists(self.positive[part].astype(np.int64), score)
-            for score in self.scores[part]
-        ]
+        lists = [self._list(part, score) for score in self.scores[part]]
         return dkw_lower_limits(lists, self.measure, deltas)
+
+    def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
+        """Take limits by bands where a perfect order would keep two thirds of its lead.
+
+        Parameters
+        ----------
+        method : str
+            The theorem of the measure.
+        delta : float
+            Probability of failure for all candidates together.
+        n_candidates : int
+            Number of candidates.
+
+        Returns
+        -------
+        str
+            The theorem, or the asymptotic method.
+
+        Notes
+        -----
+        The lead is that over items all tied, the mean over the parts. What is kept depends on the
+        numbers of positives, negatives, parts and candidates and on delta, but on no score: limits
+        that were taken because they turned out well would fail more often than they say.
+        """
+        share = np.array([delta / (n_candidates * self.n_parts)])
+        leads = []
+        for part, positive in enumerate(self.positive):
+            perfect = np.empty(len(positive))
+            perfect[np.argsort(positive, kind="stable")] = np.arange(len(positive))
+            best, tied = (self._list(part, score) for score in (perfect, np.zeros(len(positive))))
+            least = float(dkw_lower_limits([best], self.measure, share)[0])
+            chance = float(self.measure.values(tied)[0])
+            leads.append((least - chance, float(self.measure.values(best)[0]) - chance))
+        kept, whole = np.mean(leads, axis=0)
+        return method if kept >= LEAST_KEPT * whole else ASYMPTOTIC
+
+    def _list(self, part: int, score: FloatArray) -> ScoredLists:
+        """The rows of a part in the order of some scores."""
+        return self.measure.lists(self.positive[part].astype(np.int64), score)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
-from sklearn_rank.inference import metric_interval
+from sklearn_rank.inference import metric_interval, precision_at_top_interval
 from sklearn_rank.metrics import (
     LocalAUC,
     get_measure,
@@ -21,6 +21,7 @@ from sklearn_rank.metrics import (
 )
 from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
 from sklearn_rank.model_selection._list_evidence import AUCEvidence, ListEvidence
+from sklearn_rank.model_selection._list_theorems import list_evidence
 from tests.oracles import selection as oracle
 
 from .estimators import Column, queries, shifted
@@ -253,6 +254,58 @@ def test_measures_of_one_list_without_an_influence():
         make_bound_scorer("pos@top", method="influence")(Column().fit(X, y), X, y)
     with pytest.raises(ValueError, match="'wilson' is for other measures"):
         make_bound_scorer("local_auc@0.5", method="wilson")
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_precision_at_the_top_has_the_limits_of_its_interval(tied):
+    X, y, _ = shifted(40, 160, (0.4, 1.5), np.random.default_rng(3))
+    X = np.round(X) if tied else X
+    evidence = list_evidence(get_measure("precision@top0.2"), [y == 1], [list(X.T)])
+    low, high = evidence.asymptotic_limits(np.array([0.025, 0.05]))
+    for one, level in enumerate((0.95, 0.9)):
+        expected = precision_at_top_interval(y, X[:, one], tau=0.2, level=level)
+        assert (low[one], high[one]) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    # Tails of a half and more have no limit beyond the value.
+    for limits in evidence.asymptotic_limits(np.array([0.5, 0.9])):
+        np.testing.assert_array_equal(limits, evidence.means)
+
+
+def test_the_mean_precision_at_the_top_of_parts_is_worth_all_their_tops():
+    X, y, _ = shifted(40, 160, (0.4, 1.5), np.random.default_rng(3))
+    measure, tails = get_measure("precision@top0.2"), np.full(2, 0.05)
+    four = (np.tile(y == 1, 4), np.tile(X, (4, 1)))
+    large = list_evidence(measure, [four[0]], [list(four[1].T)])
+    parts = list_evidence(measure, [y == 1] * 4, [list(X.T)] * 4)
+    of_one = list_evidence(measure, [y == 1], [list(X.T)])
+    for mean, single, whole in zip(
+        *(one.asymptotic_limits(tails) for one in (parts, of_one, large)), strict=True
+    ):
+        # The share of positives at the threshold is of a narrower neighbourhood in the large one.
+        np.testing.assert_allclose(mean, whole, atol=0.01)
+        assert (np.abs(mean - parts.means) < np.abs(single - parts.means)).all()
+    # Parts that share rows are worth one.
+    repeated = list_evidence(measure, [y == 1] * 4, [list(X.T)] * 4, [1] * 4)
+    for mean, single in zip(
+        repeated.asymptotic_limits(tails), of_one.asymptotic_limits(tails), strict=True
+    ):
+        np.testing.assert_allclose(mean, single)
+
+
+@pytest.mark.parametrize(
+    ("n_parts", "n", "method"), [(1, 300, "max-t"), (1, 3000, "dkw"), (10, 300, "max-t")]
+)
+def test_auto_takes_bands_by_counts_alone(n_parts, n, method):
+    rng, y = np.random.default_rng(0), np.arange(n) < n // 10
+    for scores in (y * 1.0, np.zeros(n), rng.normal(size=n)):
+        evidence = list_evidence(get_measure("local_auc@0.8"), [y] * n_parts, [[scores]] * n_parts)
+        assert evidence.usual_method("dkw", 0.05, 8) == method
+
+
+def test_auto_says_nothing_vacuous_of_a_local_auc():
+    X, y = rows(n_pos=20, n_neg=80)
+    report = columns("local_auc@0.8", refit=False).fit(X, y).report_
+    assert report.bound is None
+    assert columns("local_auc@0.8", refit=False, method="dkw").fit(X, y).report_.bound is not None
 
 
 @pytest.mark.slow
