@@ -328,7 +328,7 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
         )
     shown = repr(measure)
     if len(shown) > 60:
-        shown = f"{type(measure).__name__} of length {np.size(measure)}"
+        shown = f"{type(measure).__name__} of length {np.asarray(measure).size}"
     raise TypeError(
         f"measure={shown} must be the name of a measure, such as 'ndcg@10', a Measure, a"
         " ScoreGeneratingFunction or a function of sklearn_rank.metrics: labels and scores come"
