@@ -207,7 +207,7 @@ def cross_val_interval(
     trained on; that vanishes for estimators that are stable, in the sense that one row more or
     less moves the measure by less than ``1 / n`` [1]_. Where it does not, as for outliers and
     hardly any signal, coverage is below the level: .90 at the least in the user guide's study.
-    The mean plus or minus 1.96 standard deviations of K values over ``sqrt(K)`` covers .5 to .9.
+    The mean plus or minus 1.96 standard deviations of K values over ``sqrt(K)`` covers .4 to .9.
 
     **Rows in several parts,** as of repeated folds and random splits: a row moves the mean by the
     mean of its influence in them, so that repeats make the interval hardly shorter.
