@@ -264,7 +264,14 @@ class CountedBlocks:
     @cached_property
     def below(self) -> FloatArray:
         """Number of items below each block."""
+        if self.untied:
+            return np.arange(self.n - 1.0, -1.0, -1.0)
         return self.n - np.cumsum(self.size)
+
+    @cached_property
+    def some(self) -> IntArray:
+        """Blocks that hold positives."""
+        return np.flatnonzero(self.n_pos)
 
     @property
     def untied(self) -> bool:
@@ -312,9 +319,10 @@ def counted_blocks(
             rows, rows.totals(weight), rows.totals(np.where(positive, weight, 0.0))
         )
     ordered = positive[rows.order]
-    if not rows.untied:
-        ordered = np.add.reduceat(ordered, rows.starts, dtype=np.intp)
-    return CountedBlocks(rows, rows.lengths().astype(np.float64), ordered.astype(np.float64))
+    if rows.untied:
+        return CountedBlocks(rows, np.ones(len(ordered)), ordered.astype(np.float64))
+    n_pos = np.add.reduceat(ordered, rows.starts, dtype=np.float64)
+    return CountedBlocks(rows, rows.lengths().astype(np.float64), n_pos)
 
 
 def places_of(size: FloatArray) -> Iterator[tuple[slice, IntArray, IntArray, FloatArray]]:
@@ -369,9 +377,8 @@ def tied_blocks(y_score: FloatArray, offsets: IntArray | None = None) -> TiedBlo
     new = np.ones(len(order), dtype=bool)
     new[1:] = ordered[1:] != ordered[:-1]
     if offsets is None:
-        return TiedBlocks(
-            order=order, starts=np.flatnonzero(new), first=np.zeros(1, dtype=np.intp)
-        )
+        starts = np.arange(len(new)) if new.all() else np.flatnonzero(new)
+        return TiedBlocks(order=order, starts=starts, first=np.zeros(1, dtype=np.intp))
     new[offsets[:-1]] = True
     starts = np.flatnonzero(new)
     return TiedBlocks(order=order, starts=starts, first=np.searchsorted(starts, offsets[:-1]))

@@ -82,15 +82,21 @@ def joint_influence(
     """
     if groups is not None:
         return _joint_groups([(found, groups)], conditional=conditional)
-    n, k = found[0].n, found[0].n_pos
+    n, k, counts = found[0].n, found[0].n_pos, found[0].counts
     ends = np.array([one.class_ends() for one in found])
     parts = np.empty((2, len(found), len(found)))
     regularized = np.zeros_like(parts[0])
-    for side, size in enumerate((k, n - k)):
-        of_class = [one.parts[side] for one in found]
-        values = np.stack([part.values - part.mean for part in of_class])
-        counts = of_class[0].counts
-        squares = (values if counts is None else values * counts) @ values.T
+    for side, (in_class, size) in enumerate(((found[0].positive, k), (~found[0].positive, n - k))):
+        rows = np.flatnonzero(in_class)
+        values = np.empty((len(found), len(rows)))
+        for one, row in zip(found, values, strict=True):
+            np.take(one.values, rows, out=row)
+        if counts is None:
+            values -= values.mean(axis=1, keepdims=True)
+            squares = values @ values.T
+        else:
+            values -= (values @ counts[rows] / size)[:, np.newaxis]
+            squares = (values * counts[rows]) @ values.T
         parts[side] = squares / (size * (size - 1)) if size > 1 else np.nan
         total = size + 2.0 * PSEUDO_WEIGHT
         apart = ends[:, side, 1] - ends[:, side, 0]

@@ -28,7 +28,7 @@ from ._collections import refuse_collections
 from ._groups import Groups
 from ._influence import check_limit
 from ._influence_limits import influence_limits
-from ._ordered_rows import ordered_rows, with_tied_tail
+from ._ordered_rows import ordered_rows, runs_of_negatives, with_tied_tail
 from ._rank_bootstrap import RankBootstrap
 from ._rank_dkw import dkw_interval
 from ._rank_results import RankInterval, limit_range, rank_target
@@ -228,7 +228,8 @@ def rank_interval_of(
     worst, best = rank_range(phi, n, k)
     if groups is None:
         top = 1.0 - phi.u0 if isinstance(phi, LocalAUC) else 1.0
-        data = ordered_rows(with_tied_tail(data, top))
+        # Over a jump of phi a negative moves the positives by its own place.
+        data = ordered_rows(with_tied_tail(data, top)) if phi.jumps else runs_of_negatives(data)
     found = linear_rank_influence_of(
         data.positive, data.score, phi, normalize=normalize, counts=data.weight
     )

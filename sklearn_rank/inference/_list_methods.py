@@ -9,18 +9,22 @@ from typing import Any
 
 import numpy as np
 
+from .._lists import ScoredLists
 from ..metrics import Measure
 from ..metrics._shared import (
     AUCMeasure,
+    AveragePrecisionMeasure,
     CustomMeasure,
     EnrichmentFactorMeasure,
     GiniMeasure,
     KolmogorovSmirnovMeasure,
     LiftMeasure,
     NegativeHeightMeasure,
+    PartialAUCMeasure,
     PositivesAtTopMeasure,
     PrecisionAtTopMeasure,
     RIEMeasure,
+    SmoothedPrecisionAtTopMeasure,
     SuccessMeasure,
     phi_of,
 )
@@ -36,7 +40,7 @@ from ._list_bootstrap import bootstrap_interval
 from ._list_interval import list_interval
 from ._measure_influence import influence_of
 from ._one_list import OneList
-from ._ordered_rows import ordered_rows, with_tied_tail
+from ._ordered_rows import ordered_rows, runs_of_negatives, with_tied_tail
 from ._rank_bootstrap import RankBootstrap
 from ._rank_dkw import dkw_interval
 from ._results import Interval
@@ -395,12 +399,21 @@ def _of_influence(measure: Measure) -> ListMethods | None:
 def _by_influence(measure: Measure, sample: OneList, options: ListOptions) -> Interval:
     data = sample.data
     if sample.groups is None and not isinstance(measure, CustomMeasure):
-        top = 1.0
-        if isinstance(measure, EnrichmentFactorMeasure | LiftMeasure):
-            top = float(measure.fraction)
-        data = ordered_rows(with_tied_tail(data, top))
+        data = _rows_that_count(measure, data)
     found = influence_of(measure, data, conditional=True)
     return list_interval(measure, found, options.level, sample.groups)
+
+
+def _rows_that_count(measure: Measure, data: ScoredLists) -> ScoredLists:
+    """Make one row of items that a measure does not tell apart."""
+    if isinstance(measure, AveragePrecisionMeasure | PartialAUCMeasure):
+        return runs_of_negatives(data)
+    top = 1.0
+    if isinstance(measure, EnrichmentFactorMeasure | LiftMeasure):
+        top = float(measure.fraction)
+    elif isinstance(measure, SmoothedPrecisionAtTopMeasure):
+        top = measure.largest_top
+    return ordered_rows(with_tied_tail(data, top))
 
 
 _ROUTES = (

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
 from .._lists import ScoredLists
 from .._partitions import any_collection
 from .._validation import ravelled
@@ -58,11 +60,13 @@ def measure_influence(
     # Differences are of the same row, which counts of scores do not know.
     refuse_collections("scorers are compared row by row", **{name: y_true}, y_score=tuple(scores))
     y_true = ravelled(y_true, name)
-    lists = [
-        check_two_classes(y_true, y_score, pos_label, name=name, rel=measure.rel)
-        for y_score in scores
-    ]
-    return [influence_of(measure, data, conditional=conditional) for data in lists]
+    first = check_two_classes(y_true, scores[0], pos_label, name=name, rel=measure.rel)
+    shape = np.shape(y_true)
+    found = [influence_of(measure, first, conditional=conditional)]
+    for y_score in scores[1:]:
+        data = first.scored_by(y_score, shape)
+        found.append(influence_of(measure, data, conditional=conditional))
+    return found
 
 
 def sample_influence(

@@ -10,7 +10,7 @@ import numpy as np
 from .._lists import ScoredLists
 from .._order import class_codes
 
-__all__ = ["ordered_rows", "with_tied_tail"]
+__all__ = ["ordered_rows", "runs_of_negatives", "with_tied_tail"]
 
 # Fewer rows are fast enough as they are.
 MANY_ROWS = 2**14
@@ -49,6 +49,42 @@ def ordered_rows(data: ScoredLists) -> ScoredLists:
     score -= np.arange(len(codes))
     return ScoredLists(
         labels=positive, score=score, weight=counts, offsets=np.array([0, len(codes)])
+    )
+
+
+def runs_of_negatives(data: ScoredLists) -> ScoredLists:
+    """Sort a long list of two classes, and tie negatives where no positive lies between them.
+
+    For measures to which these are alike, whether they are tied or not.
+
+    Parameters
+    ----------
+    data : ScoredLists
+        One list of two classes, both present.
+
+    Returns
+    -------
+    ScoredLists
+        As of :func:`ordered_rows`, with about two rows for each positive.
+    """
+    if data.weight is not None or len(data.score) < MANY_ROWS:
+        return data
+    blocks = data.blocks(joined=False)
+    n_neg = float(blocks.n_other[0])
+    tied, below = blocks.of_other[::-1], blocks.other_below[::-1]
+    # From the top: negatives above each block that holds positives, its positives and negatives.
+    counts = np.zeros((len(tied) + 1, 3))
+    starts, stops = np.append(0.0, n_neg - below), np.append(n_neg - below - tied, n_neg)
+    counts[:, 0], counts[:-1, 1], counts[:-1, 2] = stops - starts, blocks.of_class[::-1], tied
+    score = np.repeat(-2.0 * np.arange(len(counts)), 3) - np.tile([0.0, 1.0, 1.0], len(counts))
+    positive = np.tile([False, True, False], len(counts))
+    counted = counts.ravel()
+    some = counted > 0.0
+    return ScoredLists(
+        labels=positive[some],
+        score=score[some],
+        weight=counted[some],
+        offsets=np.array([0, int(np.count_nonzero(some))]),
     )
 
 

@@ -315,24 +315,15 @@ def linear_rank_influence_of(
     worst, best = (_extremes if normalize == "mean" else rank_range)(phi, n, k)
     found = _mean_influence(blocks, positive, phi)
     found = replace(found, range=(worst, best), counts=counts)
-    slope = _label_slope(found)
     if normalize == "mean":
-        return replace(found, label_slope=slope)
+        return found
     # The worst order is the mean of phi over (0, p), the best that over (1 - p, 1).
     between = (found.estimate - worst) / (best - worst)
     ends = phi._at_ranks(np.array([k + 0.5, n - k + 0.5]), np.array([float(n)]))
-    slope -= (1.0 - between) * (float(ends[0]) - worst) * n / k
+    slope = found.label_slope - (1.0 - between) * (float(ends[0]) - worst) * n / k
     slope -= between * (float(ends[1]) - best) * n / k
     # Nobody else has the values yet; a copy would take a third of the time of long lists.
     return replace(found, label_slope=slope).scaled(worst, best - worst, copy=False)
-
-
-def _label_slope(found: ClassInfluence) -> float:
-    """How the mean of phi over the positives moves with their share."""
-    share = found.n_pos / found.n
-    # p T of the positives is what remains of their values without phi; (1-p) T of the negatives.
-    of_positives, of_negatives = found.parts
-    return (of_positives.mean - found.estimate) / share - of_negatives.mean / (1.0 - share)
 
 
 def _mean_influence(
@@ -340,20 +331,35 @@ def _mean_influence(
 ) -> ClassInfluence:
     """Influence on the mean of phi over the positives."""
     n, k, below, size, n_pos = blocks.n, blocks.k, blocks.below, blocks.size, blocks.n_pos
-    value = phi._sums(below, below + size, np.array([float(n)])) / size
-    whole, own = _slopes(phi, blocks)
-    moved = n_pos * whole
+    # Only positives have a value and move the values of others.
+    some = blocks.some
+    first, length, inside = below[some], size[some], n_pos[some]
+    value = phi._sums(first, first + length, np.array([float(n)])) / length
+    whole, own = _slopes(phi, n, first, length)
     # Ranks gained by the positives above, then those of the same block.
-    tail = np.cumsum(moved) - moved + n_pos * own
+    moved = np.zeros(len(size))
+    moved[some] = inside * whole
+    tail = np.cumsum(moved)
+    tail[some] += inside * (own - whole)
     for n_below, height in _jumps(phi, n):
-        eta = share_at(n_below, below, size, n_pos)
-        tail += height * eta * (n + 1.0) * np.clip((n_below - below) / size, 0.0, 1.0)
-    if_positive, if_negative = value + tail / (n + 1.0), tail * ((n - k) / (n + 1.0) / k)
-    total = float(tail[-1] + n_pos[-1] * (whole[-1] - own[-1]))
+        raised = height * share_at(n_below, below, size, n_pos) * (n + 1.0)
+        at = _block_of_rank(n_below, below)
+        tail[at] += raised * (n_below - below[at]) / size[at]
+        tail[at + 1 :] += raised
+    total = float(tail[-1])
+    if n_pos[-1]:
+        total += float(inside[-1] * (whole[-1] - own[-1]))
+    if_positive = tail / (n + 1.0)
+    if_positive[some] += value
+    tail *= (n - k) / (n + 1.0) / k
     extremes = phi._at_ranks(np.array([1.0, float(n)]), np.array([float(n)]))
+    estimate = float(np.sum(inside * value)) / k
+    # p T of the positives is what remains of their values without phi; (1-p) T of the negatives.
+    slope = (float(inside @ if_positive[some]) / k - estimate) * n / k
+    slope -= float(size @ tail - inside @ tail[some]) / (n - k) * n / (n - k)
     return ClassInfluence(
-        estimate=float(np.sum(n_pos * value)) / k,
-        values=by_row(blocks, positive, if_positive, if_negative),
+        estimate=estimate,
+        values=by_row(blocks, positive, if_positive, tail),
         positive=positive,
         ends=(
             float(extremes[0]) + total / (n + 1.0),
@@ -361,6 +367,7 @@ def _mean_influence(
             total * (n - k) / (n + 1.0) / k,
             0.0,
         ),
+        label_slope=slope,
     )
 
 
@@ -388,9 +395,9 @@ def by_row(
     order = blocks.rows.order
     values = np.empty(len(order))
     if blocks.rows.untied:
-        values[order] = if_negative
-        some = np.flatnonzero(blocks.n_pos)
-        values[order[some]] = if_positive[some]
+        of_block = if_negative.copy()
+        of_block[blocks.some] = if_positive[blocks.some]
+        values[order] = of_block
     else:
         values[order] = np.where(
             positive[order], blocks.to_rows(if_positive), blocks.to_rows(if_negative)
@@ -398,20 +405,22 @@ def by_row(
     return values
 
 
-def _slopes(phi: ScoreGeneratingFunction, blocks: CountedBlocks) -> tuple[FloatArray, FloatArray]:
+def _slopes(
+    phi: ScoreGeneratingFunction, n: int, below: FloatArray, size: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Derivative of the value of each block by its rank, from items below it and from its own.
 
     An item within the block moves the part of the block that lies above it.
     """
-    n, size = blocks.n, blocks.size
-    if blocks.untied:
-        slope = _slope_at(phi, np.arange(n, 0.0, -1.0), n)
+    if phi._only_jumps:
+        return np.zeros(len(size)), np.zeros(len(size))
+    if np.all(size == 1.0):
+        slope = _slope_at(phi, below + 1.0, n)
         return slope, slope / 2.0
     whole, own = np.zeros((2, len(size)))
-    rank = float(n)
+    highest = below + size
     for some, first, block, place in places_of(size):
-        slope = _slope_at(phi, np.arange(rank, rank - len(place), -1.0), n)
-        rank -= len(place)
+        slope = _slope_at(phi, highest[some][block] - place, n)
         whole[some] += np.add.reduceat(slope, first)
         own[some] += np.add.reduceat(slope * (1.0 - (place + 0.5) / size[some][block]), first)
     return whole / size, own / size

@@ -44,7 +44,7 @@ def average_precision_influence(
     blocks = counted_blocks(score, positive, counts)
     n, k = blocks.n, blocks.k
     m = n - k
-    some = np.flatnonzero(blocks.n_pos)
+    some = blocks.some
     a, size = blocks.n_pos[some], blocks.size[some]
     pos_above = np.cumsum(a) - a
     above = n - blocks.below[some] - size

@@ -12,7 +12,7 @@ import numpy as np
 from .._lists import ScoredLists
 from .._typing import FloatArray
 from ._influence import ClassInfluence, linear_rank_influence_of
-from ._score_generating import ScoreGeneratingFunction
+from ._score_generating import ScoreGeneratingFunction, ranks_below
 
 __all__ = ["affine_of_recall", "lift_influence", "recall_influence"]
 
@@ -22,6 +22,8 @@ class _InTops(ScoreGeneratingFunction):
     """``phi(u) = mean of 1{u >= 1 - f} / f``: its mean over the positives is the mean lift."""
 
     fractions: tuple[float, ...]
+
+    _only_jumps = True
 
     @property
     def jumps(self) -> tuple[tuple[float, float], ...]:  # type: ignore[override]
@@ -41,6 +43,12 @@ class _InTops(ScoreGeneratingFunction):
 
     def derivative(self, u: Any) -> FloatArray:
         return np.zeros_like(np.asarray(u, dtype=np.float64))
+
+    def _whole_sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
+        sums = np.zeros(len(below))
+        for start, height in self.jumps:
+            sums += height * np.maximum(upto - np.maximum(below, ranks_below(start, n)), 0.0)
+        return sums
 
 
 def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInfluence:

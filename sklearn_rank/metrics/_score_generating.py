@@ -28,6 +28,7 @@ __all__ = [
     "Wilcoxon",
     "as_score_generating",
     "cumulated",
+    "ranks_below",
 ]
 
 # Ranks that are laid out at a time where a tied block shares the mean over its ranks, and from
@@ -82,6 +83,9 @@ class ScoreGeneratingFunction(ABC):
 
     jumps: tuple[tuple[float, float], ...] = ()
     is_limit_functional: bool = True
+
+    # Whether phi is constant between its jumps.
+    _only_jumps = False
 
     @property
     def lipschitz(self) -> float | None:
@@ -214,6 +218,26 @@ class Wilcoxon(ScoreGeneratingFunction):
         return (upto - below) * (below + upto + 1.0) / (2.0 * (n + 1.0))
 
 
+def ranks_below(u0: float, n: FloatArray) -> FloatArray:
+    """Find the last rank below a share of the list, by the very comparison of shares.
+
+    Parameters
+    ----------
+    u0 : float
+        The share, in [0, 1].
+    n : ndarray
+        Lengths of the lists.
+
+    Returns
+    -------
+    ndarray
+        The last rank r with ``r / (n + 1) < u0``.
+    """
+    last = np.ceil(u0 * (n + 1.0)) - 1.0
+    last = np.where(last / (n + 1.0) >= u0, last - 1.0, last)
+    return np.where((last + 1.0) / (n + 1.0) < u0, last + 1.0, last)
+
+
 @dataclass(frozen=True)
 class LocalAUC(ScoreGeneratingFunction):
     """``phi(u) = u 1{u >= u0}``: only the top ``1 - u0`` of the list counts.
@@ -271,11 +295,7 @@ class LocalAUC(ScoreGeneratingFunction):
         return np.where(np.asarray(u, dtype=np.float64) >= self.u0, 1.0, 0.0)
 
     def _whole_sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
-        # The last rank that does not count, by the very comparison that defines phi.
-        start = np.ceil(self.u0 * (n + 1.0)) - 1.0
-        start = np.where(start / (n + 1.0) >= self.u0, start - 1.0, start)
-        start = np.where((start + 1.0) / (n + 1.0) < self.u0, start + 1.0, start)
-        below = np.maximum(below, start)
+        below = np.maximum(below, ranks_below(self.u0, n))
         upto = np.maximum(upto, below)
         return (upto - below) * (below + upto + 1.0) / (2.0 * (n + 1.0))
 

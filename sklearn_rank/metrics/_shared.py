@@ -2,7 +2,7 @@
 
 from ._accumulated import QueryValues as KeptValues
 from ._at_k_measures import PrecisionAtKMeasure
-from ._cascade_measures import RankBiasedPrecisionMeasure
+from ._cascade_measures import AveragePrecisionMeasure, RankBiasedPrecisionMeasure
 from ._custom import CustomMeasure
 from ._fixed_scale import check_fixed_scale
 from ._gini import GiniMeasure
@@ -21,7 +21,7 @@ from ._lift import LiftMeasure
 from ._linear_rank_measures import AUCMeasure, LinearRankMeasure, RIEMeasure, phi_of
 from ._net_benefit import check_threshold
 from ._of_collections import ListOfChunks
-from ._partial_auc_measures import NegativeHeightMeasure
+from ._partial_auc_measures import NegativeHeightMeasure, PartialAUCMeasure
 from ._positional_form import PositionalForm
 from ._positional_measures import (
     DCGMeasure,
@@ -42,6 +42,7 @@ from ._score_generating import (
 )
 from ._scored_rows import call_with_metadata, metadata_for, scored_by, scores_with_ids
 from ._scorer import RankingScorer, refuse_level
+from ._smoothed_precision import SmoothedPrecisionAtTopMeasure
 from ._spearman_measure import SpearmanMeasure
 from ._success import SuccessMeasure
 from ._top_measures import EnrichmentFactorMeasure, PositivesAtTopMeasure, PrecisionAtTopMeasure
@@ -50,6 +51,7 @@ from ._trained_queries import warn_of_trained_queries
 __all__ = [
     "PSEUDO_WEIGHT",
     "AUCMeasure",
+    "AveragePrecisionMeasure",
     "ClassInfluence",
     "CustomMeasure",
     "DCGMeasure",
@@ -65,6 +67,7 @@ __all__ = [
     "NDCGMeasure",
     "Normalize",
     "Phi",
+    "PartialAUCMeasure",
     "PositionalForm",
     "PositionalMeasure",
     "PositivesAtTopMeasure",
@@ -74,6 +77,7 @@ __all__ = [
     "RankBiasedPrecisionMeasure",
     "RankingScorer",
     "ScoreGeneratingFunction",
+    "SmoothedPrecisionAtTopMeasure",
     "SpearmanMeasure",
     "SuccessMeasure",
     "TauAPMeasure",

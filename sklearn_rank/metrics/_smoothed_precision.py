@@ -60,6 +60,11 @@ class SmoothedPrecisionAtTopMeasure(Measure):
             for times in MULTIPLES
         ]
 
+    @property
+    def largest_top(self) -> float:
+        """Largest of the four shares."""
+        return min(MULTIPLES[-1] * self.tau, 1.0)
+
     def influence(self, lists: ScoredLists) -> ClassInfluence:
         """Find how much each item of one list moves the mean precision.
 

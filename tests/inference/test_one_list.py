@@ -14,6 +14,7 @@ from sklearn_rank.inference._correlation_influence import (
 )
 from sklearn_rank.inference._exact_limits import safe_limits
 from sklearn_rank.inference._list_methods import list_methods
+from sklearn_rank.inference._two_classes import check_two_classes
 from sklearn_rank.metrics import (
     dcg_score,
     get_measure,
@@ -166,6 +167,22 @@ def test_long_lists_are_counted_in_order(name, digits, monkeypatch):
         expected = metric_interval(name, y, given)
         monkeypatch.setattr(_ordered_rows, "MANY_ROWS", 1)
         assert numbers(metric_interval(name, y, given)) == pytest.approx(numbers(expected))
+
+
+@pytest.mark.parametrize("name", ["partial_auc@fpr0.37", "partial_auc@fpr0.5tpr0.2", "pnorm@4"])
+@pytest.mark.parametrize("digits", [9, 2])
+def test_negatives_between_positives_are_as_good_as_tied(name, digits, monkeypatch):
+    """Also where a limit on the rate cuts a run of them."""
+    rng = np.random.default_rng(6)
+    y = np.arange(500) % 50 == 0
+    score = np.round(rng.normal(size=500) + y, digits)
+    expected = metric_interval(name, y, score)
+    monkeypatch.setattr(_ordered_rows, "MANY_ROWS", 1)
+    assert numbers(metric_interval(name, y, score)) == pytest.approx(numbers(expected), rel=1e-9)
+    runs = _ordered_rows.runs_of_negatives(check_two_classes(y, score, None))
+    made = runs.weight[~runs.positive]
+    assert len(runs.score) < 60
+    assert made.sum() == 490
 
 
 # ---------------------------------------------------------------------------- the first places
