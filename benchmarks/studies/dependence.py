@@ -1,4 +1,4 @@
-"""Level of joint tests, and of tests and intervals for rows that depend on each other in groups.
+"""Level of tests and intervals for rows, and queries, that depend on each other in groups.
 
     python benchmarks/studies/dependence.py             # the tables, a quarter of an hour
     python benchmarks/studies/dependence.py --write     # and results/level_*.csv
@@ -6,8 +6,7 @@
 
 Every hypothesis is true and every target known, from a large independent sample of the same
 distribution: what is printed is the share of the samples in which a test at 5 % rejects, or a 95 %
-interval leaves its target out. No constant of the package was chosen on these designs; that each
-statistic of max-t has a variance of its own was, for 20 rankers on 20 queries.
+interval leaves its target out. No constant of the package was chosen on these designs.
 """
 
 import argparse
@@ -24,9 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
 from sklearn_rank.inference import (
-    _max_t,
     auc_interval,
-    compare,
     linear_rank_interval,
     metric_interval,
     paired_query_test,
@@ -46,7 +43,6 @@ from sklearn_rank.metrics import (
     roc_auc_score,
 )
 
-DRAWS = 1000
 SIZES = ("equal", "Poisson", "log-normal")
 N_GROUPS = (10, 20, 50, 200)
 FIRST = make_measure(lambda y, s: s[0], name="first", kind="graded", range=(0.0, 1.0))
@@ -54,85 +50,6 @@ FIRST = make_measure(lambda y, s: s[0], name="first", kind="graded", range=(0.0,
 
 def seeded(*key):
     return np.random.default_rng(zlib.crc32(repr(key).encode()))
-
-
-# ------------------------------------------------------------------------------------ joint tests
-
-JOINT = [
-    # name, rankers, positives, negatives, tails, noise of each ranker, shift, measure
-    ("normal", 5, 10, 90, "normal", 1.0, 1.0, "auc"),
-    ("normal", 20, 20, 180, "normal", 1.0, 1.0, "auc"),
-    ("normal", 5, 30, 300, "normal", 1.0, 1.0, "auc"),
-    ("normal", 5, 10, 10, "normal", 1.0, 1.0, "auc"),
-    ("few positives", 5, 5, 95, "normal", 1.0, 1.0, "auc"),
-    ("few positives", 20, 5, 95, "normal", 1.0, 1.0, "auc"),
-    ("heavy tails", 5, 10, 90, "Cauchy", 1.0, 1.0, "auc"),
-    ("heavy tails", 20, 20, 180, "Cauchy", 1.0, 1.0, "auc"),
-    ("strongly correlated", 5, 10, 90, "normal", 0.1, 1.0, "auc"),
-    ("strongly correlated", 20, 20, 180, "normal", 0.1, 1.0, "auc"),
-    ("nearly perfect", 5, 30, 30, "normal", 0.5, 3.2, "auc"),
-    ("peaked", 5, 10, 90, "normal", 1.0, 1.0, "bedroc@20"),
-    ("peaked", 5, 30, 300, "normal", 1.0, 1.0, "local_auc@0.8"),
-]
-JOINT_GROUPS = [(5, 10, "equal"), (5, 20, "log-normal"), (5, 50, "Poisson"), (20, 50, "equal")]
-JOINT_QUERIES = [(5, 20, "ndcg@5"), (20, 20, "ndcg@5"), (5, 20, "ap"), (5, 100, "ap")]
-
-
-def joint_levels(replications, sample, rng):
-    """Rejections that any ranker differs, by the largest statistic."""
-    found = 0
-    for _ in range(replications):
-        y_true, scores, options = sample()
-        named = {str(i): score for i, score in enumerate(scores)}
-        options = {"measure": "auc", **options}
-        found += compare(y_true=y_true, scores=named, random_state=rng, **options).pvalue <= 0.05
-    return {"max-t": f"{found / replications:.3f}"}
-
-
-def joint_rows(replications):
-    for name, k, n_pos, n_neg, tails, noise, shift, measure in JOINT:
-        rng = seeded("joint", name, k, n_pos, n_neg, tails, measure)
-        draw = rng.standard_cauchy if tails == "Cauchy" else rng.standard_normal
-        y_true = np.arange(n_pos + n_neg) < n_pos
-
-        def sample(draw=draw, y_true=y_true, k=k, noise=noise, shift=shift, measure=measure):
-            n = len(y_true)
-            scores = draw(n) + shift * y_true + noise * draw((k, n))
-            return y_true, scores, {"measure": measure}
-
-        size = f"{n_pos}/{n_neg}"
-        design = (name, k, size, measure, replications)
-        yield joint_row(design, joint_levels(replications, sample, rng))
-    for k, n_groups, sizes in JOINT_GROUPS:
-        rng = seeded("joint groups", k, n_groups, sizes)
-
-        def sample(rng=rng, k=k, n_groups=n_groups, sizes=sizes):
-            y_true, scores, groups = grouped(rng, n_groups, sizes, "one", "normal", k)
-            return y_true, scores, {"groups": groups}
-
-        size = f"{n_groups} groups, {sizes}"
-        design = ("groups", k, size, "auc", replications)
-        yield joint_row(design, joint_levels(replications, sample, rng))
-    for k, n_queries, measure in JOINT_QUERIES:
-        rng = seeded("joint queries", k, n_queries, measure)
-
-        def sample(rng=rng, k=k, n_queries=n_queries, measure=measure):
-            qid = np.repeat(np.arange(n_queries), 10)
-            y_true = np.tile(np.arange(10) < 3, n_queries).astype(int)
-            common = rng.normal(size=len(qid)) + y_true
-            scores = common + rng.normal(size=(k, len(qid)))
-            return y_true, scores, {"qid": qid, "measure": measure}
-
-        size = f"{n_queries} queries"
-        design = ("queries", k, size, measure, replications)
-        yield joint_row(design, joint_levels(replications, sample, rng))
-
-
-def joint_row(design, levels):
-    return (
-        dict(zip(("design", "rankers", "size", "measure", "samples"), design, strict=True))
-        | levels
-    )
 
 
 # ----------------------------------------------------------------------------------------- groups
@@ -280,12 +197,11 @@ def query_rows(replications):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="joint,groups,queries", help="parts, by commas")
+    parser.add_argument("--only", default="groups,queries", help="parts, by commas")
     parser.add_argument("--replications", type=int, default=150)
     parser.add_argument("--write", action="store_true", help="store results/level_*.csv")
     arguments = parser.parse_args()
-    _max_t.FEWEST = _max_t.MOST = DRAWS
-    parts = {"joint": joint_rows, "groups": group_rows, "queries": query_rows}
+    parts = {"groups": group_rows, "queries": query_rows}
     print(describe_machine())
     for part in arguments.only.split(","):
         print(f"\n{part}: {arguments.replications} replications, half as many for 200 groups\n")

@@ -103,7 +103,9 @@ def compare(
     paired : bool, default=True
         Whether all rankers scored the same rows. False is different data for each: then
         ``y_true``, ``scores``, and ``qid``, ``groups`` and ``sample_weight`` where given, are
-        mappings of the same names.
+        mappings of the same names. An id of ``groups`` in two samples of one list is one group,
+        through which they depend on each other; means over queries take the samples for
+        independent, and such an id for two groups.
     level : float, default=0.95
         Probability, in (0, 1), that all intervals hold; with an alternative of one side, or
         "equivalent", that of the limits on one side.
@@ -154,6 +156,11 @@ def compare(
     margin; for several contrasts its limits are those of two sides, or Bonferroni's where these
     are closer. What is shown of a contrast stands in ``conclusions``: with "non-inferior" also
     whether it is better, which costs nothing.
+
+    At 5 % true hypotheses were rejected in 4 % of samples in the mean of 360 cells, for nine
+    measures of lists and queries, rows and groups, ten positives or a hundred. Above .065 by more
+    than chance were five, all at a margin: "bedroc@20" in groups (.15 to .18), "local_auc@0.8"
+    with 10 positives (.17) and "precision@1" over ten queries (.18); the user guide has the table.
 
     A contrast without any variation is treated as by :func:`paired_rank_test`, with half a query
     at either end of the range of the measure for means over queries. O(n K log n) time for K
