@@ -190,6 +190,8 @@ ROWS = {
     "precision_at_top_interval, groups": lambda d: precision_at_top_interval(
         d["y"], d["a"], groups=d["q"]
     ),
+    "calibration_at_top": lambda d: inference.calibration_at_top(d["y"], d["a"]),
+    "net_benefit_curve": lambda d: inference.net_benefit_curve(d["y"], d["a"]),
     "roc_band, groups": lambda d: roc_band(d["y"], d["a"], groups=d["q"]),
     "unpaired_rank_test, groups": lambda d: unpaired_rank_test(
         d["y"], d["a"], d["y"], d["b"], groups=(d["q"], d["q"])
@@ -399,7 +401,7 @@ def test_accumulated_queries():
     ("make", "message"),
     [
         (lambda y, s, q: Accumulator("auc"), "no row"),
-        (lambda y, s, q: Accumulator("rr").update(y, s), "not known"),
+        (lambda y, s, q: Accumulator("rr").update(y, s), "pass qid"),
         (lambda y, s, q: Accumulator("lift@0.1").update(y[y == 1], s[y == 1]), "one class only"),
         (
             lambda y, s, q: Accumulator("ndcg").update(y, s, qid=q, query_weight=q),

@@ -7,15 +7,17 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import quad
-from scipy.special import stdtr, stdtrit
+from scipy.special import expit, stdtr, stdtrit
 
 from sklearn_rank import inference
 from sklearn_rank.inference import (
     auc_interval,
+    calibration_at_top,
     compare,
     linear_rank_influence,
     linear_rank_interval,
     metric_interval,
+    net_benefit_curve,
     paired_query_test,
     paired_rank_test,
     paired_swap_test,
@@ -89,6 +91,12 @@ CALLS = {
         y, a, tau=0.3, groups=g
     ),
     "roc_band": lambda y, a, b, g: roc_band(y, a, groups=g),
+    "calibration_at_top": lambda y, a, b, g: calibration_at_top(y, expit(a), tau=0.5, groups=g).at(
+        round(0.5 * len(y))
+    ),
+    "net_benefit_curve": lambda y, a, b, g: net_benefit_curve(
+        y, expit(a), thresholds=[0.4], groups=g
+    ).at(0.4),
     "compare": lambda y, a, b, g: compare("auc", y, {"a": a, "b": b}, groups=g, random_state=0),
     "two_sample_rank_test": lambda y, a, b, g: two_sample_rank_test(
         *split(y, a), method="normal", groups=None if g is None else split(y, np.asarray(g))
@@ -134,7 +142,9 @@ def test_every_flag_refuses_what_is_no_bool():
         "unpaired_rank_test": (y, a, y, b),
         "linear_rank_interval": (y, a),
         "linear_rank_influence": (y, a),
-        "compare": (y, {"a": a, "b": b}),
+        "compare": ("auc", y, {"a": a, "b": b}),
+        "net_benefit_curve": (y, expit(a)),
+        "sample_size": ("auc",),
     }
     for name in inference.__all__:
         function = getattr(inference, name)

@@ -13,7 +13,6 @@ from sklearn_rank.inference._joint import joint_influence
 from sklearn_rank.inference._measure_influence import measure_influence
 from sklearn_rank.inference._plan_pilot import _degrees
 from sklearn_rank.metrics import get_measure
-from tests.naming import shown
 
 LISTS = ["auc", "bedroc@20", "gini", "partial_auc@fpr0.2"]
 CONTRAST = np.array([1.0, -1.0])
@@ -227,7 +226,7 @@ GRADE, BOTH, QID, _ = queries(n=20)
         ("auc", {"pilot": (Y, SCORES["a"]), "method": "delong"}, "with a pilot; the others take"),
         ("auc", {"pilot": (Y, {**SCORES, "c": Y})}, "scores of 3 rankers"),
         ("auc", {"pilot": Y}, "pilot must be a pair"),
-        ("precision@5", {"pilot": (Y, SCORES["a"])}, "not known"),
+        ("rr", {"pilot": (Y, SCORES["a"])}, "not known"),
         (
             "ndcg@5",
             {"pilot": (GRADE, BOTH["a"]), "qid": QID, "positive_fraction": 0.1},
@@ -241,7 +240,7 @@ GRADE, BOTH, QID, _ = queries(n=20)
         ("ndcg@5", {"pilot": (GRADE, BOTH["a"]), "qid": QID, "width": 1.5}, "less than 1"),
         ("auc", {"pilot": (Y, SCORES["a"]), "groups": np.arange(60) // 30}, "pilot has 2 groups"),
     ],
-    ids=shown,
+    ids=lambda given: given if isinstance(given, str) else " ".join(given),
 )
 def test_pilots_that_are_refused(measure, given, message):
     with pytest.raises((ValueError, TypeError), match=message):
