@@ -100,7 +100,8 @@ def metric_interval(
 
     See Also
     --------
-    paired_query_test : Compares two systems, which is not to see whether their intervals overlap.
+    compare : Whether one ranker is better than another, which overlapping intervals do not say.
+    sample_size : How many items or queries an interval of a given width needs.
     sklearn_rank.model_selection.cross_val_interval : Of the folds of a cross-validation, whose
         scores must not be pooled.
     auc_interval : The same for "auc", with the methods explained.
