@@ -52,7 +52,6 @@ POPULATION = (
     "pnorm@4",
     "smoothed_precision@top0.1",
     "precision@top0.1",
-    "recall@20",
     "rie@20",
     "tpr@fpr0.1",
 )

@@ -172,6 +172,12 @@ def metric_interval(
     Of dask collections, without groups, the values of the queries come to this process, a query
     standing in one chunk; one list is counted, as by :func:`auc_interval`.
 
+    Nominal 95 % covered at least .90 over 48 designs of one list with 10 to 100 positives (normal
+    scores, heavy tails, unequal spreads, ties; 150 samples each, so that single cells are known to
+    .02), but for ``"fpr@tpr0.9"`` with 10 positives of a wide spread (.75, and none with 5),
+    ``"lift@0.1"`` with 10 of 100 (.88), and the accuracy at the top with a tied block across its
+    end (.60): pass more positives, or scores with fewer ties.
+
     References
     ----------
     .. [1] Efron (1987), *Better bootstrap confidence intervals*, Journal of the American
