@@ -234,6 +234,10 @@ def cross_val_interval(
        error*, Advances in Neural Information Processing Systems 33.
     .. [2] LeDell, Petersen & van der Laan (2015), *Computationally efficient confidence intervals
        for cross-validated area under the ROC curve estimates*, Electronic Journal of Statistics 9.
+    .. [3] Efron & Gong (1983), *A leisurely look at the bootstrap, the jackknife, and
+       cross-validation*, The American Statistician 37.
+    .. [4] Efron & Tibshirani (1997), *Improvements on cross-validation: the .632+ bootstrap
+       method*, Journal of the American Statistical Association 92.
 
     Examples
     --------
