@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from math import isfinite, nan
 
@@ -25,7 +26,7 @@ __all__ = ["ListDifference", "ListMeasure", "QueryMeanByVariance"]
 DIFFERENCE = np.array([1.0, -1.0])
 
 
-class _Asymptotic:
+class _Asymptotic(ABC):
     """Level of the fixed interval, by the number of items so far.
 
     Parameters
@@ -67,10 +68,11 @@ class _Asymptotic:
         estimate, low, high = self.fixed(level)
         return (estimate, low, high) if level < WIDEST else (estimate, *self.range)
 
+    @abstractmethod
     def is_estimable(self) -> bool:
         """Tell whether what there is shows a spread."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fixed(self, level: float) -> tuple[float, float, float]:
         """Find estimate and limits of the interval for one look.
 
@@ -84,7 +86,6 @@ class _Asymptotic:
         tuple of (float, float, float)
             Estimate, lower and upper limit.
         """
-        raise NotImplementedError
 
 
 class QueryMeanByVariance(_Asymptotic):
