@@ -112,7 +112,10 @@ class PlanModel(ABC):
         float
             The power.
         """
-        raise NotImplementedError
+        raise ValueError(
+            "This method plans how wide an interval is, and not the power of a test: pass"
+            " method='auto', or width in place of power."
+        )
 
 
 @dataclass(frozen=True)

@@ -467,3 +467,15 @@ def test_refusals(error, change, message):
 def test_a_difference_that_no_test_sees():
     with pytest.raises(ValueError, match=r"the power is below 0\.8 for every difference"):
         auc_plan(0.5, expected=0.9, n=4, power=0.8, correlation=0.1)
+
+
+def test_the_exact_method_plans_no_test():
+    with pytest.raises(ValueError, match="not the power of a test: pass method='auto'"):
+        sample_size(
+            "precision@top0.1",
+            expected=0.5,
+            against=0.4,
+            positive_fraction=0.1,
+            power=0.8,
+            method="exact",
+        )
