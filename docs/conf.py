@@ -4,6 +4,8 @@ import os
 import sys
 from pathlib import Path
 
+from docutils import nodes
+
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 os.environ.setdefault("MPLBACKEND", "agg")
@@ -20,10 +22,22 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_templates", "examples", "auto_examples/*.ipynb"]
+exclude_patterns = [
+    "_build",
+    "_inventories",
+    "_templates",
+    "examples",
+    "task_pages",
+    "auto_examples/**/*.ipynb",
+    "tasks/*.ipynb",
+]
 templates_path = ["_templates"]
 nitpicky = False
 
@@ -32,10 +46,10 @@ nitpicky = False
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold functions
+copybutton_exclude = ".linenos, .gp, .go"  # copies the code without prompts and output
 
 # -------------------------------------------------------------------------------------------- api
 
-# The pages of the API are made from each room's __all__: no list of names to keep in step.
 autosummary_generate = True
 autosummary_imported_members = True
 autosummary_ignore_module_all = False
@@ -44,18 +58,37 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # the class template lists them
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False
+# Inventories are kept in the repository, so that the build needs no network.
+intersphinx_mapping = {
+    "pandas": ("https://pandas.pydata.org/docs/", "_inventories/pandas.inv"),
+    "python": ("https://docs.python.org/3/", "_inventories/python.inv"),
+    "scipy": ("https://docs.scipy.org/doc/scipy/", "_inventories/scipy.inv"),
+    "sklearn": ("https://scikit-learn.org/stable/", "_inventories/sklearn.inv"),
+}
 
 # ---------------------------------------------------------------------------------------- gallery
 
+GROUPS = [
+    "top_of_list",
+    "queries",
+    "measures",
+    "inference",
+    "model_selection",
+    "labels_and_clicks",
+    "benchmarks",
+]
 sphinx_gallery_conf = {
-    "examples_dirs": ["examples"],
-    "gallery_dirs": ["auto_examples"],
-    "filename_pattern": r"plot_",
+    "examples_dirs": ["task_pages", "examples"],
+    "gallery_dirs": ["tasks", "auto_examples"],
+    "subsection_order": [f"examples/{group}" for group in GROUPS],
+    "filename_pattern": r"(/plot_|/task_pages/)",
     "abort_on_example_error": True,
+    "backreferences_dir": "api/backreferences",
     "download_all_examples": False,
     "doc_module": ("sklearn_rank",),
     "reference_url": {"sklearn_rank": None},
     "min_reported_time": 0,
+    "thumbnail_size": (400, 280),
     "write_computation_times": False,
     "show_memory": False,
     "remove_config_comments": True,
@@ -66,4 +99,33 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "sklearn-rank"
 html_show_sourcelink = False
-html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "icon_links": []}
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 6,
+    "icon_links": [
+        {
+            "name": "Source",
+            "url": "https://github.com/sklearn-rank/sklearn-rank",
+            "icon": "fa-brands fa-github",
+        }
+    ],
+}
+
+
+def tidy(app, doctree):
+    """Take ndcg@10 for no address of mail, and keep a number and its error on one line."""
+    for reference in list(doctree.findall(nodes.reference)):
+        if reference.get("refuri", "").startswith("mailto:"):
+            reference.replace_self(nodes.Text(reference.astext()))
+    for text in list(doctree.findall(nodes.Text)):
+        if " ± " in text and not isinstance(text.parent, nodes.literal_block):
+            text.parent.replace(
+                text, nodes.Text(text.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"))
+            )
+
+
+def setup(app):
+    app.connect("doctree-read", tidy)

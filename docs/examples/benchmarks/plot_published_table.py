@@ -17,7 +17,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-benchmarks = Path("../../benchmarks")
+benchmarks = Path("../../../benchmarks")
 
 
 def read(name):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-results = Path("../../benchmarks/results")
+results = Path("../../../benchmarks/results")
 print("".join((results / "metric_functions.txt").open().readlines()[:4]))
 with (results / "metric_functions.csv").open() as lines:
     rows = [row for row in csv.DictReader(lines) if row["measure"]]

@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import t
 
-with open(Path("../../benchmarks/results/top_of_list_map.csv")) as lines:
+with open(Path("../../../benchmarks/results/top_of_list_map.csv")) as lines:
     rows = list(csv.DictReader(lines))
 
 bases = {"logistic": "LogisticRegression", "lightgbm": "LightGBM"}
