@@ -51,8 +51,6 @@ copybutton_exclude = ".linenos, .gp, .go"  # copies the code without prompts and
 # -------------------------------------------------------------------------------------------- api
 
 autosummary_generate = True
-autosummary_imported_members = True
-autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # the docstrings give types, with shapes and units
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # the class template lists them
