@@ -1,4 +1,4 @@
-"""How sure: intervals and tests for measures of rankings."""
+"""Confidence intervals, significance tests and sample sizes for ranking measures."""
 
 from ._accumulator_interval import accumulator_interval
 from ._auc import auc_interval

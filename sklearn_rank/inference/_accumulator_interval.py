@@ -17,44 +17,44 @@ __all__ = ["accumulator_interval"]
 
 
 def accumulator_interval(accumulator: Accumulator, *, level: float = 0.95) -> Interval:
-    """Interval for a measure of rows that were accumulated in parts.
+    """Confidence interval for a ranking measure from an accumulator of row batches.
 
-    The interval of all rows together, to rounding: of queries that for their mean, of one list
-    that for the expected AUC, ``W_phi``, or another measure of which the influence of single items
-    is known, whose variance is a sum over the distinct pairs of a score and a class, each counted
-    as often as it occurs.
+    The interval equals that of all rows in memory, up to rounding. With queries it is the interval
+    for their mean. For one list it is the interval for the expected AUC, for ``W_phi``, or for
+    another measure that has an influence function. Its variance is a sum over the distinct pairs
+    of a score and a class, each weighted by its number of occurrences.
 
     Parameters
     ----------
     accumulator : Accumulator
-        The accumulator, which is not changed.
+        The accumulator; it is not modified.
     level : float, default=0.95
-        Nominal probability, in (0, 1), that the interval covers its target.
+        Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
 
     Returns
     -------
     Interval
-        What :func:`metric_interval` gives for all rows by its default method.
+        The interval that :func:`metric_interval` returns for all rows with its default method.
 
     Raises
     ------
     TypeError
-        If it is no accumulator.
+        If ``accumulator`` is not an :class:`sklearn_rank.metrics.Accumulator`.
     ValueError
-        If it has no rows, or of one class only and the measure is not the AUC; the influence of
-        single items on the measure is not known; weights of items are not whole; queries have
-        weights; or all rows are kept, as with ``queries="split"``.
+        If the accumulator has no rows, or rows of one class only and the measure is not the AUC;
+        if the measure has no influence function; if item weights are not whole numbers; if queries
+        have weights; or if the accumulator keeps all rows, as with ``queries="split"``.
 
     See Also
     --------
-    sklearn_rank.metrics.Accumulator : Gathers the rows.
-    metric_interval : Of rows in memory, or of dask collections.
+    sklearn_rank.metrics.Accumulator : Collects the rows in batches.
+    metric_interval : The interval for rows in memory or in dask collections.
 
     Notes
     -----
-    Items, or queries, are independent: for groups of them the rows are needed. Of m distinct pairs
-    of a score and a class O(m log m) time and O(m) memory for the AUC; linear rank statistics
-    take O(n) values of phi besides, n the number of items.
+    Items, or queries, must be independent; grouped data need the rows themselves. For m distinct
+    pairs of a score and a class, the AUC takes O(m log m) time and O(m) memory. Linear rank
+    statistics also evaluate phi O(n) times for n items.
 
     Examples
     --------

@@ -29,30 +29,30 @@ _COLUMNS = ("predicted", "observed", "low", "high", "error")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationAtTop(Printed):
-    """Predicted and observed share of positives among the first k items; prints as a table.
+    """Calibration at the top: predicted and observed fraction of positives among the first k.
 
     Parameters
     ----------
     k : ndarray of int of shape (n_lengths,)
         Numbers of items from the top, ascending.
     predicted : ndarray of shape (n_lengths,)
-        Mean probability of the first k.
+        Mean predicted probability of the first k items.
     observed : ndarray of shape (n_lengths,)
-        Share of positives among them; the mean over all orders of tied items.
+        Fraction of positives among the first k items; the mean over all orders of tied items.
     low : ndarray of shape (n_lengths,)
-        Lower limits of the share of positives to be expected, each for its k alone.
+        Lower limits of the expected fraction of positives, pointwise for each k.
     high : ndarray of shape (n_lengths,)
-        Upper limits.
+        Upper limits of the expected fraction of positives, pointwise for each k.
     level : float
-        Nominal probability, in (0, 1), that a pair of limits covers.
+        Nominal coverage of each pair of limits, in (0, 1).
     n_pos : int
-        Positives of the sample.
+        Number of positives in the sample.
     n_neg : int
-        Negatives of the sample.
+        Number of negatives in the sample.
 
     See Also
     --------
-    calibration_at_top : Makes it.
+    calibration_at_top : Computes it.
 
     Examples
     --------
@@ -73,26 +73,27 @@ class CalibrationAtTop(Printed):
 
     @property
     def error(self) -> FloatArray:
-        """Predicted less observed: more than 0 is over-confident."""
+        """Calibration error: predicted minus observed; positive values mean over-confidence."""
         return self.predicted - self.observed
 
     def at(self, k: int) -> Interval:
-        """Interval for the error among the first k: predicted less what is to be expected.
+        """Confidence interval for the calibration error among the first k items.
 
         Parameters
         ----------
         k : int
-            One of the numbers of items.
+            Number of items from the top, one of the values in the attribute ``k``.
 
         Returns
         -------
         Interval
-            The error and its limits; above 0, the probabilities are too high.
+            The error, predicted minus observed, and limits for predicted minus expected. If the
+            interval lies above 0, the probabilities are too high.
 
         Raises
         ------
         ValueError
-            If k is not among those that were asked for.
+            If ``k`` is not one of the values in the attribute ``k``.
         """
         found = np.flatnonzero(self.k == k)
         if not found.size:
@@ -111,12 +112,12 @@ class CalibrationAtTop(Printed):
         )
 
     def to_frame(self) -> Any:
-        """Return a data frame of pandas with one row for each k.
+        """Return a pandas data frame with one row for each k.
 
         Returns
         -------
         pandas.DataFrame
-            Its index is k; its columns are predicted, observed, low, high and error.
+            The index is k; the columns are predicted, observed, low, high and error.
         """
         pandas = import_pandas("to_frame", "read the arrays of the result")
         columns = {name: getattr(self, name) for name in _COLUMNS}
@@ -155,10 +156,11 @@ def calibration_at_top(
     groups: Any = None,
     pos_label: Any = None,
 ) -> CalibrationAtTop:
-    """Compare the mean probability of the first k items with the positives among them.
+    """Check the calibration of predicted probabilities among the first k items.
 
-    ``(p_1 + ... + p_k) / k`` and ``(y_1 + ... + y_k) / k`` for the items in descending order of
-    probability: a model can be calibrated on the whole and over-confident where it is sure.
+    With the items in descending order of probability, the function compares the mean probability
+    ``(p_1 + ... + p_k) / k`` with the fraction of positives ``(y_1 + ... + y_k) / k``. A model can
+    be calibrated overall and over-confident at the top.
 
     Parameters
     ----------
@@ -167,48 +169,49 @@ def calibration_at_top(
     y_prob : array-like of shape (n_samples,)
         Probabilities of the positive class, in [0, 1].
     k : int, array-like of int or None, default=None
-        Numbers of items from the top, from 1 to n, in any order; None with ``tau=None`` is up to
-        100 of them on a log scale.
+        Numbers of items from the top, from 1 to n, in any order. If both ``k`` and ``tau`` are
+        None, up to 100 numbers on a log scale are used.
     tau : float, array-like of float or None, default=None
-        Instead of ``k``: shares of the items that make the top, in (0, 1); at least one item.
+        Fractions of the items that form the top, in (0, 1), instead of ``k``. The top has at least
+        one item.
     level : float, default=0.95
-        Nominal probability, in (0, 1), that a pair of limits covers its target.
+        Nominal coverage of each pair of limits, in (0, 1). A higher level gives wider limits.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, those of one group may depend on each other in any way. None is independent
-        items: limits for rows that depend on each other are then far too close.
+        independent, items of one group may depend on each other in any way. None means independent
+        items; the limits are much too narrow if they are not.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------
     CalibrationAtTop
-        Predicted and observed shares and limits for each k.
+        Predicted probability, observed fraction and limits for each k.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, a score is no probability, there is one class only, or one
-        group only.
+        If an argument is not valid, a value of ``y_prob`` is outside [0, 1], or there is only one
+        class or one group.
 
     See Also
     --------
-    precision_at_top_interval : The precision at the top of the population.
-    sklearn_rank.plotting.TopCalibrationDisplay : Draws it.
-    sklearn.calibration.calibration_curve : Over bins of all probabilities.
+    precision_at_top_interval : Interval for the precision at the top of the population.
+    sklearn_rank.plotting.TopCalibrationDisplay : Plots the result.
+    sklearn.calibration.calibration_curve : Calibration over bins of all probabilities.
 
     Notes
     -----
-    The limits are for the expected share of positives among these k items given their
-    probabilities, each for its k, not for all at once. The positives among the first k are a sum
-    of independent draws, whose probabilities may differ; k draws of one probability vary at least
-    as much, and Wilson's limits, or exact ones with mid-p values where these are farther out, are
-    for such. Where k cuts a block of m tied items, j of them inside, the block is m draws that
-    count ``j / k``, joined with the items above as independent errors are (Zou & Donner 2008).
-    With ``groups`` the shares are worth as many draws as the variance of their sums over groups
-    says, with Student's quantile.
+    The limits are for the expected fraction of positives among these k items given their
+    probabilities. They are pointwise, not simultaneous over k. The positives among the first k are
+    a sum of independent draws whose probabilities may differ. Such a sum varies at most as much as
+    k draws of one probability, for which Wilson's limits are used, or the exact mid-p limits if
+    these are wider. If k cuts a block of m tied items with j of them inside, the block counts as m
+    draws with weight ``j / k``. Its limits are combined with those of the items above as
+    independent errors (Zou & Donner 2008). With ``groups`` the effective number of draws comes
+    from the variance of the sums over groups, with Student's quantile.
 
-    O(n) time for each k after sorting, O(n) memory; nothing is random.
+    The cost is O(n) time for each k after sorting and O(n) memory. The result is deterministic.
 
     Examples
     --------

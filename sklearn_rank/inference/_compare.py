@@ -57,115 +57,127 @@ def compare(
     random_state: Any = None,
     pos_label: Any = None,
 ) -> Comparison:
-    """Compare two or more rankers: how far a measure differs, and whether chance explains it.
+    """Compare two or more rankers on the same test set by tests and simultaneous intervals.
 
-    The difference of two rankers ``a - b`` has the variance of the influence of the items on it,
-    or with ``qid`` of its values on the queries, and Student's distribution. The intervals of all
-    contrasts hold together, and p-values are adjusted, by the largest statistic of all (max-t).
+    The variance of a difference ``a - b`` is estimated from the influence values of the items or,
+    with ``qid``, from its values on the queries. The statistic has Student's distribution. The
+    max-t method makes the intervals of all contrasts simultaneous and adjusts the p-values.
 
     Parameters
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
-        With ``qid`` any measure of a list; without it one of which the influence of single items
-        is known (``measure.has_influence``), as ``"auc"``, ``"ap"``, ``"bedroc@20"``, or
-        ``make_measure(..., influence=)``. As :func:`sklearn_rank.metrics.get_measure` takes it.
+        The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts. With
+        ``qid`` any measure is allowed. Without it the measure must have an influence function
+        (``measure.has_influence``), such as ``"auc"``, ``"ap"``, ``"bedroc@20"``, or
+        ``make_measure(..., influence=)``.
     y_true : array-like of shape (n_samples,), or mapping
-        Labels of two classes; with ``qid`` labels or grades as the measure takes them, in two
-        dimensions one query per row. With ``paired=False`` a mapping of the names to labels.
+        Labels of two classes; with ``qid`` labels or relevance grades, as the measure requires. A
+        two-dimensional array has one query per row. With ``paired=False`` a mapping from names to
+        labels.
     scores : mapping of str to array-like, data frame, or array-like of shape (n_samples,)
-        Scores of the rankers by name, higher is nearer to the top; columns of a data frame of
-        pandas or polars are rankers; or the scores of ``"a"``.
+        Scores of the rankers by name, or a pandas or polars data frame with one column per ranker,
+        or the scores of ranker ``"a"``. A higher score ranks an item nearer to the top.
     y_score_b : array-like of shape (n_samples,), default=None
-        Scores of ``"b"``, if ``scores`` are those of ``"a"``.
+        Scores of ranker ``"b"``, if ``scores`` holds those of ``"a"``.
     baseline : str or None, default=None
-        The ranker that each other one is compared with, ``other - baseline``. None is all pairs.
+        Ranker that every other ranker is compared with, ``other - baseline``. None means all
+        pairs.
     contrasts : mapping, list or None, default=None
-        In place of ``baseline``: a mapping gives the coefficients of each contrast by name, in the
-        order of the rankers, which sum to 0; a list holds pairs of names, ``("a", "b")`` for
-        ``a - b``, or coefficients without a name.
+        Contrasts to use instead of ``baseline``. A mapping gives each contrast a name and one
+        coefficient per ranker, which sum to 0. A list holds pairs of names, ``("a", "b")`` for ``a
+        - b``, or coefficients without a name.
     qid : array-like of shape (n_samples,), or mapping, default=None
-        Id of the query of each row, the rows in any order: the values are means over the queries,
-        which are the sample. None is one list, or two dimensions.
+        Query id of each row, in any row order. The measure is then averaged over queries, and the
+        queries are the sample. None means one list, or two-dimensional input.
     groups : array-like of shape (n_samples,), or mapping, default=None
-        Id of the group (patient, user) of each row, in two dimensions of each query; rows of
-        different groups are independent, those of one group may depend on each other in any way.
-        None is independent items or queries: others reject true hypotheses far too often.
+        Id of the group (patient, user) of each row, or of each query for two-dimensional input.
+        Rows of different groups are independent, rows of one group may depend on each other in any
+        way. None means independent items or queries; if they are not, the test rejects true
+        hypotheses much too often.
     sample_weight : array-like of shape (n_samples,), or mapping, default=None
-        How many times each item counts, for means over queries.
+        Weight of each item: the number of times that it counts. For means over queries only.
     margin : float or None, default=None
-        Largest difference that does not matter, in units of the measure, larger than 0. By itself
-        it asks whether the first of each contrast is not worse than the second by ``margin`` or
-        more, whichever direction of the measure is better.
+        Largest difference that is of no importance, in units of the measure, greater than 0. With
+        the default ``alternative`` the test is of non-inferiority: the first ranker of each
+        contrast is worse than the second by less than ``margin``. This respects measures for which
+        lower is better.
     alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}, default=None
-        What is to be shown of each contrast: a difference; one below 0; above 0; not worse by
-        ``margin`` or more; or smaller than ``margin`` in either direction. None is "two-sided", or
-        "non-inferior" with a margin.
+        Alternative hypothesis of each contrast: the difference is not 0; below 0; above 0; not
+        worse by ``margin`` or more; or smaller than ``margin`` in both directions. None means
+        "two-sided" without a margin and "non-inferior" with one.
     paired : bool, default=True
-        Whether all rankers scored the same rows. False is different data for each: then
-        ``y_true``, ``scores``, and ``qid``, ``groups`` and ``sample_weight`` where given, are
-        mappings of the same names. An id of ``groups`` in two samples of one list is one group,
-        through which they depend on each other; means over queries take the samples for
-        independent, and such an id for two groups.
+        Whether all rankers scored the same rows. If False, each ranker has its own data:
+        ``y_true``, ``scores``, and ``qid``, ``groups`` and ``sample_weight`` if given, are
+        mappings with the same names. For measures of one list, an id of ``groups`` that occurs in
+        two samples is one group, and the samples depend on each other through it. Means over
+        queries treat the samples as independent and such an id as two groups.
     level : float, default=0.95
-        Probability, in (0, 1), that all intervals hold; with an alternative of one side, or
-        "equivalent", that of the limits on one side.
+        Nominal probability, in (0, 1), that all intervals hold. For a one-sided alternative and
+        for "equivalent" it is the probability for the limits on one side. The tests are at level
+        ``1 - level``.
     method : {"auto", "randomization", "t", "wilcoxon", "swap"}, default="auto"
-        "auto" is max-t. For queries the tests of :func:`paired_query_test`, and "swap" for one
-        list that of :func:`paired_swap_test`; p-values are then adjusted by Holm's method and
-        limits by Bonferroni's.
+        "auto" is max-t. "randomization", "t" and "wilcoxon" are the tests of
+        :func:`paired_query_test`, for queries. "swap" is the test of :func:`paired_swap_test`, for
+        one list. All except "auto" adjust p-values by Holm's method and limits by Bonferroni's.
     conditional : bool, default=True
-        Whether the labels of one list count as fixed.
+        Whether the labels of one list are treated as fixed.
     n_resamples : int, default=10000
-        Random exchanges of "randomization", "wilcoxon" of groups, and "swap", at least 99.
+        Number of random exchanges for "randomization", "swap" and, with groups, "wilcoxon"; at
+        least 99.
     random_state : None, int, Generator or RandomState, default=None
-        Source of the exchanges and of the draws of max-t, which move limits in their third digit;
-        a single contrast by "auto" needs none.
+        Random number generator or seed of the exchanges and of the max-t draws, which change
+        limits in the third digit. Pass an int for reproducible results. A single contrast with
+        "auto" needs none.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------
     Comparison
-        Value of each ranker, and each contrast with its interval and its p-value; print it.
+        The value of each ranker, and an interval and a p-value for each contrast. Printing it
+        shows a table.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, one class is absent, the influence of single items on the
-        measure is not known and there is no ``qid``, fewer than two queries have a value, there is
-        one group only, or a query lies in several.
+        If an argument is not valid, one class is absent, the measure has no influence function and
+        ``qid`` is not given, fewer than two queries have a value, there is only one group, or a
+        query belongs to several groups.
     TypeError
-        If an argument is of another type.
+        If an argument has the wrong type.
 
     See Also
     --------
-    metric_interval : How sure the value of one ranker is.
-    paired_rank_test, unpaired_rank_test : Two rankers on one list, by the normal distribution.
-    paired_query_test : Two rankers over queries, by exchanges of them.
+    metric_interval : Confidence interval for the value of one ranker.
+    paired_rank_test, unpaired_rank_test : Test of two rankers on one list.
+    paired_query_test : Randomization test of two rankers over queries.
 
     Notes
     -----
-    The largest of the statistics has the distribution of that of correlated normal variables, from
-    up to 100,000 draws, with Student's quantiles in place of normal ones; limits are never wider
-    than Bonferroni's. The degrees of freedom are the least over the contrasts: by Satterthwaite's
-    rule from ``n_pos - 1`` and ``n_neg - 1`` for items, ``n - 1`` for n queries, with
-    ``paired=False`` those of Welch, and with groups as in :func:`paired_rank_test`.
+    The distribution of the largest statistic is that of the maximum of correlated normal
+    variables, estimated from up to 100,000 draws, with Student's quantiles in place of normal
+    ones. Limits are never wider than Bonferroni's. The degrees of freedom are the smallest over
+    the contrasts. Items use Satterthwaite's rule with ``n_pos - 1`` and ``n_neg - 1``, n queries
+    have ``n - 1``, ``paired=False`` uses Welch's rule, and groups are treated as in
+    :func:`paired_rank_test`.
 
-    With a margin the p-value is that of a difference at the margin. "equivalent" is two tests of
-    one side [3]_, and shown where the interval, with ``level`` on either side, lies within the
-    margin; for several contrasts its limits are those of two sides, or Bonferroni's where these
-    are closer. What is shown of a contrast stands in ``conclusions``: with "non-inferior" also
-    whether it is better, which costs nothing.
+    With a margin, the null hypothesis of the p-value is a difference equal to the margin.
+    "equivalent" makes two one-sided tests [3]_. Equivalence is shown if the interval, with
+    ``level`` on either side, lies within the margin. For several contrasts its limits are
+    two-sided, or Bonferroni's if these are narrower. The attribute ``conclusions`` states the
+    result for each contrast. With "non-inferior" it also states superiority, which needs no
+    further adjustment.
 
-    At 5 % true hypotheses were rejected in 4 % of samples in the mean of 360 cells, for nine
-    measures of lists and queries, rows and groups, ten positives or a hundred. Above .065 by more
-    than chance were five, all at a margin: "bedroc@20" in groups (.15 to .18), "local_auc@0.8"
-    with 10 positives (.17) and "precision@1" over ten queries (.18); the user guide has the table.
+    At the 5 % level, true hypotheses were rejected in 4 % of samples on average over 360 cells:
+    nine measures of lists and queries, rows and groups, ten or a hundred positives. Five cells,
+    all with a margin, exceeded .065 by more than chance: ``"bedroc@20"`` in groups (.15 to .18),
+    ``"local_auc@0.8"`` with 10 positives (.17) and ``"precision@1"`` over ten queries (.18). The
+    user guide has the table.
 
-    A contrast without any variation is treated as by :func:`paired_rank_test`, with half a query
-    at either end of the range of the measure for means over queries. O(n K log n) time for K
-    rankers and O(n K) memory, beyond the draws. With ``qid`` and without groups rows may be dask
-    collections: the values of the queries come to this process.
+    A contrast without variation is treated as in :func:`paired_rank_test`. For means over queries,
+    half a query is added at either end of the range of the measure. For K rankers the cost is O(n
+    K log n) time and O(n K) memory, plus the draws. With ``qid`` and without groups, rows may be
+    dask collections: the values of the queries are collected in this process.
 
     References
     ----------
@@ -198,7 +210,7 @@ def compare(
     a - c        +0.2153  [+0.1449, +0.2856]   2.8e-09  a better
     b - c        +0.2225  [+0.1507, +0.2942]  1.84e-09  b better
 
-    Is "a" at most 0.05 worse than "b"?
+    Test whether "a" is worse than "b" by less than 0.05:
 
     >>> compare("auc", y, scores["a"], scores["b"], margin=0.05).conclusions
     ('a not worse by 0.05 or more: shown; better: not shown',)

@@ -38,36 +38,40 @@ HEADER = ("look", "n", "estimate", "interval")
 
 
 class ConfidenceSequence:
-    """Intervals for a measure of rows that keep coming, which hold at all looks at once.
+    """Confidence sequence: intervals for a ranking measure, valid at every look at new data.
 
-    Intervals for one look err at one of ten looks far more often than they say. Those of a
-    confidence sequence satisfy ``P(target_t in interval_t for all t) >= level``: look as often as
-    you like, and stop when you like.
+    If an ordinary interval is computed ten times as data arrive, it fails at one of these looks
+    much more often than its level states. The intervals of a confidence sequence satisfy
+    ``P(target_t in interval_t for all t) >= level``, for any number of looks and any stopping
+    rule.
 
     Parameters
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
-        The measure, as :func:`sklearn_rank.metrics.get_measure` reads it.
+        The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts.
     level : float, default=0.95
-        Probability, in (0, 1), that all intervals cover their targets.
+        Probability, in (0, 1), that all intervals cover their targets. A higher level gives wider
+        intervals.
     method : {"auto", "betting", "asymptotic"}, default="auto"
-        "betting" holds for every number of rows: for means over queries of a measure of known
-        range, and for "auc", "gini" and "precision@top" of one list. "asymptotic" holds in the
-        limit of a large first update: for means over queries, and for each measure of one list
-        that has an interval for one look. "auto" is "betting" where there is one.
+        "betting" is valid for every number of rows. It supports means over queries of a measure
+        with a known range, and ``"auc"``, ``"gini"`` and ``"precision@top"`` of one list.
+        "asymptotic" is valid in the limit of a large first update. It supports means over queries,
+        and every measure of one list that has an interval for a single look. "auto" is "betting"
+        if it supports the measure, else "asymptotic".
     threshold : float or None, default=None
-        For a measure "precision@top0.05", say: the threshold in use, fixed without a look at the
-        rows. The target is then the share of positives among the rows of at least this score,
-        whatever the number behind "top" is; -inf takes all rows that are passed. None is the top
-        of the population, whose threshold is estimated.
+        Score threshold for a measure such as ``"precision@top0.05"``, fixed without use of these
+        rows. The target is then the fraction of positives among the rows with at least this score,
+        whatever number follows "top"; -inf uses all rows. None means the top of the population,
+        whose threshold is estimated.
     best_after : float, default=5
-        After how many updates as large as the first the intervals are narrowest, in comparison to
-        those for one look. Ten times more or fewer cost about 10 % of the width.
+        Number of updates, each as large as the first, after which the intervals are narrowest
+        relative to intervals for one look. Intervals after ten times more or fewer updates are
+        about 10 % wider than the optimum.
     intersect : bool, default=False
-        Whether an interval is what it has in common with all before, which is right where the
-        target stays the same, and only there.
+        Whether each interval is intersected with all earlier ones. This is valid only if the
+        target does not change over time.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Attributes
     ----------
@@ -76,50 +80,50 @@ class ConfidenceSequence:
     n_looks : int
         Number of updates.
     interval : Interval
-        Of the last update.
+        Interval of the last update.
     history : tuple of Interval
-        Of all updates.
+        Intervals of all updates.
 
     Raises
     ------
     TypeError
-        If ``measure`` is no measure.
+        If ``measure`` is not a measure.
     ValueError
         If an argument is not valid.
 
     See Also
     --------
-    accumulator_interval : The interval for one look, which is narrower.
-    paired_query_test : Two rankers compared once.
+    accumulator_interval : Interval for a single look, which is narrower.
+    paired_query_test : Comparison of two rankers at a single look.
 
     Notes
     -----
-    **What is covered.** With "betting" the values may drift: the target at a look is the mean so
-    far of the expectations of the values given those before, over queries, over alerts, or for the
-    AUC over updates in proportion to their pairs, ``min(n_pos, n_neg)``. Where nothing
-    drifts it is the expectation. The top of a population, "asymptotic" and ``intersect=True``
-    need rows, or queries, that are drawn alike and independently. The intervals of an AUC compare
-    items of the same update only.
+    **Target.** With "betting" the distribution may drift over time. The target at a look is the
+    mean so far of the conditional expectations of the values given earlier values. The mean is
+    over queries, over alerts, or for the AUC over updates weighted by their number of pairs,
+    ``min(n_pos, n_neg)``. Without drift the target is the expectation. The top of a population,
+    "asymptotic" and ``intersect=True`` require independent and identically distributed rows or
+    queries. The intervals for the AUC compare only items of the same update.
 
-    **How.** Gains ``g`` are bet on the values v in [0, 1] that have come, n of them: against a
-    mean m the capital is the mean over g of ``prod (1 + g v) / (1 + g m)^n`` and
-    ``prod (1 + g (1 - v)) / (1 + g (1 - m))^n``. Against the true mean it is a nonnegative
-    martingale of expectation 1, which with probability ``level`` never reaches
-    ``1 / (1 - level)``; the interval holds all m against which it is below. For the AUC the
-    product is over ``min(n_pos, n_neg)`` pairs that share no item, in the mean over all ways to
-    pair the items, so that nothing depends on how they are paired. For the top of a population a
-    fifth of the error is spent on how many items lie above its threshold. "asymptotic" is the
-    interval for one look at ``sqrt((1 + 1/x) (ln(1 + x) + 2 ln(1 / (1 - level))))`` standard
-    errors, x in proportion to the number of rows. The proofs are in the theory pages.
+    **Method.** For the n values v in [0, 1] seen so far and gains ``g``, the capital against a
+    candidate mean m is the mean over g of ``prod (1 + g v) / (1 + g m)^n`` and ``prod (1 + g (1 -
+    v)) / (1 + g (1 - m))^n``. Against the true mean it is a nonnegative martingale with
+    expectation 1, which stays below ``1 / (1 - level)`` with probability ``level``. The interval
+    holds all m with capital below this value. For the AUC the product is over ``min(n_pos,
+    n_neg)`` disjoint pairs, averaged over all ways to pair the items, so the result does not
+    depend on the pairing. For the top of a population, a fifth of the error is spent on the number
+    of items above its threshold. "asymptotic" is the interval for one look at ``sqrt((1 + 1/x)
+    (ln(1 + x) + 2 ln(1 / (1 - level))))`` standard errors, with x proportional to the number of
+    rows. The theory pages have the proofs.
 
     Intervals are 1.5 to 2 times as wide as those for one look. The order of rows within an update
-    and of queries at all does not count, but how AUCs are split into updates does. Queries, or
-    items of one list, are independent given the past; where those of one group (user, session)
+    and the order of queries have no effect; the split into updates matters for the AUC. Queries,
+    or items of one list, must be independent given the past. If those of one group (user, session)
     depend on each other, pass the group as ``qid``.
 
-    Time of an update: O(n) values of queries and alerts, O(1000 k + n log n) for the AUC of k
-    pairs; for other measures that of all rows so far. Memory: the values of queries with their
-    ids, and each distinct pair of a score and a class of lists.
+    An update takes O(n) time for queries and alerts, and O(1000 k + n log n) for the AUC of k
+    pairs. For other measures it takes the time of all rows so far. Memory holds the values and ids
+    of queries, or the distinct pairs of a score and a class for lists.
 
     References
     ----------
@@ -132,7 +136,7 @@ class ConfidenceSequence:
 
     Examples
     --------
-    Each week some alerts are reviewed:
+    Alerts that are reviewed once a week:
 
     >>> import numpy as np
     >>> from sklearn_rank.inference import ConfidenceSequence
@@ -201,42 +205,45 @@ class ConfidenceSequence:
         baseline_score: Any = None,
         sample_weight: Any = None,
     ) -> Interval:
-        """Add rows, and look.
+        """Add rows and return the updated interval.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-            Labels; in two dimensions one list per row, where NaN is no item. May be empty.
+            Labels. A two-dimensional array has one list per row, with NaN for absent items. May be
+            empty.
         y_score : array-like of the same shape
-            Scores of the ranker, made without a look at these labels.
+            Scores of the ranker, computed without use of these labels.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row, whose rows come in one update; either all updates have
-            ids or none. None is one list of all rows of all updates.
+            Query id of each row. All rows of a query belong to one update, and either all updates
+            have ids or none. None means one list of all rows of all updates.
         baseline_score : array-like of the same shape, default=None
-            Scores of another ranker; the intervals are then for the measure of the ranker less
+            Scores of a baseline ranker. The intervals are then for the measure of the ranker minus
             that of the baseline. Either all updates have them or none.
         sample_weight : array-like of the same shape, default=None
-            How many times each item counts, for measures that take it; whole numbers for one
-            list, and not there with a baseline.
+            Weight of each item: the number of times that it counts, for measures that support
+            weights. Whole numbers for one list, and not supported for one list with a baseline.
 
         Returns
         -------
         Interval
-            It holds now and, with the probability ``level``, so do those of all other looks. Its
-            estimate is NaN and its limits are the ends of the range as long as there is no value.
+            The current interval. With probability ``level`` it and the intervals of all other
+            looks hold. Until there is a value, the estimate is NaN and the limits are the ends of
+            the range.
 
         Raises
         ------
         TypeError
-            If the measure does not take an argument.
+            If the measure does not support one of the arguments.
         ValueError
-            If an argument is not valid, a query comes again, or there is no interval for the
-            measure.
+            If an argument is not valid, a query occurred in an earlier update, or there is no
+            interval for the measure.
 
         Warns
         -----
         UserWarning
-            If ``intersect=True`` and an interval has nothing in common with those before.
+            If ``intersect=True`` and an interval does not overlap the intersection of earlier
+            ones.
         """
         batch = self._read(y_true, y_score, qid, baseline_score, sample_weight)
         if batch is not None:
@@ -375,12 +382,12 @@ class ConfidenceSequence:
         return tuple(self._history)
 
     def to_frame(self) -> Any:
-        """Make a data frame of all looks.
+        """Return a pandas data frame with one row for each look.
 
         Returns
         -------
         pandas.DataFrame
-            One row for each look: ``n`` items, alerts or queries so far, ``estimate``, ``low`` and
+            The columns are ``n`` (items, alerts or queries so far), ``estimate``, ``low`` and
             ``high``; the index counts looks from 1.
 
         Raises

@@ -13,35 +13,36 @@ __all__ = ["holm_adjust"]
 
 
 def holm_adjust(pvalues: Any) -> FloatArray:
-    """Adjust p-values so that the probability of any false rejection is bounded.
+    """Adjust p-values for multiple tests by Holm's method (family-wise error rate).
 
-    With ``p_(1) <= ... <= p_(m)``, the adjusted value of ``p_(i)`` is the largest of
-    ``min(1, (m - j + 1) p_(j))`` over j = 1..i. To reject where it is at most alpha keeps the
-    probability of one or more false rejections at most alpha.
+    With ``p_(1) <= ... <= p_(m)``, the adjusted value of ``p_(i)`` is the largest of ``min(1, (m -
+    j + 1) p_(j))`` over j = 1..i. Rejecting the hypotheses with an adjusted value of at most alpha
+    keeps the probability of one or more false rejections at most alpha.
 
     Parameters
     ----------
     pvalues : array-like of shape (n_tests,)
-        P-values in [0, 1] of tests that may depend on each other in any way.
+        P-values in [0, 1]; the tests may depend on each other in any way.
 
     Returns
     -------
     ndarray of shape (n_tests,)
-        Adjusted p-values, in the order of the given ones.
+        Adjusted p-values, in the order of ``pvalues``.
 
     Raises
     ------
     ValueError
-        If a value is no number in [0, 1], or there is none.
+        If ``pvalues`` is empty or has a value outside [0, 1].
 
     See Also
     --------
-    scipy.stats.false_discovery_control : Bounds the expected share of false rejections instead.
-    compare : Compares several rankers with it.
+    scipy.stats.false_discovery_control : Controls the false discovery rate instead.
+    compare : Compares several rankers, with adjusted p-values.
 
     Notes
     -----
-    Never larger than Bonferroni's ``min(1, m p)``. O(m log m) time.
+    The adjusted p-values are never larger than Bonferroni's ``min(1, m p)``. The cost is O(m log
+    m) time.
 
     References
     ----------

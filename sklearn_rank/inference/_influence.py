@@ -57,7 +57,7 @@ def linear_rank_influence(
     normalize: Normalize = "minmax",
     pos_label: Any = None,
 ) -> FloatArray:
-    """Influence of each item on a linear rank statistic: its Hájek projection.
+    """Influence function of a linear rank statistic, one value per item (Hájek projection).
 
     Up to terms of smaller order ``W / k = target + mean(influence)``. With F the distribution of
     all scores, G that of the k positives, m negatives, p = k / n and
@@ -69,23 +69,25 @@ def linear_rank_influence(
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; a higher score ranks an item nearer to the top. Infinite scores are allowed, NaN is
+        not.
     phi : ScoreGeneratingFunction, str or callable, default="wilcoxon"
-        Nondecreasing function on (0, 1); one that depends on the length of the list is refused.
+        Nondecreasing function on (0, 1) that does not depend on the length of the list.
     conditional : bool, default=True
-        Whether the labels count as fixed. The target is then the functional E[phi(F) | positive]
-        at the share k / n of positives; else at their share in the population, and each item has
-        its influence on k too.
+        Whether the labels are treated as fixed. If True, the target is E[phi(F) | positive] at the
+        sample's fraction of positives, k / n. If False, it is at the population's fraction of
+        positives, and the influence includes that on k.
     normalize : {"mean", "minmax"}, default="minmax"
-        Of the mean over the positives, or of its value between the worst and the best order, which
-        are 0 and 1.
+        "mean" is the mean of phi over the positives; "minmax" rescales it so that the worst order
+        has the value 0 and the best order 1.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------
     ndarray of shape (n_samples,)
-        Influence, in the order of the rows; of mean 0, and within each class if conditional.
+        Influence values in the order of the rows, with mean 0, and with mean 0 within each class
+        if ``conditional``.
 
     Raises
     ------
@@ -93,22 +95,22 @@ def linear_rank_influence(
         If an argument is not valid, one class is absent, the worst and the best order have the
         same mean with "minmax", or phi depends on the length of the list.
     TypeError
-        If ``conditional`` is neither True nor False.
+        If ``conditional`` is not a bool.
 
     See Also
     --------
-    linear_rank_interval : Makes an interval of it.
-    partial_auc_influence : Of a part of the ROC curve, which is not a linear rank statistic.
+    linear_rank_interval : Confidence interval from these values.
+    partial_auc_influence : Influence function of the partial AUC.
 
     Notes
     -----
-    A tied block shares the mean of phi over its ranks, and its items count each other by the part
-    that lies above, half for Wilcoxon's phi. A jump D of phi at u0 adds ``D eta`` below the
-    quantile u0 to p T, where eta is the share of positives there, taken within sqrt(n) ranks on
-    either side or within the tied block; without it the variance is several times too large.
-    Where phi has no ``derivative`` a difference quotient over the same ranks takes its place,
-    which includes its jumps. The paper attaches T to the positives only. O(n log n) time, O(n)
-    memory.
+    Each item of a tied block gets the mean of phi over the ranks of the block. Items of a block
+    count each other with the part that lies above, which is one half for Wilcoxon's phi. A jump D
+    of phi at u0 adds ``D eta`` below the quantile u0 to p T. Here eta is the fraction of positives
+    at the jump, estimated within sqrt(n) ranks on either side or within the tied block; without
+    this term the variance is several times too large. If phi has no ``derivative``, a difference
+    quotient over the same ranks replaces it and includes the jumps. The paper attaches T to the
+    positives only. The cost is O(n log n) time and O(n) memory.
 
     References
     ----------

@@ -51,41 +51,44 @@ def linear_rank_interval(
     groups: Any = None,
     pos_label: Any = None,
 ) -> RankInterval:
-    """Interval for a linear rank statistic of one list.
+    """Confidence interval for a linear rank statistic of one ranked list.
 
-    For ``W_phi = E[phi(F(s)) | positive]``, F the distribution of all scores, of which
-    ``linear_rank_score`` is the estimate; with "bootstrap" for the expected statistic.
+    The target is ``W_phi = E[phi(F(s)) | positive]``, where F is the distribution of all scores;
+    ``linear_rank_score`` is its estimate. With "bootstrap" the target is the expected statistic.
 
     Parameters
     ----------
     y_true : array-like or dask collection of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like or dask collection of shape (n_samples,)
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; a higher score ranks an item nearer to the top. Infinite scores are allowed, NaN is
+        not.
     phi : ScoreGeneratingFunction, str or callable, default="wilcoxon"
-        Nondecreasing function on (0, 1), as :func:`sklearn_rank.metrics.linear_rank_score` takes.
+        Nondecreasing function on (0, 1), in any form that
+        :func:`sklearn_rank.metrics.linear_rank_score` accepts.
     level : float, default=0.95
-        Nominal probability, in (0, 1), that the interval covers its target.
+        Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     method : {"influence", "dkw", "bootstrap"}, default="influence"
-        Variance of the influence values; or free of distribution and valid for every n; or
-        resampling, the only one for a phi that depends on the length of the list.
+        "influence" uses the variance of the influence values. "dkw" is distribution-free and valid
+        for every n. "bootstrap" resamples the items; it is the only method for a phi that depends
+        on the length of the list.
     conditional : bool, default=True
-        Whether the target is at the share of positives of this list, k / n, as if the labels had
-        been fixed beforehand; else at their share in the population.
+        Whether the labels are treated as fixed. If True, the target is at the fraction of
+        positives of this list, k / n; if False, at that of the population.
     normalize : {"mean", "minmax"}, default="minmax"
-        For the mean over the positives, or for its value between the worst and the best order,
-        which are 0 and 1: with Wilcoxon's phi the AUC.
+        "mean" is the mean of phi over the positives; "minmax" rescales it so that the worst order
+        has the value 0 and the best order 1. With Wilcoxon's phi "minmax" is the AUC.
     n_resamples : int, default=999
-        Number of resamples of "bootstrap", at least 99.
+        Number of bootstrap samples, at least 99.
     random_state : int, Generator, RandomState or None, default=None
-        Source of random numbers of "bootstrap"; None is fresh.
+        Random number generator or seed of "bootstrap". Pass an int for reproducible results.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, those of one group may depend on each other in any way. None is independent
-        items: an interval for rows that depend on each other is then far too short. Not
-        for "bootstrap": a list of resampled groups has another length.
+        independent, items of one group may depend on each other in any way. None means independent
+        items; the interval is much too short if they are not. Not supported by "bootstrap",
+        because a list of resampled groups has another length.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------
@@ -95,48 +98,50 @@ def linear_rank_interval(
     Raises
     ------
     ValueError
-        If an argument is not valid, one class is absent, the worst order is as good as the best;
-        if phi depends on the length of the list and the method is not "bootstrap", phi is
-        unbounded with "dkw", or ``normalize="minmax"`` with "dkw" and random labels; if there is
-        one group only, or groups with "bootstrap".
+        If an argument is not valid, one class is absent, or the worst and the best order have the
+        same value; if phi depends on the length of the list and the method is not "bootstrap"; if
+        phi is unbounded with "dkw"; if ``normalize="minmax"`` is used with "dkw" and random
+        labels; or if there is only one group, or groups with "bootstrap".
     TypeError
-        If ``conditional`` is neither True nor False.
+        If ``conditional`` is not a bool.
 
     See Also
     --------
-    linear_rank_influence : The values behind "influence".
-    auc_interval : Methods for the AUC alone.
-    partial_auc_interval : A part of the ROC curve is not a linear rank statistic.
-    paired_rank_test : Two scorers on the same items.
+    linear_rank_influence : The influence values that "influence" uses.
+    auc_interval : Interval for the AUC, with more methods.
+    partial_auc_interval : Interval for the partial AUC.
+    paired_rank_test : Test of two scorers on the same items.
 
     Notes
     -----
-    "influence" and "bootstrap" work on the statistic x between its worst value, 0, and its best,
-    1. The estimated variance is that of the data with half an item more at either end of the list
-    in both classes, V at the value x'; x' (1 - x') / V is the effective sample size of Wilson's
-    interval, which has width at x = 1 too, or on a side where they are farther out of Clopper and
-    Pearson's limits with mid-p values, as they are for a few draws. The bias of "influence", the
-    mean of E[phi(R / (n+1))] - phi(F) for normal ranks R, is taken off; jumps of phi are left out
-    of it. Tied items stand at every rank of their block alike. The interval holds its estimate.
+    "influence" and "bootstrap" rescale the statistic to x, from 0 (worst order) to 1 (best order).
+    The variance V is estimated from the data with half an item added at either end of the list in
+    both classes, which gives the value x'. The effective sample size x' (1 - x') / V enters
+    Wilson's interval, which has positive width also at x = 1. On each side Clopper and Pearson's
+    limits with mid-p values replace it if they are wider, as they are for few draws. "influence"
+    subtracts its bias, the mean of E[phi(R / (n+1))] - phi(F) for normal ranks R without the jumps
+    of phi. Tied items take every rank of their block equally often. The interval contains its
+    estimate.
 
-    "dkw" holds with at least the probability ``level`` whatever the distribution, for independent
-    items: the mean over the positives of ``phi(R / n +- eps)``, eps from Dvoretzky, Kiefer,
-    Wolfowitz and Massart (from Bretagnolle if conditional), then Chernoff's limit over the
-    positives; either fails with probability (1 - level) / 2. With both classes drawn apart from
-    each other only the conditional one holds.
+    "dkw" covers with probability at least ``level`` for independent items of any distribution. It
+    uses the mean over the positives of ``phi(R / n +- eps)`` with eps from the inequality of
+    Dvoretzky, Kiefer, Wolfowitz and Massart (of Bretagnolle if ``conditional``), and Chernoff's
+    limit over the positives. Each fails with probability (1 - level) / 2. If the two classes were
+    sampled separately, only ``conditional=True`` is valid.
 
-    With ``groups`` "influence" adds half a group at either end and takes Student's quantile, as
-    :func:`paired_rank_test`; its bias stays that of independent items. "dkw" holds for groups of
-    any dependence, items of a class having one distribution: the list is a mean over lists of
-    ``floor(n / largest group)`` independent items, so that eps is the mean of its tail instead of
-    its quantile, and Chernoff's limit is for as many positives as ``floor(k / most in a group)``.
+    With ``groups``, "influence" adds half a group at either end and uses Student's quantile, as
+    :func:`paired_rank_test` does; its bias correction is that of independent items. "dkw" holds
+    for groups with any dependence if the items of a class have one distribution. The list is then
+    a mean over lists of ``floor(n / largest group)`` independent items. Therefore eps is the mean
+    of its tail instead of its quantile, and Chernoff's limit counts ``floor(k / most in a group)``
+    positives.
 
-    O(n log n) time, times the resamples for "bootstrap" once sorted; O(n) memory.
+    The cost is O(n log n) time and O(n) memory. "bootstrap" adds O(n) time per resample.
 
-    Of dask collections, without groups or "bootstrap", each distinct pair of a score and a class
-    is counted, chunk by chunk, and the counts come to this process: O(m) memory for m pairs, at
-    most 2**28. Unlike the AUC's they are not cut into ranges of scores: the influence of an item
-    is a sum over all items above it.
+    For dask collections (without ``groups`` or "bootstrap") the distinct pairs of a score and a
+    class are counted chunk by chunk, and the counts are collected in this process: O(m) memory for
+    m pairs, at most 2**28. They are not split by ranges of scores as for the AUC, because the
+    influence of an item is a sum over all items above it.
 
     References
     ----------
@@ -159,7 +164,7 @@ def linear_rank_interval(
     >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4), round(found.bias, 4)
     (0.8426, 0.2232, 1.0, -0.0374)
 
-    A phi without a limit is resampled:
+    A phi that depends on the length of the list requires the bootstrap:
 
     >>> found = linear_rank_interval(y_true, y_score, phi=TopDCG(3), method="bootstrap",
     ...                              random_state=0)

@@ -48,7 +48,7 @@ def measure_influence(
     conditional : bool
         Whether the labels count as fixed.
     pos_label : int, float, bool or str
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     name : str, default="y_true"
         What the labels are called in messages.
 
@@ -91,7 +91,7 @@ def sample_influence(
     conditional : bool
         Whether the labels count as fixed.
     pos_label : int, float, bool or str
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     name : str, default="y_true"
         What the labels are called in messages.
 

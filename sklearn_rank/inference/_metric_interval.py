@@ -35,148 +35,154 @@ def metric_interval(
     n_resamples: int = 10_000,
     random_state: Any = None,
 ) -> Interval:
-    """How sure a measure is: an interval for what it estimates, of queries or of one list.
+    """Confidence interval for a ranking measure, over queries or for one ranked list.
 
-    With queries these are the sample: of values ``v_1, ..., v_n`` the estimate is the mean, and
-    ``"t"`` gives ``mean ± t_{n-1} sd / sqrt(n)``. Without ``qid`` the items of one list are, and
-    the interval is the one that is for the measure: Wilson's score interval of an AUC, the
-    influence of the items on a statistic of ranks, binomial limits of the first places.
+    With ``qid`` the queries are the sample. The estimate is the mean of their values ``v_1, ...,
+    v_n``, and ``"t"`` gives ``mean ± t_{n-1} sd / sqrt(n)``. Without ``qid`` the items of one list
+    are the sample, and the method depends on the measure: Wilson's score interval for the AUC,
+    influence values for a rank statistic, binomial limits for the first positions.
 
     Parameters
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
-        A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"auc"``, ``"ndcg@10"``,
-        or one of your own by :func:`sklearn_rank.metrics.make_measure`.
+        The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts, such as
+        ``"auc"``, ``"ndcg@10"`` or a custom measure from
+        :func:`sklearn_rank.metrics.make_measure`.
     y_true : array-like or dask collection of shape (n_samples,)
-        Labels or grades, as the measure takes them; in two dimensions one query per row, where NaN
-        is no item.
+        Labels or relevance grades, as the measure requires. A two-dimensional array has one query
+        per row, with NaN for absent items.
     y_score : array-like or dask collection of shape (n_samples,)
-        Scores of a ranker that was not fitted or chosen on these items; higher is nearer to the
-        top.
+        Scores from a model that was not fitted or selected on these items; a higher score ranks an
+        item nearer to the top.
     qid : array-like or dask collection of shape (n_samples,), default=None
-        Id of the query of each row, the rows in any order. None is two dimensions, or one list.
+        Query id of each row, in any row order. None means one list, or two-dimensional input.
     sample_weight : array-like or dask collection of shape (n_samples,), default=None
-        How many times each item counts, for measures that take it; of one list whole numbers,
-        or for "auc" and "gini" with ``groups`` any.
+        Weight of each item: the number of times that it counts, for measures that support weights.
+        One list requires whole numbers, except for ``"auc"`` and ``"gini"`` with ``groups``.
     groups : array-like of shape (n_samples,), default=None
-        Id of the group (user, session) of each row, in two dimensions of shape (n_queries,); rows
-        or queries of different groups are independent, those of one may depend on each other in
-        any way. None is independent queries, or items of one list: the interval for others is
-        far too short.
+        Id of the group (user, session) of each row; shape (n_queries,) for two-dimensional input.
+        Rows or queries of different groups are independent, those of one group may depend on each
+        other in any way. None means independent queries, or items of one list; the interval is
+        much too short if they are not.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     level : float, default=0.95
-        Nominal coverage, in (0, 1).
+        Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     method : str, default="auto"
-        Of queries "t", Student's; "bootstrap", percentiles of the means of resampled queries; or
-        "bca", these corrected for bias and skewness. "auto" is Wilson's limits where all values
-        are at the two ends of the range, as those of ``"precision@1"`` are, else "t". Of one list
-        a method of the measure (Notes), of which "auto" is the first.
+        For queries: "t" is Student's interval, "bootstrap" the percentile bootstrap over queries,
+        and "bca" the bootstrap corrected for bias and skewness. "auto" is Wilson's interval if all
+        values lie at the two ends of the range, as for ``"precision@1"``, else "t". For one list
+        the methods depend on the measure (see Notes), and "auto" is the first of them.
     n_resamples : int, default=10000
-        Resamples of the bootstraps, at least 99.
+        Number of bootstrap samples, at least 99.
     random_state : None, int, Generator or RandomState, default=None
-        Source of the resamples; an int gives the same result each time.
+        Random number generator or seed of the bootstraps. Pass an int for reproducible results.
 
     Returns
     -------
     Interval
-        The measure with its limits; ``target`` says in words what they are for.
+        The value of the measure with its limits. ``target`` describes in words what they estimate.
 
     Raises
     ------
     TypeError
-        If ``measure`` is no measure, or does not take a parameter.
+        If ``measure`` is not a measure, or does not support one of the arguments.
     ValueError
-        If an argument is not valid; fewer than two queries have a value, there is one group only
-        or a query lies in several; for one list, if the measure needs both classes and one is
-        absent, has no interval without ``qid``, or not by this method or with groups.
+        If an argument is not valid; if fewer than two queries have a value, there is only one
+        group, or a query belongs to several groups. For one list: if the measure needs both
+        classes and one is absent, or if it has no interval without ``qid``, by this method or with
+        groups.
 
     Warns
     -----
     UserWarning
-        If all queries have one value, so that nothing is seen of their spread.
+        If all queries have the same value, so that their variance cannot be estimated.
     UndefinedMetricWarning
-        From the measure, if it is undefined for some queries, or an AUC of one class only.
+        If the measure is undefined for some queries, or the AUC has items of one class only.
 
     See Also
     --------
-    compare : Whether one ranker is better than another, which overlapping intervals do not say.
-    sample_size : How many items or queries an interval of a given width needs.
-    sklearn_rank.model_selection.cross_val_interval : Of the folds of a cross-validation, whose
-        scores must not be pooled.
-    auc_interval : The same for "auc", with the methods explained.
-    linear_rank_interval : The same for statistics of ranks; random labels too.
-    partial_auc_interval : The same for parts of the ROC curve.
-    precision_at_top_interval : The same for "precision@top".
-    accumulator_interval : The same of rows that come in parts.
+    compare : Test of differences between rankers; do not compare two intervals by overlap.
+    sample_size : Number of items or queries for an interval of a given width.
+    sklearn_rank.model_selection.cross_val_interval : Interval from a cross-validation.
+    auc_interval : Interval for the AUC, with its methods described.
+    linear_rank_interval : Interval for rank statistics, also for random labels.
+    partial_auc_interval : Interval for the partial AUC.
+    precision_at_top_interval : Interval for the precision at the top.
+    accumulator_interval : Interval for rows that arrive in batches.
 
     Notes
     -----
-    **Queries.** Those where the measure is undefined count as its parameter ``undefined`` says:
-    left out, or a value. Limits beyond the range of the measure, as [0, 1] for NDCG, are set to
-    its ends, which loses no coverage; one of your own has the range that it says.
+    **Queries.** The parameter ``undefined`` of the measure sets how queries without a value are
+    counted: left out, or with a given value. Limits outside the range of the measure, such as [0,
+    1] for NDCG, are cut to the range, which loses no coverage. A custom measure declares its own
+    range.
 
-    ``"t"`` is exact for normal values and right in the limit; it needs more queries the more
-    skewed the values are. So do the bootstraps, of which the percentile method is narrower than
-    ``"t"`` for few queries by a factor of about ``sqrt((n - 1) / n)`` and more. Values of 0 and 1
-    are far from normal where one of them is rare: ``"t"`` then covers .80 to .83 at 20 to 100
-    queries, and "auto", Wilson's limits or on either side the exact ones with mid-p values where
-    these are farther out, at least .92 for all rates from .02 to .98 from 20 queries on. The
-    method is then called ``"wilson"``. Equal values have no spread, and the width is not 0 for
-    that: with ``q = 1 - (1 - level)^(1/n)``, the largest share of other values that n queries
-    miss with probability ``1 - level``, the limits are the value moved by q of the way to either
-    end of the range. The method is then called ``"constant values"``.
+    ``"t"`` is exact for normal values and asymptotically valid otherwise; it needs more queries if
+    the values are skewed. The same holds for the bootstraps, and the percentile interval is
+    narrower than ``"t"`` for few queries by a factor of about ``sqrt((n - 1) / n)`` or more. For
+    values of 0 and 1 of which one is rare, ``"t"`` covers only .80 to .83 at 20 to 100 queries.
+    "auto" then uses Wilson's limits, or on either side the exact mid-p limits if these are wider.
+    It covers at least .92 for all rates from .02 to .98 from 20 queries on, and the method is
+    called ``"wilson"``. If all values are equal, the interval still has positive width. With ``q =
+    1 - (1 - level)^(1/n)``, the largest fraction of other values that n queries miss with
+    probability ``1 - level``, each limit is the value moved towards that end of the range by the
+    fraction q of the distance. The method is then called ``"constant values"``.
 
-    What is random is the choice of the queries; labels and scores within a query are part of it.
-    Rows of one query may depend on each other, queries only within ``groups``. Then the variance
-    is the sum over the groups of the squares of their deviations, each divided by
-    ``sqrt(1 - share)``, with Student's quantile at one degree less than the effective number
-    ``(sum of s^2)^2 / sum of s^4`` of groups of s queries, and the bootstraps draw groups.
+    The sampling unit is the query with its labels and scores. Rows of one query may depend on each
+    other; queries may depend on each other only within ``groups``. With ``groups`` the variance is
+    the sum of squared deviations over groups, each deviation divided by ``sqrt(1 - share)``. The
+    degrees of freedom of Student's quantile are the effective number of groups, ``(sum of s^2)^2 /
+    sum of s^4`` for groups of s queries, minus one. The bootstraps resample groups.
 
-    **One list.** The target and the methods, that of "auto" first:
+    **One list.** Target and methods by measure; the first method is that of "auto":
 
-    - "auc", "gini": the expected AUC, or twice it less 1; "wilson" and the others of
+    - ``"auc"``, ``"gini"``: the expected AUC, or ``2 AUC - 1``. "wilson" and the other methods of
       :func:`auc_interval`.
-    - "local_auc", "pnorm", "bedroc", "rie", linear rank statistics: the statistic in the
-      population at this share of positives; "influence", with the bias taken off, "dkw" and
-      "bootstrap" of :func:`linear_rank_interval`; where phi depends on the length of the list
-      "bootstrap" alone, which must be asked for.
-    - "precision@top": the precision above the quantile of the population; "influence", "exact".
-    - Measures of which the influence of single items is known, as "ap", "partial_auc", "lift":
-      the measure of the population, at this share of positives; "influence".
-    - "precision@k", "dcg", "rbp", ``positional_score``: the expectation given the scores, the
-      labels of the first places being new independent draws; "wilson", limits of as many draws
-      as the largest weight of one goes into all, k for precision, and "exact", Clopper and
-      Pearson's. Gains are taken to lie between 0 and that of the highest grade of the list.
-    - "success@k": likewise, "exact": the least chance that the limit of the precision allows, and
-      the upper limit of a single draw.
-    - "pos@top": the positives above the highest of the negatives *that were seen*, a binomial
-      number given these; "wilson", "exact". New negatives have another highest, whose spread, that
-      of an extreme, one list does not show.
-    - "spearman", "tau_b", "tau_x", "tau_ap": the correlation in the population; "influence".
-    - ``make_measure``: "influence" where it is said, and "bootstrap", percentiles of resampled
-      items, each class by itself, which must be asked for where no influence is known: it is wrong
-      for extremes, as the highest score of a class, whatever the number of items.
+    - ``"local_auc"``, ``"pnorm"``, ``"bedroc"``, ``"rie"``, linear rank statistics: the statistic
+      of the population at this fraction of positives. "influence" (bias-corrected), "dkw" and
+      "bootstrap" of :func:`linear_rank_interval`. If phi depends on the length of the list, only
+      "bootstrap" is available, and it must be passed explicitly.
+    - ``"precision@top"``: the precision above the quantile of the population. "influence",
+      "exact".
+    - Other measures with an influence function, such as ``"ap"``, ``"partial_auc"``, ``"lift"``:
+      the measure of the population at this fraction of positives. "influence".
+    - ``"precision@k"``, ``"dcg"``, ``"rbp"``, ``positional_score``: the expectation given the
+      scores, with the labels of the first positions as new independent draws. "wilson" and "exact"
+      (Clopper and Pearson). The number of draws is the sum of the weights divided by the largest
+      weight, which is k for precision. Gains are assumed to lie between 0 and the gain of the
+      highest grade in the list.
+    - ``"success@k"``: the same target. "exact" combines the smallest probability that the limit of
+      the precision allows with the upper limit of a single draw.
+    - ``"pos@top"``: the positives above the highest *observed* negative, a binomial number given
+      the negatives. "wilson", "exact". The interval does not include the variance of that highest
+      negative, which one list cannot estimate.
+    - ``"spearman"``, ``"tau_b"``, ``"tau_x"``, ``"tau_ap"``: the correlation in the population.
+      "influence".
+    - ``make_measure``: "influence" if the measure declares one, and "bootstrap", percentiles over
+      items resampled within each class. Without an influence function, "bootstrap" must be passed
+      explicitly, because it is wrong for extremes, such as the highest score of a class, at any
+      sample size.
 
-    Other measures, as "ndcg", "rr" and "err", are means over queries: one query shows no spread,
-    and they need ``qid``. Influence has Wilson's limits within the range of the measure, or exact
-    ones farther out, with half an item or group added at either end in both classes; labels count
-    as fixed. O(n log n) time and O(n) memory beyond the measure, O(n_resamples n) for bootstraps.
-    The guide has the coverage that was measured.
+    Other measures, such as ``"ndcg"``, ``"rr"`` and ``"err"``, are means over queries and need
+    ``qid``. "influence" uses Wilson's limits within the range of the measure, or exact limits if
+    these are wider, with half an item or group added at either end in both classes. Labels are
+    treated as fixed. The cost beyond the measure is O(n log n) time and O(n) memory, and
+    O(n_resamples n) time for bootstraps. The user guide has the measured coverage.
 
-    Scores that were pooled over the folds of a cross-validation cannot be recognised here, and
-    their interval is too short: of nominal 95 % it covered .87 to .95, and never for leave-one-out
-    under a strong penalty. For them there is
-    :func:`sklearn_rank.model_selection.cross_val_interval`.
+    Do not pass scores pooled over the folds of a cross-validation: the interval is then too short.
+    At nominal 95 % it covered .87 to .95, and 0 for leave-one-out with a strong penalty. Use
+    :func:`sklearn_rank.model_selection.cross_val_interval` instead.
 
-    Of dask collections, without groups, the values of the queries come to this process, a query
-    standing in one chunk; one list is counted, as by :func:`auc_interval`.
+    For dask collections (without ``groups``) the values of the queries are collected in this
+    process; each query must lie in one chunk. One list is counted as in :func:`auc_interval`.
 
-    Nominal 95 % covered at least .90 over 48 designs of one list with 10 to 100 positives (normal
-    scores, heavy tails, unequal spreads, ties; 150 samples each, so that single cells are known to
-    .02), but for ``"fpr@tpr0.9"`` with 10 positives of a wide spread (.75, and none with 5),
-    ``"lift@0.1"`` with 10 of 100 (.88), and the accuracy at the top with a tied block across its
-    end (.60): pass more positives, or scores with fewer ties.
+    Nominal 95 % intervals covered at least .90 over 48 designs of one list with 10 to 100
+    positives (normal scores, heavy tails, unequal variances, ties; 150 samples each, so that the
+    standard error of a cell is about .02). There were three exceptions: ``"fpr@tpr0.9"`` with 10
+    positives of a large variance (.75; 5 positives give no interval), ``"lift@0.1"`` with 10
+    positives of 100 (.88), and the accuracy at the top with a tied block across its end (.60). Use
+    more positives, or scores with fewer ties.
 
     References
     ----------
@@ -205,7 +211,7 @@ def metric_interval(
     >>> print(metric_interval("ndcg@5", grade, score, qid=qid))
     0.8284 [0.7866, 0.8702] (mean ndcg@5 over queries, 95 %, t)
 
-    The labels as scores are perfect on each query, which does not prove that they always are:
+    A perfect value on every query still gives an interval of positive width:
 
     >>> import warnings
     >>> with warnings.catch_warnings():

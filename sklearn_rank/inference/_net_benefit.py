@@ -26,34 +26,34 @@ _COLUMNS = ("net_benefit", "low", "high", "treat_all")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NetBenefitCurve(Printed):
-    """Net benefit of a model at some thresholds, with limits for each; prints as a table.
+    """Decision curve: net benefit of a model at several thresholds, with confidence limits.
 
     Parameters
     ----------
     threshold : ndarray of shape (n_thresholds,)
-        Probabilities from which on one acts, ascending.
+        Threshold probabilities, ascending.
     net_benefit : ndarray of shape (n_thresholds,)
-        Net benefit of acting on the items that reach it.
+        Net benefit of acting on the items with a probability of at least the threshold.
     low : ndarray of shape (n_thresholds,)
-        Lower limits, each for its threshold alone.
+        Lower confidence limits, pointwise for each threshold.
     high : ndarray of shape (n_thresholds,)
-        Upper limits.
+        Upper confidence limits, pointwise for each threshold.
     treat_all : ndarray of shape (n_thresholds,)
-        Net benefit of acting on all items; that of acting on none is 0.
+        Net benefit of acting on all items. The net benefit of acting on none is 0.
     level : float
-        Nominal probability, in (0, 1), that a pair of limits covers.
+        Nominal coverage of each pair of limits, in (0, 1).
     positive_fraction : float
-        Share of positives where the benefit is.
+        Fraction of positives in the population for which the net benefit holds.
     standardized : bool
-        Whether it is divided by that share.
+        Whether the net benefit is divided by that fraction.
     n_pos : int
-        Positives of the sample.
+        Number of positives in the sample.
     n_neg : int
-        Negatives of the sample.
+        Number of negatives in the sample.
 
     See Also
     --------
-    net_benefit_curve : Makes it.
+    net_benefit_curve : Computes it.
 
     Examples
     --------
@@ -75,22 +75,22 @@ class NetBenefitCurve(Printed):
     n_neg: int
 
     def at(self, threshold: float) -> Interval:
-        """Interval at one of the thresholds.
+        """Confidence interval for the net benefit at one threshold.
 
         Parameters
         ----------
         threshold : float
-            The threshold.
+            The threshold, one of the values in the attribute ``threshold``.
 
         Returns
         -------
         Interval
-            Net benefit and limits.
+            Net benefit with its limits.
 
         Raises
         ------
         ValueError
-            If it is not among the thresholds of the curve.
+            If ``threshold`` is not one of the thresholds of the curve.
         """
         found = np.flatnonzero(self.threshold == threshold)
         if not found.size:
@@ -109,12 +109,12 @@ class NetBenefitCurve(Printed):
         )
 
     def to_frame(self) -> Any:
-        """Return a data frame of pandas with one row for each threshold.
+        """Return a pandas data frame with one row for each threshold.
 
         Returns
         -------
         pandas.DataFrame
-            Its index is the thresholds; its columns are net_benefit, low, high and treat_all.
+            The index holds the thresholds; the columns are net_benefit, low, high and treat_all.
         """
         pandas = import_pandas("to_frame", "read the arrays of the curve")
         columns = {name: getattr(self, name) for name in _COLUMNS}
@@ -158,10 +158,11 @@ def net_benefit_curve(
     groups: Any = None,
     pos_label: Any = None,
 ) -> NetBenefitCurve:
-    """Net benefit at many thresholds, with limits for each: the numbers of a decision curve.
+    """Net benefit of a classifier at several thresholds (decision curve), with limits.
 
-    ``TP / n - FP / n * t / (1 - t)``, TP and FP the positives and negatives among the items of a
-    probability of at least t; with ``positive_fraction`` ``pi TPR - (1 - pi) FPR t / (1 - t)``.
+    The net benefit at threshold t is ``TP / n - FP / n * t / (1 - t)``, where TP and FP count the
+    positives and negatives with a probability of at least t. With ``positive_fraction`` it is ``pi
+    TPR - (1 - pi) FPR t / (1 - t)``.
 
     Parameters
     ----------
@@ -170,55 +171,56 @@ def net_benefit_curve(
     y_prob : array-like of shape (n_samples,)
         Probabilities of the positive class, in [0, 1].
     thresholds : float, array-like of shape (n_thresholds,) or None, default=None
-        Probabilities from which on one acts, in [0, 1), in any order; None is 0, 0.01, ..., 0.99.
+        Threshold probabilities, in [0, 1), in any order. None means 0, 0.01, ..., 0.99.
     positive_fraction : float or None, default=None
-        Share of positives, in (0, 1), where the benefit is wanted, taken for known; None is that
-        of the sample. For samples whose cases and controls were drawn apart.
+        Fraction of positives in the target population, in (0, 1), treated as known. None means
+        that of the sample. Needed if cases and controls were sampled separately.
     standardized : bool, default=False
-        Whether to divide by the share of positives: 1 is to act on all positives and nothing else.
+        Whether to divide the net benefit by the fraction of positives. The maximum is then 1.
     level : float, default=0.95
-        Nominal probability, in (0, 1), that a pair of limits covers its target.
+        Nominal coverage of each pair of limits, in (0, 1). A higher level gives wider limits.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, those of one group may depend on each other in any way. None is independent
-        items: limits for rows that depend on each other are then far too close.
+        independent, items of one group may depend on each other in any way. None means independent
+        items; the limits are much too narrow if they are not.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------
     NetBenefitCurve
-        Benefit and limits at each threshold.
+        Net benefit and limits at each threshold.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, a score is no probability, there is one class only, or one
-        group only.
+        If an argument is not valid, a value of ``y_prob`` is outside [0, 1], or there is only one
+        class or one group.
 
     See Also
     --------
-    sklearn_rank.metrics.net_benefit : The value alone, for scorers and with weights.
-    sklearn_rank.plotting.DecisionCurveDisplay : Draws it.
-    calibration_at_top : Whether the probabilities are true where they are high.
+    sklearn_rank.metrics.net_benefit : Net benefit as a metric, with sample weights.
+    sklearn_rank.plotting.DecisionCurveDisplay : Plots the result.
+    calibration_at_top : Calibration of the highest probabilities.
 
     Notes
     -----
-    The limits are pointwise: each pair is for its threshold, not for all at once. The benefit is
-    a sum of two shares: TP and FP of all items; with ``positive_fraction`` TPR and FPR; and
-    standardized without it, where the divisor is random too, TPR and the odds of ``FP / (FP +
-    positives)``. Each share has Wilson's limits, or exact ones with mid-p values where these are
-    farther out, and the distances are joined as correlated standard errors are [3]_, so that the
-    limits hold where true or false positives are few or none. With ``groups`` the shares are worth
-    as many draws as the variance of their sums over groups says, with Student's quantile, and the
-    correlation is that of the sums.
+    The limits are pointwise, not simultaneous over thresholds. The net benefit is a sum of two
+    proportions. They are TP and FP as fractions of all items, or TPR and FPR with
+    ``positive_fraction``. If ``standardized`` without it, the divisor is random too, and they are
+    TPR and the odds of ``FP / (FP + positives)``. Each proportion has Wilson's limits, or exact
+    mid-p limits if these are wider. Their distances are combined like correlated standard errors
+    [3]_, so the limits are valid for few or no true or false positives. With ``groups`` the
+    effective number of draws and the correlation come from the sums over groups, with Student's
+    quantile.
 
-    With ``positive_fraction`` the probabilities are to be those of that population: from a sample
-    with the share p of positives their odds are to be divided by ``p / (1 - p)`` and multiplied by
-    ``pi / (1 - pi)`` beforehand.
+    With ``positive_fraction``, pass the probabilities of the target population. If the model was
+    fitted to a sample with the fraction p of positives, first divide their odds by ``p / (1 - p)``
+    and multiply them by ``pi / (1 - pi)``.
 
-    Probabilities equal to a threshold are acted on; it is rounded to their precision, as to
-    float32. O(n) time for each threshold, O(n) memory; nothing is random.
+    Items with a probability equal to the threshold count as acted on. The threshold is rounded to
+    the precision of the probabilities, such as float32. The cost is O(n) time for each threshold
+    and O(n) memory. The result is deterministic.
 
     References
     ----------

@@ -42,10 +42,10 @@ def paired_rank_test(
     groups: Any = None,
     pos_label: Any = None,
 ) -> Comparison:
-    """Test that a measure is the same for two scorers, on the same items.
+    """Test whether a ranking measure differs between two scorers on the same items.
 
-    ``z = (W_a - W_b) / se``, where the variance is that of the differences of the influence
-    values, item by item or group by group. For the AUC it is the test of DeLong, DeLong and
+    The statistic is ``z = (W_a - W_b) / se``, where se comes from the differences of the influence
+    values, per item or per group. For the AUC this is the test of DeLong, DeLong and
     Clarke-Pearson.
 
     Parameters
@@ -53,65 +53,67 @@ def paired_rank_test(
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score_a : array-like of shape (n_samples,)
-        Scores of the first scorer; higher is nearer to the top.
+        Scores of the first scorer; a higher score ranks an item nearer to the top.
     y_score_b : array-like of shape (n_samples,)
-        Scores of the second.
+        Scores of the second scorer.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
-        A measure of which the influence of single items is known, as
-        :func:`sklearn_rank.metrics.get_measure` takes it: ``"auc"``, ``"local_auc@0.8"``,
+        A measure that has an influence function, in any form that
+        :func:`sklearn_rank.metrics.get_measure` accepts: ``"auc"``, ``"local_auc@0.8"``,
         ``"bedroc@20"``, a score-generating function (its statistic between the worst and the best
         order), or ``make_measure(..., influence=)``.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Whether the first scorer is different, worse or better.
+        Alternative hypothesis: the measure of the first scorer is different, less or greater.
     level : float, default=0.95
-        Nominal probability of the interval for the difference, in (0, 1); with an alternative of
-        one side, of each limit by itself.
+        Nominal coverage of the interval for the difference, in (0, 1). With a one-sided
+        ``alternative`` it is the coverage of each limit separately. The test is at level ``1 -
+        level``.
     conditional : bool, default=True
-        Whether the labels count as fixed: the target is then at their share of positives.
+        Whether the labels are treated as fixed. The target is then at their fraction of positives.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, those of one group may depend on each other in any way. None is independent
-        items: rows that depend on each other then reject true hypotheses far too often.
+        independent, items of one group may depend on each other in any way. None means independent
+        items; if they are not, the test rejects true hypotheses much too often.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------
     Comparison
-        The test of ``"a - b"``, the first less the second.
+        The test of the contrast ``"a - b"``, first minus second.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, one class is absent, the worst order is as good as the best,
-        the influence of single items on the measure is not known, or there is one group only.
+        If an argument is not valid, one class is absent, the worst and the best order have the
+        same value, the measure has no influence function, or there is only one group.
     TypeError
-        If ``conditional`` is neither True nor False.
+        If ``conditional`` is not a bool.
 
     See Also
     --------
-    compare : Any number of scorers, any measure and design.
-    paired_swap_test : By permutation, for small samples and values near the end of the range.
-    unpaired_rank_test : Scorers on different items.
-    two_sample_rank_test : Whether one scorer ranks better than chance.
+    compare : Comparison of any number of scorers, for any measure and design.
+    paired_swap_test : Permutation test for small samples and values near the end of the range.
+    unpaired_rank_test : Test of two scorers on different items.
+    two_sample_rank_test : Test whether one scorer ranks better than chance.
 
     Notes
     -----
-    The influence values may hardly vary: two perfect rankings, or a perfect and a reversed one of
-    a few items, or one item of a class. Where their mean exceeds three standard deviations the
-    variance is that with half an item added at either end of the list in both classes, for each
-    scorer by itself, and is taken around no difference instead of the mean; then ``z`` is at most
-    ``sqrt(k m / n)``, nothing is called certain, and the method is "influence, added items". Where
-    few items tell the scorers apart it rejects too seldom: at AUC .98, 30 positives and 30
-    negatives, in .000 to .004 at 5 %. The interval is cut to the possible differences. O(n log n)
-    time, O(n) memory.
+    The influence values may have almost no variance, as for two perfect rankings, for a perfect
+    and a reversed ranking of a few items, or for one item of a class. If their mean exceeds three
+    standard deviations, half an item is added at either end of the list in both classes, for each
+    scorer separately, and the variance is taken around 0 instead of the mean. Then ``z`` is at
+    most ``sqrt(k m / n)``, no difference is certain, and the method is named "influence, added
+    items". If few items distinguish the scorers, the test rejects too seldom: at AUC .98 with 30
+    positives and 30 negatives, in .000 to .004 at the 5 % level. The interval is cut to the
+    possible differences. The cost is O(n log n) time and O(n) memory.
 
-    With ``groups`` the variance is the sum over the groups of the squares of what their items add,
-    that of either class divided by ``sqrt(1 - share)``, its share of the class, and the quantile
-    is Student's. His degrees of freedom are one less than the effective number of groups,
-    ``(sum of s^2)^2 / sum of s^4`` for groups of s items of a class, combined over the classes by
-    Satterthwaite's rule. At 5 % true hypotheses were rejected in 0 to 9 % of the samples, 4 % in
-    the median of 48 designs of 10 to 200 groups (the user guide has the table).
+    With ``groups`` the variance is the sum over groups of the squared contributions of their
+    items. The contribution of either class is divided by ``sqrt(1 - share)``, where share is the
+    group's fraction of the class. The quantile is Student's. Its degrees of freedom are the
+    effective number of groups, ``(sum of s^2)^2 / sum of s^4`` for groups of s items of a class,
+    minus one, combined over the classes by Satterthwaite's rule. At the 5 % level, true hypotheses
+    were rejected in 0 to 9 % of samples, 4 % in the median, over 48 designs of 10 to 200 groups
+    (table in the user guide).
 
     References
     ----------
@@ -169,64 +171,67 @@ def unpaired_rank_test(
     groups: Any = None,
     pos_label: Any = None,
 ) -> Comparison:
-    """Test that a measure has the same target for two independent samples.
+    """Test whether a ranking measure differs between two independent samples of items.
 
-    ``z = (W_a - W_b) / sqrt(V_a + V_b)`` with the variances by influence.
+    The statistic is ``z = (W_a - W_b) / sqrt(V_a + V_b)``, with the variances of the influence
+    values.
 
     Parameters
     ----------
     y_true_a : array-like or dask collection of shape (n_samples_a,)
         Labels of the first sample, of two classes, both present.
     y_score_a : array-like or dask collection of shape (n_samples_a,)
-        Its scores; higher is nearer to the top.
+        Scores of the first sample; a higher score ranks an item nearer to the top.
     y_true_b : array-like or dask collection of shape (n_samples_b,)
         Labels of the second sample.
     y_score_b : array-like or dask collection of shape (n_samples_b,)
-        Its scores, comparable with those of the first or not.
+        Scores of the second sample, on the same scale as the first or another.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
-        A measure of which the influence of single items is known, as
-        :func:`sklearn_rank.metrics.get_measure` takes it: ``"auc"``, ``"local_auc@0.8"``,
+        A measure that has an influence function, in any form that
+        :func:`sklearn_rank.metrics.get_measure` accepts: ``"auc"``, ``"local_auc@0.8"``,
         ``"bedroc@20"``, a score-generating function (its statistic between the worst and the best
         order), or ``make_measure(..., influence=)``.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Whether the first sample is different, worse or better.
+        Alternative hypothesis: the measure of the first sample is different, less or greater.
     level : float, default=0.95
-        Nominal probability of the interval for the difference, in (0, 1); with an alternative of
-        one side, of each limit by itself.
+        Nominal coverage of the interval for the difference, in (0, 1). With a one-sided
+        ``alternative`` it is the coverage of each limit separately. The test is at level ``1 -
+        level``.
     conditional : bool, default=True
-        Whether the labels count as fixed.
+        Whether the labels are treated as fixed.
     groups : pair of array-like of shape (n_samples_a,) and (n_samples_b,), default=None
-        Ids of the groups of the items of either sample; items of different groups are
-        independent. An id that is in both samples is one group: the samples may then depend on
-        each other through it. None is independent items and independent samples.
+        Group ids of the items of each sample; items of different groups are independent. An id
+        that occurs in both samples is one group, and the samples may depend on each other through
+        it. None means independent items and independent samples.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------
     Comparison
-        The test of ``"a - b"``, the first less the second.
+        The test of the contrast ``"a - b"``, first minus second.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, one class is absent, the worst order is as good as the best,
-        the influence of single items on the measure is not known, or there is one group only.
+        If an argument is not valid, one class is absent, the worst and the best order have the
+        same value, the measure has no influence function, or there is only one group.
     TypeError
-        If ``conditional`` is neither True nor False.
+        If ``conditional`` is not a bool.
 
     See Also
     --------
-    paired_rank_test : On the same items, which needs far fewer of them.
+    paired_rank_test : Test on the same items, which needs far fewer items.
 
     Notes
     -----
-    But for the AUC the target depends on the share of positives: where the samples differ in it,
-    a difference may be of the shares and not of the scorers. A certain-looking difference and
-    groups are treated as by :func:`paired_rank_test`. O(n log n) time, O(n) memory.
+    Except for the AUC, the target depends on the fraction of positives. If the samples differ in
+    this fraction, a difference may be due to it and not to the scorers. Differences without
+    variation and groups are treated as in :func:`paired_rank_test`. The cost is O(n log n) time
+    and O(n) memory.
 
-    Of dask collections, without groups, each distinct pair of a score and a class is counted,
-    chunk by chunk, and the counts come to this process: O(m) memory for m pairs.
+    For dask collections (without ``groups``) the distinct pairs of a score and a class are counted
+    chunk by chunk, and the counts are collected in this process: O(m) memory for m pairs.
 
     References
     ----------

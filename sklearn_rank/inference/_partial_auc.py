@@ -27,31 +27,32 @@ def partial_auc_influence(
     min_tpr: float = 0.0,
     pos_label: Any = None,
 ) -> FloatArray:
-    """Influence of each item on the area under a part of the ROC curve.
+    """Influence function of the partial AUC, one value per item.
 
-    With f(x) and t(x) the false and the true positive rate at a threshold x, f1 the false
-    positive rate at which the curve reaches ``min_tpr``, and t0 the true positive rate at
-    ``max_fpr``, a positive at x has ``clip(max_fpr - f(x), 0, max_fpr - f1)`` times n / k, and a
-    negative with f(x) < max_fpr ``max(t(x) - min_tpr, 0) - max(t0 - min_tpr, 0)`` times n / m,
-    each less the mean of its class.
+    With f(x) and t(x) the false and the true positive rate at a threshold x, f1 the false positive
+    rate at which the curve reaches ``min_tpr``, and t0 the true positive rate at ``max_fpr``, a
+    positive at x has the influence ``clip(max_fpr - f(x), 0, max_fpr - f1)`` times n / k. A
+    negative with f(x) < max_fpr has ``max(t(x) - min_tpr, 0) - max(t0 - min_tpr, 0)`` times n / m.
+    The mean of the class is subtracted from each.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like of shape (n_samples,)
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; a higher score ranks an item nearer to the top. Infinite scores are allowed, NaN is
+        not.
     max_fpr : float, default=1
-        Largest false positive rate that counts, in (0, 1].
+        Upper limit of the false positive rate, in (0, 1].
     min_tpr : float, default=0
-        Smallest true positive rate that counts, in [0, 1).
+        Lower limit of the true positive rate, in [0, 1).
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------
     ndarray of shape (n_samples,)
-        Influence on the raw area, in the order of the rows; of mean 0 within each class.
+        Influence on the raw area, in the order of the rows, with mean 0 within each class.
 
     Raises
     ------
@@ -60,14 +61,15 @@ def partial_auc_influence(
 
     See Also
     --------
-    partial_auc_interval : Makes an interval of it.
-    linear_rank_influence : Of functions of the pooled ranks.
+    partial_auc_interval : Confidence interval from these values.
+    linear_rank_influence : Influence function of linear rank statistics.
 
     Notes
     -----
-    The limits are quantiles of a class, and their own variation is included; it needs no density,
-    since one rate is fixed at each. The mean is over the positions of an item within its tied
-    block, the curve being straight there. O(n log n) time, O(n) memory.
+    Both limits are quantiles of a class, and the influence includes their variation. No density is
+    needed, because one rate is fixed at each limit. The influence of a tied item is the mean over
+    the positions within its block, where the curve is a straight line. The cost is O(n log n) time
+    and O(n) memory.
 
     References
     ----------
@@ -98,31 +100,32 @@ def partial_auc_interval(
     groups: Any = None,
     pos_label: Any = None,
 ) -> Interval:
-    """Interval for the area under a part of the ROC curve, one- or two-way.
+    """Confidence interval for the partial AUC, one-way or two-way.
 
-    The variance is that of the influence values within each class over its size, or of their sums
-    over groups; they count the variation of both limits of the part.
+    The variance comes from the influence values within each class, or from their sums over groups.
+    These values include the variation of both limits of the partial area.
 
     Parameters
     ----------
     y_true : array-like or dask collection of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like or dask collection of shape (n_samples,)
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; a higher score ranks an item nearer to the top. Infinite scores are allowed, NaN is
+        not.
     max_fpr : float, default=1
-        Largest false positive rate that counts, in (0, 1].
+        Upper limit of the false positive rate, in (0, 1].
     min_tpr : float, default=0
-        Smallest true positive rate that counts, in [0, 1).
+        Lower limit of the true positive rate, in [0, 1).
     scale : {"raw", "mcclish", "normalized"}, default="raw"
-        As :func:`sklearn_rank.metrics.partial_auc_score` takes.
+        Scale of the area, as in :func:`sklearn_rank.metrics.partial_auc_score`.
     level : float, default=0.95
-        Nominal probability, in (0, 1), that the interval covers its target.
+        Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, those of one group may depend on each other in any way. None is independent
-        items: an interval for rows that depend on each other is then far too short.
+        independent, items of one group may depend on each other in any way. None means independent
+        items; the interval is much too short if they are not.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------
@@ -132,28 +135,28 @@ def partial_auc_interval(
     Raises
     ------
     ValueError
-        If an argument is not valid, one class is absent, or there is one group only.
+        If an argument is not valid, one class is absent, or there is only one group.
 
     See Also
     --------
-    partial_auc_influence : The values behind it.
-    auc_interval : The whole area, by many methods.
-    linear_rank_interval : Functions of the pooled ranks, as the local AUC.
+    partial_auc_influence : The influence values that this interval uses.
+    auc_interval : Interval for the whole AUC, with more methods.
+    linear_rank_interval : Interval for linear rank statistics, such as the local AUC.
 
     Notes
     -----
-    The target is the area under the ROC curve of the population, which does not depend on the
-    share of positives: labels may be fixed or random. With half an item more at either end of
-    the list in both classes the area, as a share of its largest value, has an effective sample
-    size, to which Wilson's method is applied, or on a side where they are farther out Clopper and
-    Pearson's limits with mid-p values. A two-way area is a mean of positive parts and so
-    biased upwards where the curve barely reaches ``min_tpr``: with an AUC of .6 and both limits
-    at one half the interval covers .86 to .91 instead of .95. With ``groups`` half a group is
-    added at either end, and the quantile is Student's, as in :func:`paired_rank_test`. O(n log n)
-    time, O(n) memory.
+    The target is the partial area under the ROC curve of the population. It does not depend on the
+    fraction of positives, so the labels may be fixed or random. Half an item is added at either
+    end of the list in both classes. The area as a fraction of its largest value then has an
+    effective sample size, which enters Wilson's method. On each side Clopper and Pearson's limits
+    with mid-p values replace it if they are wider. A two-way area is a mean of positive parts, so
+    it is biased upwards if the curve barely reaches ``min_tpr``. With an AUC of .6 and both limits
+    at one half, the interval covers .86 to .91 instead of .95. With ``groups`` half a group is
+    added at either end and the quantile is Student's, as in :func:`paired_rank_test`. The cost is
+    O(n log n) time and O(n) memory.
 
-    Of dask collections, without groups, each distinct pair of a score and a class is counted,
-    chunk by chunk, and the counts come to this process: O(m) memory for m pairs.
+    For dask collections (without ``groups``) the distinct pairs of a score and a class are counted
+    chunk by chunk, and the counts are collected in this process: O(m) memory for m pairs.
 
     References
     ----------

@@ -26,21 +26,21 @@ class SampleSizeCurve(Printed):
     Parameters
     ----------
     n : ndarray of shape (n_sizes,)
-        Sizes of the sample.
+        Sample sizes.
     values : ndarray of shape (n_sizes,)
         Power or width at each size.
     of : {"power", "width"}
-        Which of the two.
+        Whether ``values`` holds the power of a test or the width of an interval.
     unit : {"items", "queries"}
-        What there are n of.
+        What the sample sizes count.
     low : ndarray of shape (n_sizes,) or None, default=None
-        Least value that the pilot's variance allows, at 95 %; None without a pilot.
+        Smallest value within the 95 % interval for the pilot's variance; None without a pilot.
     high : ndarray of shape (n_sizes,) or None, default=None
-        Largest one.
+        Largest value within that interval; None without a pilot.
 
     See Also
     --------
-    SampleSizePlan : Has the method ``curve``, which makes it.
+    SampleSizePlan : Its method ``curve`` computes the curve.
 
     Examples
     --------
@@ -61,12 +61,13 @@ class SampleSizeCurve(Printed):
     high: FloatArray | None = None
 
     def to_frame(self) -> Any:
-        """Return a data frame of pandas with one row for each size.
+        """Return a pandas data frame with one row for each size.
 
         Returns
         -------
         pandas.DataFrame
-            Its index is the sizes; its columns are ``of`` and, with a pilot, low and high.
+            The index holds the sample sizes. The columns are "power" or "width" and, with a pilot,
+            low and high.
         """
         pandas = import_pandas("to_frame", "read the arrays n and values of the curve")
         return pandas.DataFrame(self._columns(), index=pandas.Index(self.n, name=self.unit))
@@ -96,53 +97,53 @@ class SampleSizeCurve(Printed):
 
 @dataclass(frozen=True, repr=False)
 class SampleSizePlan(Printed):
-    """A sample, and how sure a measure or a difference will be on it.
+    """Sample size plan: the sample, and the width of its interval or the power of its test.
 
     Parameters
     ----------
     measure : str
         Name of the measure.
     n : int
-        Number of items, or of queries; on different data of each ranker.
+        Number of items or queries; with ``paired=False`` the number for each ranker.
     unit : {"items", "queries"}
-        Which of the two.
+        What ``n`` counts.
     n_pos : int or None
-        How many items are positive; None for queries.
+        Number of positive items; None for queries.
     n_neg : int or None
-        How many items are negative; None for queries.
+        Number of negative items; None for queries.
     n_groups : int or None
-        Number of groups, of the mean size of the pilot's; None without groups.
+        Number of groups of the mean size in the pilot; None without groups.
     width : float or None
-        Width of the interval; None of a test.
+        Width of the interval; None for a test.
     level : float
-        Level of the interval, or one less the level of the test.
+        Confidence level of the interval or test; the test has significance level ``1 - level``.
     difference : float or None
-        True difference that the test is to see; None of an interval.
+        True difference that the test detects with probability ``power``; None for an interval.
     margin : float or None
-        Largest difference that does not matter; None is none.
+        Largest difference that is of no importance; None if there is no margin.
     power : float or None
-        Probability that the test sees it; None of an interval.
+        Power of the test; None for an interval.
     alternative : str or None
-        What the test is to show; None of an interval.
+        Alternative hypothesis of the test; None for an interval.
     paired : bool or None
-        Whether two rankers see the same data; None of one ranker.
+        Whether two rankers score the same data; None for one ranker.
     against : float or None
-        Number that the measure of one ranker is compared with; None is none.
+        Fixed value that the measure of one ranker is compared with; None if there is none.
     method : str
-        How interval and test are made.
+        Name of the method of the interval or test.
     rests_on : str
-        What the relation of all these rests on.
+        Assumptions of the plan, in words.
     found : {"n", "width", "level", "power", "difference", "margin"}
-        Which of them followed from the others.
+        The quantity that was computed from the others.
     assurance : float or None, default=None
-        Probability with which the pilot's variance is no less than what was planned with.
+        Probability that the variance is no larger than the one used for planning.
     pilot_range : tuple of (float, float) or None, default=None
-        What would have been found at the ends of the 95 % interval for the variance of which the
-        pilot is an estimate; None without a pilot.
+        The computed quantity at the two ends of the 95 % interval for the variance that the pilot
+        estimates; None without a pilot.
 
     See Also
     --------
-    sample_size : Makes it.
+    sample_size : Computes it.
 
     Examples
     --------
@@ -183,21 +184,21 @@ class SampleSizePlan(Printed):
         return self
 
     def curve(self, n: Any = None) -> SampleSizeCurve:
-        """Find the power, or the width, for samples of other sizes.
+        """Compute the power of the test, or the width of the interval, at other sample sizes.
 
         Parameters
         ----------
         n : array-like of int or None, default=None
-            Sizes, at least 2; None is 41 of them from a tenth of the planned one to four times
-            as many.
+            Sample sizes, at least 2. None means 41 sizes from a tenth of the planned size to four
+            times that size.
 
         Returns
         -------
         SampleSizeCurve
-            Power where the plan is of a test, else width.
+            Power if the plan is for a test, else width.
         """
         if self._at is None:
-            raise ValueError("This plan was not made by sample_size: call it for a curve.")
+            raise ValueError("curve needs a plan that sample_size returned: call sample_size.")
         if n is None:
             ends = max(FROM * self.n, 4.0), UPTO * self.n
             sizes = np.unique(np.geomspace(*ends, N_SIZES).astype(np.int64))
@@ -210,7 +211,7 @@ class SampleSizePlan(Printed):
         )
         if values.shape[1] == 1:
             return curve
-        # Beside the planned one, those of the ends of the interval for the pilot's variance.
+        # The further columns are for the ends of the interval for the pilot's variance.
         return replace(curve, low=values[:, 1:].min(axis=1), high=values[:, 1:].max(axis=1))
 
     def __str__(self) -> str:

@@ -30,103 +30,107 @@ def paired_query_test(
     n_resamples: int = 10_000,
     random_state: Any = None,
 ) -> Comparison:
-    """Test whether one system is better than another on the same queries.
+    """Paired significance test of two rankers on the same queries.
 
-    The sample is ``d_q``, the measure of system a less that of system b on query q; the estimate
-    is the mean of them.
+    The sample is ``d_q``, the measure of system a minus that of system b on query q. The estimate
+    is the mean of these differences.
 
     Parameters
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
-        A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"ndcg@10"``, or one of
-        your own by :func:`sklearn_rank.metrics.make_measure`.
+        The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts, such as
+        ``"ndcg@10"`` or a custom measure from :func:`sklearn_rank.metrics.make_measure`.
     y_true : array-like or dask collection of shape (n_samples,)
-        Labels or grades, as the measure takes them; in two dimensions one query per row, where NaN
-        is no item.
+        Labels or relevance grades, as the measure requires. A two-dimensional array has one query
+        per row, with NaN for absent items.
     y_score_a : array-like or dask collection of shape (n_samples,)
-        Scores of system a; higher is nearer to the top.
+        Scores of system a; a higher score ranks an item nearer to the top.
     y_score_b : array-like or dask collection of shape (n_samples,)
         Scores of system b.
     qid : array-like or dask collection of shape (n_samples,), default=None
-        Id of the query of each row, the rows in any order; None for two dimensions.
+        Query id of each row, in any row order. None requires two-dimensional input.
     sample_weight : array-like or dask collection of shape (n_samples,), default=None
-        How many times each item counts, for measures that take it.
+        Weight of each item: the number of times that it counts, for measures that support weights.
     groups : array-like of shape (n_samples,), default=None
-        Id of the group (user, session) of the query of each row, in two dimensions of shape
-        (n_queries,); queries of different groups are independent, those of one group may depend on
-        each other in any way. None is independent queries; others reject
-        true hypotheses far too often.
+        Id of the group (user, session) of each row; shape (n_queries,) for two-dimensional input.
+        Queries of different groups are independent, queries of one group may depend on each other
+        in any way. None means independent queries; if they are not, the test rejects true
+        hypotheses much too often.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     method : {"randomization", "t", "wilcoxon"}, default="randomization"
-        Exchange the two systems on random queries, which changes the sign of ``d_q``; Student's t;
-        or Wilcoxon's signed ranks, zeros ranked too (Pratt).
+        "randomization" exchanges the two systems on random queries, which changes the sign of
+        ``d_q``. "t" is Student's paired t-test. "wilcoxon" is the signed-rank test with zeros
+        included in the ranking (Pratt).
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Whether a differs from b, is smaller, or is larger.
+        Alternative hypothesis: the measure of system a is different, less or greater.
     level : float, default=0.95
-        Coverage of the interval for the mean difference, in (0, 1); with an alternative of one
-        side, of each limit by itself.
+        Nominal coverage of the interval for the mean difference, in (0, 1). With a one-sided
+        ``alternative`` it is the coverage of each limit separately. The test is at level ``1 -
+        level``.
     n_resamples : int, default=10000
-        Random exchanges, at least 99. With no more than that many possible ones, as for 13
-        queries, each is taken once and the test is exact.
+        Number of random exchanges, at least 99. If there are no more possible exchanges than this,
+        as for 13 queries, each is used once and the test is exact.
     random_state : None, int, Generator or RandomState, default=None
-        Source of the exchanges; an int gives the same result each time.
+        Random number generator or seed of the exchanges. Pass an int for reproducible results.
 
     Returns
     -------
     Comparison
-        The test of ``"a - b"``: p-value, mean difference and its interval. The statistic is the
-        mean difference, Student's t, or the sum of signed ranks of :func:`scipy.stats.wilcoxon`.
+        The test of the contrast ``"a - b"``: p-value, mean difference and its interval. The
+        statistic is the mean difference, Student's t, or the sum of signed ranks of
+        :func:`scipy.stats.wilcoxon`.
 
     Raises
     ------
     TypeError
-        If ``measure`` is no measure, or does not take a parameter.
+        If ``measure`` is not a measure, or does not support one of the arguments.
     ValueError
-        If an argument is not valid, fewer than two queries have a value, the measure is defined
-        on different queries for the two systems, all differences are equal and not 0 with
-        ``method="t"``, whose p-value would be 0, there is one group only, or a query lies in
-        several.
+        If an argument is not valid; if fewer than two queries have a value; if the measure is
+        defined on different queries for the two systems; if all differences are equal and not 0
+        with ``method="t"``, whose p-value would be 0; or if there is only one group, or a query
+        belongs to several groups.
 
     Warns
     -----
     UserWarning
-        If all differences are equal, so that nothing is seen of their spread.
+        If all differences are equal, so that their variance cannot be estimated.
     UndefinedMetricWarning
-        From the measure, if it is undefined for some queries.
+        If the measure is undefined for some queries.
 
     See Also
     --------
-    compare : Two or more systems, by default with intervals that hold together.
-    metric_interval : The value of one system.
+    compare : Comparison of two or more systems, with simultaneous intervals.
+    metric_interval : Confidence interval for the value of one system.
 
     Notes
     -----
-    Queries where the measure is undefined count as its parameter ``undefined`` says: left out for
-    both, or equal for both. Differences that only rounding makes count as 0.
+    The parameter ``undefined`` of the measure sets how queries without a value are counted: left
+    out for both systems, or with the same value for both. Differences within rounding error count
+    as 0.
 
-    The randomization test is exact under its hypothesis, for any number of queries, with
-    ``(1 + exceedances) / (1 + n_resamples)`` as p-value; as a test of the mean difference alone it
-    is right in the limit, as the t-test is. The two-sided p-value is twice the smaller one, at
-    most 1. Its interval holds all shifts that the same exchanges do not reject: order statistics
-    of the means of the exchanged queries [1]_, the ends of the range where queries are too few
-    for any shift to be rejected. The other methods have the t-interval of the mean difference, and
-    the Wilcoxon test may disagree with it, since its hypothesis is another one. Differences of 0
-    and 1, which are -1, 0 and 1, cannot be shifted: unless ``method="t"`` they have the score
-    interval of Tango [3]_, which covers .93 and more from 20 queries on; where it and the exact
-    test disagree the test is the more cautious.
+    The randomization test is exact under the hypothesis of exchangeable systems, for any number of
+    queries, with the p-value ``(1 + exceedances) / (1 + n_resamples)``. As a test of the mean
+    difference alone it is asymptotically valid, like the t-test. The two-sided p-value is twice
+    the smaller one-sided one, at most 1. Its interval contains all shifts that the same exchanges
+    do not reject: order statistics of the means of the exchanged queries [1]_, or the ends of the
+    range if there are too few queries to reject any shift. The other methods use the t-interval of
+    the mean difference. The Wilcoxon test may disagree with it, because its hypothesis is
+    different. Differences of -1, 0 and 1, from values of 0 and 1, cannot be shifted. Unless
+    ``method="t"``, they use the score interval of Tango [3]_, which covers at least .93 from 20
+    queries on. If it disagrees with the exact test, the test is the more conservative one.
 
-    With ``groups`` the two systems are exchanged on whole groups, which is exact if they are
-    exchangeable on each group, however large the groups and dependent their queries; so are the
-    signed ranks of "wilcoxon", whose statistic is then their sum; "t" and the t-interval have the
-    variance and the degrees of freedom that :func:`metric_interval` has.
+    With ``groups`` the two systems are exchanged on whole groups. This is exact if the systems are
+    exchangeable on each group, for any group sizes and any dependence within groups. "wilcoxon"
+    also exchanges whole groups, and its statistic is then the sum of the signed ranks. "t" and the
+    t-interval use the variance and the degrees of freedom of :func:`metric_interval`.
 
-    Without any difference the p-value is 1. O(n n_resamples / 8) time and O(n_resamples + n)
-    memory for randomization beyond the measure; the hypothesis and the interval are conditional
-    on nothing but the queries, or the groups, being drawn independently of each other.
+    If all differences are 0, the p-value is 1. The only assumption on the data is that queries, or
+    groups, are drawn independently. Randomization takes O(n n_resamples / 8) time and
+    O(n_resamples + n) memory, plus the cost of the measure.
 
-    Of dask collections, without groups, the values of the queries come to this process; a query
-    stands in one chunk.
+    For dask collections (without ``groups``) the values of the queries are collected in this
+    process; each query must lie in one chunk.
 
     References
     ----------

@@ -53,7 +53,7 @@ class IntervalOptions:
     method : str
         Name of the method.
     level : float
-        Nominal coverage, in (0, 1).
+        Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     n_resamples : int
         Resamples of the bootstraps.
     """

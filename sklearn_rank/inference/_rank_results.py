@@ -17,27 +17,27 @@ POINTS = 2**20
 
 @dataclass(frozen=True, repr=False)
 class RankInterval(Interval):
-    """Interval for a rank statistic, with the bias that was taken off its centre.
+    """Confidence interval for a rank statistic, with the estimated bias.
 
     Parameters
     ----------
     estimate : float
-        The statistic, as :func:`sklearn_rank.metrics.linear_rank_score` gives it.
+        The statistic, as :func:`sklearn_rank.metrics.linear_rank_score` returns it.
     low : float
         Lower limit.
     high : float
         Upper limit.
     level : float
-        Nominal probability, in (0, 1), that the interval covers its target.
+        Nominal coverage of the interval, in (0, 1).
     method : str
-        How it was made.
+        Name of the method that computed the interval.
     target : str
-        The quantity that it is for.
+        The quantity that the interval estimates.
     standard_error : float or None, default=None
-        Standard error of the estimate; None for a method that has none.
+        Standard error of the estimate; None if the method gives none.
     bias : float or None, default=None
-        By how much the estimate exceeds the target on average, itself estimated; it was taken off
-        the centre. None for a method that needs none.
+        Estimated bias: the mean of the estimate minus the target. It was subtracted from the
+        centre of the interval. None if the method makes no correction.
 
     Examples
     --------
@@ -53,17 +53,18 @@ class RankInterval(Interval):
         return text if self.bias is None else f"{text[:-1]}, bias {self.bias:.4f})"
 
     def scaled(self, unit: float) -> RankInterval:
-        """Measure in another unit.
+        """Convert the interval to another unit.
 
         Parameters
         ----------
         unit : float
-            What 1 becomes, positive.
+            Positive factor by which the estimate, the limits, the standard error and the bias are
+            multiplied.
 
         Returns
         -------
         RankInterval
-            The same interval in this unit.
+            The interval in the new unit.
         """
         error, bias = self.standard_error, self.bias
         return replace(
@@ -77,12 +78,12 @@ class RankInterval(Interval):
 
 
 def limit_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, float]:
-    """Least and largest value of the functional with k positives among n.
+    """Return the smallest and largest value of the functional for k positives among n.
 
     Parameters
     ----------
     phi : ScoreGeneratingFunction
-        The function, not depending on the length of the list.
+        The function, which must not depend on the length of the list.
     n : int
         Number of items.
     k : int
@@ -95,7 +96,7 @@ def limit_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, fl
     best : float
         Mean of phi over (1 - k / n, 1).
     """
-    # Finer than the items where they are few, for the sake of jumps between them.
+    # The grid is finer than the items if there are few, because phi may jump between them.
     fine = max(1, 2**14 // n)
     worst = best = 0.0
     for begin in range(0, k * fine, POINTS):
@@ -114,7 +115,7 @@ def rank_target(
     *,
     expected: bool = False,
 ) -> str:
-    """Say what an interval is for.
+    """Describe the target of an interval in words.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ def rank_target(
     what : str, default=""
         Name of the measure, which says how it is normalised; empty where phi alone was given.
     expected : bool, default=False
-        Whether it is the statistic in the mean, and not what it estimates.
+        Whether the target is the expectation of the statistic instead of the functional.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What an interval and a comparison give back."""
+"""The results of interval and comparison functions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .._printed import Printed, html_table
 
 __all__ = ["Comparison", "Interval"]
 
-# Contrasts that are printed; the others are in the data frame.
+# Largest number of contrasts that are printed; the data frame has all.
 PRINTED = 40
 
 
 @dataclass(frozen=True, repr=False)
 class Interval(Printed):
-    """Interval for a measure of a ranking.
+    """Confidence interval for a ranking measure.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ class Interval(Printed):
     high : float
         Upper limit.
     level : float
-        Nominal probability, in (0, 1), that the interval covers its target.
+        Nominal coverage of the interval, in (0, 1).
     method : str
-        How it was made.
+        Name of the method that computed the interval.
     target : str
-        The quantity that it is for, as ``"expected AUC"``.
+        The quantity that the interval estimates, such as ``"expected AUC"``.
     standard_error : float or None, default=None
-        Standard error of the estimate, where the method has one.
+        Standard error of the estimate; None if the method gives none.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Interval(Printed):
 
     @property
     def width(self) -> float:
-        """Upper less lower limit."""
+        """Width of the interval: upper minus lower limit."""
         return self.high - self.low
 
     def __str__(self) -> str:
@@ -70,61 +70,64 @@ class Interval(Printed):
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Printed):
-    """Outcome of a comparison of rankers: their values, and what is known of the differences.
+    """Result of a comparison of rankers: values, differences, intervals and p-values.
 
     A contrast is the difference of two rankers, ``"a - b"``, or another combination of their
-    values. All intervals hold together with the probability ``level``, and the p-values are
-    adjusted for the number of contrasts.
+    values. The intervals are simultaneous: all of them hold with probability ``level``. The
+    p-values are adjusted for the number of contrasts.
 
     Parameters
     ----------
     measure : str
         Name of the measure.
     names : tuple of str
-        The rankers.
+        Names of the rankers.
     values : tuple of float
         Value of each ranker.
     standard_errors : tuple of float
-        Standard error of each value; NaN where the method has none.
+        Standard error of each value; NaN if the method gives none.
     contrasts : tuple of str
-        The contrasts by name.
+        Names of the contrasts.
     differences : tuple of float
-        Estimate of each.
+        Estimate of each contrast.
     low : tuple of float
-        Lower limit of each; NaN where the method has none.
+        Lower limit of each contrast; NaN if the method gives none.
     high : tuple of float
-        Upper limit of each; NaN where the method has none.
+        Upper limit of each contrast; NaN if the method gives none.
     statistics : tuple of float
-        Test statistic of each.
+        Test statistic of each contrast.
     pvalues : tuple of float
-        P-value of each, adjusted for the number of contrasts.
+        P-value of each contrast, adjusted for the number of contrasts.
     level : float
-        Probability, in (0, 1), with which all limits hold. With an alternative of one side, or
-        "equivalent", that of each side by itself, so that an interval agrees with its test: both
-        sides then hold with the probability ``interval_level``, ``2 level - 1``.
+        Probability, in (0, 1), that all limits hold. For a one-sided alternative and for
+        "equivalent" it is the probability for each side separately, so that an interval agrees
+        with its test. Both sides then hold with probability ``interval_level``, which is ``2 level
+        - 1``.
     alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}
-        What is to be shown of each contrast.
+        Alternative hypothesis of each contrast.
     margin : float or None
-        Largest difference that does not matter, in units of the measure; None is none.
+        Largest difference that is of no importance, in units of the measure; None if there is no
+        margin.
     method : str
-        How p-values and limits were found.
+        Name of the method that computed p-values and limits.
     target : str
-        What was measured, and on what, as ``"mean ndcg@10 over 100 queries"``.
+        The measure and the data, such as ``"mean ndcg@10 over 100 queries"``.
     hypothesis : str
-        What a small p-value speaks against.
+        Null hypothesis, which a small p-value rejects.
     difference_errors : tuple of float, default=()
-        Standard error of each difference; NaN, or empty, where the method has none.
+        Standard error of each difference; NaN or empty if the method gives none.
     greater_is_better : bool, default=True
-        Whether more of the measure is better.
+        Whether a greater value of the measure is better.
 
     See Also
     --------
-    Interval : The value of one ranker.
+    Interval : Confidence interval for one ranker.
 
     Notes
     -----
-    ``found["a - b"]`` is the comparison of that contrast alone, still adjusted for the number of
-    all. One of a single contrast has ``estimate``, ``statistic`` and ``interval``.
+    ``found["a - b"]`` selects one contrast; its p-value and limits stay adjusted for the number of
+    all contrasts. A comparison with a single contrast has the attributes ``estimate``,
+    ``statistic`` and ``interval``.
 
     Examples
     --------
@@ -208,27 +211,27 @@ class Comparison(Printed):
 
     @property
     def pvalue(self) -> float:
-        """The least p-value, which is that of the hypothesis of all contrasts together."""
+        """Smallest adjusted p-value: the p-value of the global null hypothesis."""
         return min(self.pvalues)
 
     @property
     def estimate(self) -> float:
-        """Estimate of the only contrast."""
+        """Estimated difference, for a comparison with one contrast."""
         return self._only("estimate", self.differences)
 
     @property
     def statistic(self) -> float:
-        """Test statistic of the only contrast."""
+        """Test statistic, for a comparison with one contrast."""
         return self._only("statistic", self.statistics)
 
     @property
     def interval(self) -> Interval:
-        """Interval for the only contrast."""
+        """Interval for the difference, for a comparison with one contrast."""
         error = self._only("interval", self.difference_errors)
         if isnan(self.low[0]) or isnan(self.high[0]):
             raise ValueError(
-                f"The method {self.method!r} has no interval, and its limits are NaN: use"
-                " compare, or another method of it, for one."
+                f"method={self.method!r} gives no interval, its limits are NaN: use another"
+                " method of compare."
             )
         return Interval(
             estimate=self.differences[0],
@@ -242,21 +245,21 @@ class Comparison(Printed):
 
     @property
     def interval_level(self) -> float:
-        """Probability with which the limits on both sides hold."""
+        """Probability that the lower and the upper limit both hold."""
         return self.level if self.alternative == "two-sided" else 2.0 * self.level - 1.0
 
     @property
     def conclusions(self) -> tuple[str, ...]:
-        """What is shown at the level, for each contrast in words."""
+        """Conclusion at the confidence level, in words, for each contrast."""
         return tuple(self._conclusion(i) for i in range(len(self)))
 
     def to_frame(self) -> Any:
-        """Return a data frame of pandas with one row for each contrast.
+        """Return a pandas data frame with one row for each contrast.
 
         Returns
         -------
         pandas.DataFrame
-            Its index is the contrasts; its columns are difference, standard_error, low, high,
+            The index holds the contrasts; the columns are difference, standard_error, low, high,
             statistic, pvalue and conclusion.
         """
         pandas = import_pandas("to_frame", "read the fields of the comparison")
@@ -294,7 +297,7 @@ class Comparison(Printed):
         ]
 
     def _tables(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], str]:
-        """Rows of the rankers and of the contrasts, and how many contrasts are left out."""
+        """Return the rows of rankers and of contrasts, and a note on contrasts left out."""
         rankers: list[tuple[str, ...]] = [("ranker", "value", "standard error")]
         for name, value, error in zip(self.names, self.values, self.standard_errors, strict=True):
             rankers.append((name, f"{value:.4f}", "" if isnan(error) else f"{error:.4f}"))
@@ -335,7 +338,7 @@ class Comparison(Printed):
         return f"{pair[0] if gain > 0.0 else pair[1]} better"
 
     def _pair(self, contrast: str) -> tuple[str, str] | None:
-        """The two rankers of a contrast, the first less the second."""
+        """Return the two rankers of a contrast ``"first - second"``."""
         for name in self.names:
             second = contrast.removeprefix(f"{name} - ")
             if second != contrast and second in self.names:
@@ -345,8 +348,8 @@ class Comparison(Printed):
     def _only(self, name: str, values: tuple[float, ...]) -> float:
         if len(self) > 1:
             raise ValueError(
-                f"{name} is that of one contrast, but there are {len(self)}: name one, as in"
-                f" found[{self.contrasts[0]!r}].{name}; they are {self._listed()}."
+                f"{name} is defined for one contrast, but there are {len(self)}: select one, as in"
+                f" found[{self.contrasts[0]!r}].{name}; the contrasts are {self._listed()}."
             )
         return values[0]
 
@@ -355,7 +358,7 @@ class Comparison(Printed):
         return some if len(self) <= 6 else f"{some} and {len(self) - 6} more"
 
 
-# Fields with one entry a ranker, and a contrast.
+# Fields with one entry per ranker, and with one entry per contrast.
 _OF_RANKERS = ("names", "values", "standard_errors")
 _OF_CONTRASTS = ("differences", "low", "high", "statistics", "pvalues", "difference_errors")
 
@@ -365,13 +368,13 @@ def _shown(found: bool) -> str:
 
 
 def _without_empty(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Leave out columns that have a title only."""
+    """Leave out columns that are empty but for the title."""
     kept = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
     return [tuple(row[i] for i in kept) for row in rows]
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Rows of text: words on the left, numbers on the right."""
+    """Return rows of text with words left-aligned and numbers right-aligned."""
     columns = list(zip(*rows, strict=True))
     left = [i == 0 or column[0] == "conclusion" for i, column in enumerate(columns)]
     widths = [max(len(cell) for cell in column) for column in columns]

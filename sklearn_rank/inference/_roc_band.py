@@ -21,32 +21,32 @@ __all__ = ["RocBand", "roc_band"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RocBand(Printed):
-    """ROC curve with a simultaneous confidence band; each curve by its corners.
+    """ROC curve with a simultaneous confidence band, given by the corners of its curves.
 
     Parameters
     ----------
     fpr : ndarray of shape (n_points,)
         False positive rates of the curve, ascending from 0 to 1.
     tpr : ndarray of shape (n_points,)
-        True positive rates.
+        True positive rates of the curve.
     upper : ndarray of shape (2, n_upper)
         False and true positive rates of the upper edge of the band.
     lower : ndarray of shape (2, n_lower)
-        The same of its lower edge.
+        False and true positive rates of the lower edge of the band.
     fpr_margin : float
-        How far the band reaches from the curve to the left and to the right.
+        Distance from the curve to either edge of the band along the false positive rate.
     tpr_margin : float
-        How far it reaches upwards and downwards.
+        Distance from the curve to either edge of the band along the true positive rate.
     level : float
-        Probability, in (0, 1), that the band holds the whole curve, at least.
+        Smallest probability, in (0, 1), that the band contains the whole true curve.
     n_pos : int
-        Positives.
+        Number of positives in the sample.
     n_neg : int
-        Negatives.
+        Number of negatives in the sample.
 
     See Also
     --------
-    roc_band : Makes it.
+    roc_band : Computes it.
 
     Examples
     --------
@@ -82,61 +82,63 @@ def roc_band(
     groups: Any = None,
     pos_label: Any = None,
 ) -> RocBand:
-    """Band that holds the whole true ROC curve with a probability of at least ``level``.
+    """Confidence band for the whole ROC curve, simultaneous and distribution-free.
 
-    The rectangle ``FPR ± d_neg, TPR ± d_pos`` moves along the empirical curve, and the band is
-    what it covers; ``d_pos`` and ``d_neg`` are the ``sqrt(level)`` quantiles of the
-    Kolmogorov-Smirnov statistics of the positives and of the negatives.
+    The band contains the whole true curve with probability at least ``level``. It is the union of
+    the rectangles ``FPR ± d_neg, TPR ± d_pos`` along the empirical curve; ``d_pos`` and ``d_neg``
+    are the ``sqrt(level)`` quantiles of the Kolmogorov-Smirnov statistics of the positives and of
+    the negatives.
 
     Parameters
     ----------
     y_true : array-like or dask collection of shape (n_samples,)
         Labels of two classes.
     y_score : array-like or dask collection of shape (n_samples,)
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; a higher score ranks an item nearer to the top. Infinite scores are allowed, NaN is
+        not.
     level : float, default=0.95
-        Coverage, in (0, 1).
+        Smallest coverage of the whole curve, in (0, 1). A higher level gives a wider band.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, those of one group may depend on each other in any way. None is independent
-        items: a band for rows that depend on each other is then far too narrow.
+        independent, items of one group may depend on each other in any way. None means independent
+        items; the band is much too narrow if they are not.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------
     RocBand
-        The curve and the edges of the band.
+        The empirical curve and the edges of the band.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, there is one class only, or one group only.
+        If an argument is not valid, or there is only one class or one group.
 
     See Also
     --------
-    sklearn.metrics.roc_curve : The curve alone.
-    sklearn_rank.plotting.RocBandDisplay : Draws it.
+    sklearn.metrics.roc_curve : The ROC curve without a band.
+    sklearn_rank.plotting.RocBandDisplay : Plots the result.
 
     Notes
     -----
-    It assumes independent positives of one distribution and independent negatives of another,
-    and nothing about the distributions; it is valid for any number of them, conditional on the
-    labels. All of the curve is held at once, so that the band is wider than intervals for one
-    threshold, and for an interval for the area it is far too wide. The two samples are
-    independent, hence the root of the level. Tied items make a sloped piece of the curve, of which
-    the true one is inside as well; the quantiles are exact for scores without ties and too large
-    with them. O(n log n) time.
+    The positives must be independent with one distribution, and the negatives independent with
+    another; no assumption is made about these distributions. The band is valid for any sample
+    size, conditional on the labels. It holds for the whole curve simultaneously, so it is wider
+    than intervals at one threshold, and much too wide for an interval for the AUC. The two samples
+    are independent, therefore each uses the root of the level. Tied items give a sloped segment,
+    and the band contains that of the true curve too. The quantiles are exact for scores without
+    ties and too large with ties. The cost is O(n log n) time.
 
-    With ``groups`` the band holds too, for items of a class that have one distribution, whatever
-    their dependence within groups. The positives are a mean over selections of ``M = floor(n_pos /
-    most positives in a group)`` independent ones, so that every convex function of the distance
-    has at most the expectation that it has for M items: d_pos is the mean of the tail of the
-    Kolmogorov-Smirnov statistic of M beyond its quantile at ``(1 + level) / 2``, d_neg likewise,
-    and the two classes, which may share groups, fail with ``(1 - level) / 2`` each.
+    With ``groups`` the band is valid if the items of a class have one distribution, for any
+    dependence within groups. The positives are a mean over selections of ``M = floor(n_pos / most
+    positives in a group)`` independent ones. Therefore every convex function of the distance has
+    at most the expectation that it has for M items. d_pos is the mean of the Kolmogorov-Smirnov
+    statistic of M items above its quantile at ``(1 + level) / 2``, and d_neg likewise. The two
+    classes may share groups, so each may fail with probability ``(1 - level) / 2``.
 
-    Of dask collections, without groups, each distinct pair of a score and a class is counted,
-    chunk by chunk, and the counts come to this process: O(m) memory for m pairs.
+    For dask collections (without ``groups``) the distinct pairs of a score and a class are counted
+    chunk by chunk, and the counts are collected in this process: O(m) memory for m pairs.
 
     References
     ----------

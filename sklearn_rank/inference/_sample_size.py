@@ -54,96 +54,102 @@ def sample_size(
     assurance: float | None = None,
     random_state: Any = None,
 ) -> SampleSizePlan:
-    """Answer how much data an interval or a test needs, or what so much data yields.
+    """Sample size, width, power or detectable difference for an interval or a test.
 
-    With the variance ``V(n)`` of the measure on n items, or n queries, an interval is ``2 z
-    sqrt(V(n))`` wide, and a test sees a difference d with the power
-    ``P(T > t)``, T being noncentral t with ``d / sqrt(V(n))``. V is known for the AUC and the
-    precision at the top of normal scores and for shares of queries, comes from a pilot for every
-    other measure, and is bounded for every distribution by some methods. What is left out of
-    ``n``, ``width`` and ``level``, or of ``n``, ``difference`` and ``power``, is found.
+    Let ``V(n)`` be the variance of the measure on n items or n queries. An interval has the width
+    ``2 z sqrt(V(n))``, and a test of a difference d has the power ``P(T > t)``, where T is
+    noncentral t with ``d / sqrt(V(n))``. V is known for the AUC and the precision at the top of
+    normal scores, and for proportions of queries. For every other measure it comes from a pilot,
+    and some methods bound it for every distribution. The function computes the missing one of
+    ``n``, ``width`` and ``level``, or of ``n``, ``difference`` and ``power``.
 
     Parameters
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
-        A measure, as :func:`sklearn_rank.metrics.get_measure` takes it: ``"auc"``,
-        ``"ndcg@10"``.
+        The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts, such as
+        ``"auc"`` or ``"ndcg@10"``.
     expected : float or None, default=None
-        Value that you expect; of a comparison that of the second ranker, the first being
-        ``difference`` away. Of the AUC at least .5.
+        Expected value of the measure; at least .5 for the AUC. In a comparison it is the value of
+        the second ranker, and the first differs by ``difference``.
     positive_fraction : float or None, default=None
-        Share of the items that are positive, in (0, 1), for a measure of one list. None with a
-        pilot is its share.
+        Fraction of the items that are positive, in (0, 1), for a measure of one list. None means
+        that of the pilot.
     width : float or None, default=None
-        Width of the interval, upper less lower limit.
+        Width of the interval, upper minus lower limit.
     difference : float or None, default=None
-        True difference of two rankers, first less second, that the test is to see.
+        True difference of two rankers, first minus second, that the test should detect.
     against : float or None, default=None
-        Number that the measure of one ranker is compared with, such as .5, instead of
+        Fixed value that the measure of one ranker is compared with, such as .5, instead of
         ``difference``.
     margin : float or None, default=None
-        Largest difference that does not matter, positive, for the last two alternatives.
+        Largest difference that is of no importance, positive, for "non-inferior" and "equivalent".
     alternative : str or None, default=None
-        What the test is to show: that the first ranker is different ("two-sided"), larger
-        ("greater") or smaller ("less"); that it is worse by less than ``margin``
-        ("non-inferior"); that it differs by less ("equivalent"). None is "two-sided", with a
-        margin "non-inferior". ``difference`` is 0 for the last two unless it is given.
+        Alternative hypothesis: the measure of the first ranker is different ("two-sided"), greater
+        ("greater") or less ("less"), is worse by less than ``margin`` ("non-inferior"), or differs
+        by less than ``margin`` ("equivalent"). None means "two-sided" without a margin and
+        "non-inferior" with one. For the last two, ``difference`` is 0 unless given.
     power : float or None, default=None
-        Probability, in (0, 1), that the test shows it. None is found if ``n`` is given, else .8.
+        Power of the test, in (0, 1). If None, it is computed if ``n`` is given, else it is .8.
     n : int or None, default=None
-        Number of items, or of queries, at least 2; on different data that of each ranker.
+        Number of items or queries, at least 2; with ``paired=False`` the number for each ranker.
     level : float or None, default=0.95
-        Level of the interval, or one less the level of the test, in (0, 1); each side of a test
-        of one side has it by itself. None is found from ``n`` and ``width``.
+        Confidence level of the interval or test, in (0, 1); the test has significance level ``1 -
+        level``. A one-sided test has this level on its side. If None, it is computed from ``n``
+        and ``width``.
     paired : bool or None, default=None
-        Whether two rankers are to see the same data. None is True where two are compared.
+        Whether two rankers score the same data. None means True if two rankers are compared.
     correlation : float or None, default=None
-        Of two rankers on the same data without a pilot, in (-1, 1): for the AUC of their scores
-        within a class, for the precision at the top of the influence of items, for shares of
-        queries of their values.
+        Correlation of two rankers on the same data, in (-1, 1), if there is no pilot. For the AUC
+        it is the correlation of their scores within a class, for the precision at the top that of
+        their influence values, and for proportions of queries that of their values.
     sd : float or None, default=None
-        Standard deviation of the values of queries, or of their differences for two rankers on
-        the same queries, instead of a pilot.
+        Standard deviation of the values over queries, instead of a pilot. For two rankers on the
+        same queries, the standard deviation of the differences.
     pilot : pair or None, default=None
-        Labels and scores of data like those to come: ``(y_true, y_score)``, or ``(y_true, {"a":
-        scores_a, "b": scores_b})`` or a data frame of scores for the difference of two rankers.
+        Labels and scores of similar data: ``(y_true, y_score)``. For the difference of two rankers
+        ``(y_true, {"a": scores_a, "b": scores_b})``, or a data frame of scores instead of the
+        mapping.
     qid : array-like of shape (n_samples,), default=None
-        Id of the query of each row of the pilot: the queries are then what there are n of. None
-        is two dimensions, one query each row, or one list, whose items there are n of.
+        Query id of each row of the pilot; ``n`` then counts queries. None means two-dimensional
+        input with one query per row, or one list, for which ``n`` counts items.
     groups : array-like of shape (n_samples,), default=None
-        Id of the group (patient, user) of each row of the pilot, of whole queries with ``qid``;
-        the sample is planned with groups of the same mean size.
+        Id of the group (patient, user) of each row of the pilot; with ``qid`` each query belongs
+        to one group. The sample is planned with groups of the same mean size.
     pos_label : int, float, bool or str, default=None
-        The positive class of the pilot; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class in the pilot. None means 1 and requires labels in {0, 1} or
+        {-1, 1}.
     method : str, default="auto"
-        - "auto": the intervals of ``metric_interval`` and tests by the same variance: "wilson"
-          for the AUC and for shares of queries, "influence" for items, Student's "t" for queries.
-        - For the AUC "delong" and "hanley-mcneil": symmetric intervals with the variance that
-          normal, or exponential, scores have; "normal-worst": with the largest variance.
-          "mcdiarmid", "hoeffding", "kl", "chebyshev": hold for every distribution; the first two
-          for differences too.
-        - For means over queries "hoeffding", "kl", "bernstein": hold for every distribution;
-          "normal-worst": the largest variance that values of this mean can have.
-        - For the precision at the top "exact": that of ``precision_at_top_interval``.
+        - "auto": the intervals of ``metric_interval`` and tests with the same variance: "wilson"
+          for the AUC and for proportions of queries, "influence" for items, Student's "t" for
+          queries.
+        - For the AUC, "delong" and "hanley-mcneil": symmetric intervals with the variance of
+          normal or exponential scores; "normal-worst": with the largest possible variance.
+          "mcdiarmid", "hoeffding", "kl" and "chebyshev" are valid for every distribution; the
+          first two also support differences.
+        - For means over queries, "hoeffding", "kl" and "bernstein": valid for every distribution;
+          "normal-worst": the largest variance that values with this mean can have.
+        - For the precision at the top, "exact": the method of ``precision_at_top_interval``.
     assurance : float or None, default=None
-        Probability, in (0, 1), that the variance is no larger than what is planned with: the
-        limit of the pilot's variance in place of the variance itself.
+        Probability, in (0, 1), that the variance is no larger than the one used for planning. The
+        plan then uses the upper confidence limit of the pilot's variance instead of its estimate.
+        A higher probability gives a larger sample.
     random_state : None, int, Generator or RandomState, default=None
-        Which rows of the pilot are left out together to see how well it knows the variance; an
-        int gives the same result each time.
+        Random number generator or seed that selects the rows of the pilot that are left out
+        together, to estimate the precision of its variance. Pass an int for reproducible results.
 
     Returns
     -------
     SampleSizePlan
-        The plan: print it, read its fields, or call ``curve()`` for other sizes.
+        The plan. Print it, read its attributes, or call ``curve()`` for other sample sizes.
 
     Raises
     ------
     TypeError
-        If ``n`` is not a whole number, or ``pilot`` no pair.
+        If ``n`` is not a whole number, or ``pilot`` is not a pair.
     ValueError
-        If an argument is out of range, missing or without a part in what is asked, nothing or
-        too much is left to find, the pilot shows no spread, or more than 2**53 items are needed.
+        If an argument is out of range, missing or not used by the question; if there is no
+        quantity, or more than one, to compute; if the pilot has no variance; or if more than 2**53
+        items are needed.
 
     Warns
     -----
@@ -152,27 +158,27 @@ def sample_size(
 
     See Also
     --------
-    metric_interval : The interval, once there are data.
-    compare : The test.
-    sklearn_rank.bounds.auc_sample_size_bound : Formulas for a choice from several functions.
+    metric_interval : The confidence interval for collected data.
+    compare : The test for collected data.
+    sklearn_rank.bounds.auc_sample_size_bound : Sample size for model selection by AUC.
 
     Notes
     -----
-    Sizes are the smallest that suffice, positives the nearest whole number to their share. The
-    interval is that at the expected value, and the value that will be seen differs.
+    ``n`` is the smallest sufficient size, and the number of positives is rounded to the nearest
+    whole number. The width is that at the expected value; the observed value will differ from it.
 
-    Of normal scores the outcomes of pairs that share an item are below two numbers with the
-    probability of a bivariate normal variable, which gives Lehmann's variance of an AUC and the
-    covariance of two exactly. A pilot gives the variance of the influence of the items of either
-    class, ``V(n) = V_pos / n_pos + V_neg / n_neg``; for a measure that depends on the share of
-    positives, another ``positive_fraction`` has the pilot's rows count several times. Groups
-    multiply it by their design effect. ``pilot_range`` of the plan is what follows from the ends
-    of a 95 % interval for the variance, a chi-square interval with as many degrees of freedom as
-    leaving out a fortieth of the pilot in turn says that the variance is worth. The difference
-    that a pilot happens to show is not planned with: say which one matters.
+    For normal scores, Lehmann's variance of an AUC and the covariance of two AUCs are exact, from
+    bivariate normal probabilities for pairs that share an item. A pilot gives the variance of the
+    influence values of each class, and ``V(n) = V_pos / n_pos + V_neg / n_neg``. If the measure
+    depends on the fraction of positives and ``positive_fraction`` differs from that of the pilot,
+    the rows of the pilot are reweighted. Groups multiply the variance by their design effect.
+    ``pilot_range`` of the plan gives the result at the ends of a 95 % chi-square interval for the
+    variance. Its degrees of freedom are estimated by leaving out a fortieth of the pilot in turn.
+    The difference observed in the pilot is not used for planning: pass the difference that matters
+    as ``difference``.
 
-    Equivalence and the methods that hold for every distribution have at least the power that is
-    said. A pilot of n rows takes the time of 80 evaluations, O(n log n) each.
+    For equivalence and for the distribution-free methods the actual power is at least ``power``. A
+    pilot of n rows takes the time of 80 evaluations of the measure, O(n log n) each.
 
     References
     ----------
@@ -196,7 +202,7 @@ def sample_size(
     power 0.8004 for a difference of 0.02 in auc, two-sided at level 95 %
     influence: normal scores, expecting 0.85, correlation 0.7
 
-    For every distribution, and what a thousand items yield:
+    A distribution-free sample size, and the width for a thousand items:
 
     >>> print(sample_size("auc", positive_fraction=0.1, width=0.1, method="hoeffding"))
     7,375 items: 738 positives and 6,637 negatives
@@ -205,7 +211,7 @@ def sample_size(
     >>> round(sample_size("auc", expected=0.85, positive_fraction=0.1, n=1000).width, 4)
     0.0831
 
-    Any measure, from a pilot:
+    Any other measure needs a pilot:
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)

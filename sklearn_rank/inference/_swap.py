@@ -63,36 +63,39 @@ def paired_swap_test(
     random_state: Any = None,
     pos_label: Any = None,
 ) -> Comparison:
-    """Test by permutation that two scorers rank alike, on the same items.
+    """Permutation test of two scorers on the same items.
 
-    The scores become ranks, the ranks of an item by the two scorers change places or not, with
-    probability 1/2, and ``z = (W_a - W_b) / se`` is found again. For small samples, where the
-    normal distribution of :func:`paired_rank_test` makes it reject too seldom.
+    The scores are converted to ranks. The two ranks of each item are exchanged with probability
+    1/2, and ``z = (W_a - W_b) / se`` is recomputed. Use this test for small samples, for which
+    :func:`paired_rank_test` with its normal distribution rejects too seldom.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels of two classes, both present.
     y_score_a : array-like of shape (n_samples,)
-        Scores of the first scorer; higher is nearer to the top.
+        Scores of the first scorer; a higher score ranks an item nearer to the top.
     y_score_b : array-like of shape (n_samples,)
-        Scores of the second, on whatever scale.
+        Scores of the second scorer, on any scale.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
-        A measure of which the influence of single items is known, as :func:`paired_rank_test`
-        takes it.
+        A measure that has an influence function, as for :func:`paired_rank_test`.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Whether the first scorer is different, worse or better.
+        Alternative hypothesis: the measure of the first scorer is different, less or greater.
     level : float, default=0.95
-        One less the p-value from which on a difference counts as shown, in (0, 1).
+        Confidence level of the test, in (0, 1): a difference counts as shown if the p-value is at
+        most ``1 - level``.
     groups : array-like of shape (n_samples,), default=None
-        Id of the group (patient, user, query) of each item, all of which change places together;
-        None is independent items: rows that depend on each other then reject too often.
+        Id of the group (patient, user, query) of each item; items of different groups are
+        independent, items of one group may depend on each other in any way. Whole groups are
+        exchanged. None means independent items; if they are not, the test rejects true hypotheses
+        too often.
     n_resamples : int, default=999
-        Number of random exchanges, at least 99; the p-value is at least 1 over one more.
+        Number of random exchanges, at least 99. The smallest possible p-value is ``1 /
+        (n_resamples + 1)``.
     random_state : int, Generator, RandomState or None, default=None
-        Source of random numbers; None is fresh.
+        Random number generator or seed. Pass an int for reproducible results.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------
@@ -102,22 +105,22 @@ def paired_swap_test(
     Raises
     ------
     ValueError
-        If an argument is not valid, one class is absent, there is one group only, or the
-        influence of single items on the measure is not known.
+        If an argument is not valid, one class is absent, there is only one group, or the measure
+        has no influence function.
 
     See Also
     --------
-    paired_rank_test : Quick, with an interval; for larger samples.
-    paired_query_test : Means over queries.
+    paired_rank_test : Faster test with an interval, for larger samples.
+    paired_query_test : Test for means over queries.
 
     Notes
     -----
-    If the ranks by the two scorers are exchangeable, item by item or group by group, a true
-    hypothesis is rejected with probability at most the level, in samples of any size. Scorers
-    with equal measures need not be exchangeable; as the difference is divided by its standard
-    error each time, by the influence of the items, that matters less and less in larger samples.
-    At AUC .98 with 30 positives and 30 negatives it was measured to reject in .01 to .04 at 5 %,
-    where :func:`paired_rank_test` rejects in .000 to .004. O(n_resamples n log n) time, O(n)
+    If the ranks by the two scorers are exchangeable, per item or per group, a true hypothesis is
+    rejected with probability at most ``1 - level``, for any sample size. Scorers with equal
+    measures need not be exchangeable. Each difference is divided by its standard error from the
+    influence values, so the test is asymptotically valid for them too. At AUC .98 with 30
+    positives and 30 negatives it rejects in .01 to .04 at the 5 % level, and
+    :func:`paired_rank_test` in .000 to .004. The cost is O(n_resamples n log n) time and O(n)
     memory.
 
     References

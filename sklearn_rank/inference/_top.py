@@ -37,33 +37,35 @@ def precision_at_top_interval(
     groups: Any = None,
     pos_label: Any = None,
 ) -> Interval:
-    """Interval for the precision among the top ``tau`` of the population.
+    """Confidence interval for the precision among the top fraction ``tau`` of the population.
 
-    For ``pi = P(positive | F(s) > 1 - tau)``, labels random, with the variance
-    ``(pi (1 - pi) + (1 - tau) (pi - eta)**2) / (tau n)``, eta the probability that an item just
-    at the threshold is positive: the threshold is a quantile of the sample and varies too.
+    The target is ``pi = P(positive | F(s) > 1 - tau)`` with random labels. The variance is ``(pi
+    (1 - pi) + (1 - tau) (pi - eta)**2) / (tau n)``, where eta is the probability that an item at
+    the threshold is positive. It includes the variation of the threshold, which is a quantile of
+    the sample.
 
     Parameters
     ----------
     y_true : array-like or dask collection of shape (n_samples,)
         Labels of two classes, both present.
     y_score : array-like or dask collection of shape (n_samples,)
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; a higher score ranks an item nearer to the top. Infinite scores are allowed, NaN is
+        not.
     tau : float, default=0.05
-        Share of the items that make the top, in (0, 1).
+        Fraction of the items that form the top, in (0, 1).
     level : float, default=0.95
-        Nominal probability, in (0, 1), that the interval covers its target.
+        Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     method : {"influence", "exact"}, default="influence"
-        The precisions that differ from the seen one by at most z of their own standard errors, or
-        exact binomial limits where they are farther out; or free of distribution and valid for
-        every n.
+        "influence" is a score interval: it contains the precisions that differ from the observed
+        one by at most z of their own standard errors, with exact binomial limits if these are
+        wider. "exact" is distribution-free and valid for every n.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, those of one group may depend on each other in any way. None is independent
-        items: an interval for rows that depend on each other is then far too short. Not for
-        "exact", whose binomial counts are of independent items.
+        independent, items of one group may depend on each other in any way. None means independent
+        items; the interval is much too short if they are not. Not supported by "exact", whose
+        binomial counts require independent items.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------
@@ -74,7 +76,7 @@ def precision_at_top_interval(
     ------
     ValueError
         If ``tau`` is outside (0, 1), another argument is not valid, one class is absent, there is
-        one group only, or groups with "exact".
+        only one group, or ``groups`` is used with "exact".
     TypeError
         If ``tau`` is not a number.
 
@@ -85,28 +87,28 @@ def precision_at_top_interval(
 
     See Also
     --------
-    linear_rank_interval : Measures that fade out instead of ending at a threshold.
-    sklearn_rank.metrics.precision_at_top_score : The estimate.
+    linear_rank_interval : Interval for measures that weight ranks smoothly.
+    sklearn_rank.metrics.precision_at_top_score : The precision at the top itself.
 
     Notes
     -----
     "influence" solves ``top (P - pi)**2 = z**2 (pi (1 - pi) + (1 - tau) (pi - eta)**2)`` for pi,
-    P the precision seen; eta is estimated from sqrt(n) ranks on either side of the threshold, half
-    an item of either class added. On a side where they are farther out the limits are those of
-    Clopper and Pearson with mid-p values, for ``top pi (1 - pi) / (pi (1 - pi) + (1 - tau) (pi -
-    eta)**2)`` draws, half an item of either class added to estimate pi. So they are, toward
-    the nearer end, in tops of a few items. With ``groups`` the limits are Wilson's, the
-    variance is that of sums of the influence over groups, half a group of either class is added,
-    and the quantile is Student's with one degree less than the effective number
-    ``(sum of s^2)^2 / sum of s^4`` of groups with s items in the top.
+    where P is the observed precision. eta is estimated from sqrt(n) ranks on either side of the
+    threshold, with half an item of either class added. On each side Clopper and Pearson's limits
+    with mid-p values replace the limit if they are wider. They use ``top pi (1 - pi) / (pi (1 -
+    pi) + (1 - tau) (pi - eta)**2)`` draws, with half an item of either class added to estimate pi.
+    They are wider, toward the nearer end, in tops of a few items. With ``groups`` the limits are
+    Wilson's, with the variance of the sums of the influence over groups and half a group of either
+    class added. The degrees of freedom of Student's quantile are the effective number of groups,
+    ``(sum of s^2)^2 / sum of s^4`` for groups with s items in the top, minus one.
 
-    "exact": the number M of items above the threshold of the population is binomial, and given M
-    so is the number of positives among them. A fifth of the error is spent on the range of M,
-    the rest on Clopper and Pearson's interval, the widest over that range and over the orders of
-    tied items. O(n log n) time, O(n) memory.
+    "exact" uses that the number M of items above the threshold of the population is binomial, and
+    so is the number of positives among them given M. A fifth of the error is spent on the range of
+    M, the rest on Clopper and Pearson's interval, which is the widest one over that range and over
+    the orders of tied items. The cost is O(n log n) time and O(n) memory.
 
-    Of dask collections, without groups, each distinct pair of a score and a class is counted,
-    chunk by chunk, and the counts come to this process: O(m) memory for m pairs.
+    For dask collections (without ``groups``) the distinct pairs of a score and a class are counted
+    chunk by chunk, and the counts are collected in this process: O(m) memory for m pairs.
 
     References
     ----------
@@ -145,7 +147,7 @@ def top_interval_of(
     data : ScoredLists
         One list of both classes, whose weights are whole.
     tau : float
-        Share of the items that make the top, in (0, 1).
+        Fraction of the items that form the top, in (0, 1).
     level : float, default=0.95
         Nominal probability, in (0, 1).
     method : {"influence", "exact"}, default="influence"

@@ -65,7 +65,7 @@ def check_two_classes(
     y_score : array-like of shape (n_samples,)
         Scores.
     pos_label : int, float, bool or str
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     name : str, default="y_true"
         What the labels are called in messages.
     rel : float or None, default=None
@@ -123,7 +123,7 @@ def check_sample(
     y_score : array-like or dask collection of shape (n_samples,)
         Scores.
     pos_label : int, float, bool or str
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     groups : array-like of shape (n_samples,) or None, default=None
         Id of the group of each row; refused with collections.
     measure : Measure or None, default=None

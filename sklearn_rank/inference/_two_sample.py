@@ -61,72 +61,79 @@ def two_sample_rank_test(
     random_state: Any = None,
     groups: Any = None,
 ) -> Comparison:
-    """Test that two samples of scores have the same distribution, by a linear rank statistic.
+    """Two-sample linear rank test, such as the Wilcoxon-Mann-Whitney test.
 
-    ``W = sum over the first sample of a(R)`` where a(R) = phi(R / (n + 1)), R the rank among all
-    n scores and tied scores share the mean of theirs; under the hypothesis every choice of k of
-    the n values is equally likely.
+    The null hypothesis is that two samples of scores have the same distribution. The statistic is
+    ``W = sum over the first sample of a(R)`` with a(R) = phi(R / (n + 1)), where R is the rank
+    among all n scores and tied scores share the mean of their values. Under the hypothesis every
+    choice of k of the n values is equally likely.
 
     Parameters
     ----------
     scores_pos : array-like of shape (n_pos,)
-        Scores of the first sample, as of the positives.
+        Scores of the first sample, such as the positives.
     scores_neg : array-like of shape (n_neg,)
         Scores of the second sample.
     phi : ScoreGeneratingFunction, str or callable, default="wilcoxon"
-        Nondecreasing function on (0, 1): "wilcoxon" for a shift of the middle, one that is steep
-        near 1 for differences at the top. It may depend on n, and need not be bounded.
+        Nondecreasing function on (0, 1). Use "wilcoxon" to detect a shift of location, and a
+        function that is steep near 1 to detect differences at the top. It may depend on n and need
+        not be bounded.
     method : {"auto", "exact", "permutation", "normal"}, default="auto"
-        The distribution of W itself; random choices; the normal distribution with the mean and
-        the variance of W; or exact where that is quick, else normal where both samples have 50
-        scores, else permutation.
+        "exact" is the exact distribution of W, "permutation" draws random choices, and "normal" is
+        the normal distribution with the mean and the variance of W. "auto" is "exact" if that is
+        fast, else "normal" if both samples have at least 50 scores, else "permutation".
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Whether the first sample tends to be different, lower or higher.
+        Alternative hypothesis: the scores of the first sample tend to be different, lower or
+        higher.
     level : float, default=0.95
-        One less the p-value from which on a difference counts as shown, in (0, 1).
+        Confidence level of the test, in (0, 1): a difference counts as shown if the p-value is at
+        most ``1 - level``.
     n_resamples : int, default=9999
-        Number of random choices of "permutation", at least 99.
+        Number of random choices for "permutation", at least 99.
     random_state : int, Generator, RandomState or None, default=None
-        Source of random numbers of "permutation"; None is fresh.
+        Random number generator or seed of "permutation". Pass an int for reproducible results.
     groups : pair of array-like of shape (n_pos,) and (n_neg,), default=None
-        Ids of the groups (patients, users) of the scores of either sample, equal ids being one
-        group; scores of different groups are independent. None is independent scores: others
-        reject true hypotheses far too often.
+        Group ids (patients, users) of the scores of each sample; equal ids are one group. Scores
+        of different groups are independent, scores of one group may depend on each other in any
+        way. None means independent scores; if they are not, the test rejects true hypotheses much
+        too often.
 
     Returns
     -------
     Comparison
-        The test, without an interval, of the value of W between worst and best order, in [0, 1],
-        less that of its mean (with Wilcoxon's phi, AUC - 1/2). Its statistic is W, or its
-        standardised value if normal, and its method the one that was used.
+        The test, without an interval. Its estimate is W rescaled to [0, 1] between the worst and
+        the best order, minus the rescaled mean of W; with Wilcoxon's phi it is AUC - 1/2. Its
+        statistic is W, or the standardised W with "normal". Its ``method`` is the one that was
+        used.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, "exact" would take too long, there is one group only, or a
+        If an argument is not valid, "exact" would take too long, there is only one group, or a
         group has scores of both samples and the method is not "auto" or "normal".
 
     See Also
     --------
-    scipy.stats.mannwhitneyu : Wilcoxon's phi only; exact only without ties.
-    linear_rank_interval : How large the difference is, not only whether there is one.
+    scipy.stats.mannwhitneyu : Wilcoxon's phi only, exact only without ties.
+    linear_rank_interval : Confidence interval for the size of the difference.
 
     Notes
     -----
     All methods are conditional on the tie pattern. The two-sided p-value is twice the smaller
-    one-sided one, at most 1. If all scores are tied it is 1.
+    one-sided p-value, at most 1. If all scores are tied, it is 1.
 
-    "exact" adds up probabilities over the sums of scores that are whole multiples of a unit, as
-    Wilcoxon's: O(n k S) time and O(k S) memory for S possible sums and the smaller class k. Other
-    scores are split into halves whose subset sums are listed and matched: O(2^(n/2) n) time. It
-    is refused from about 190 / 190 scores, or 23 / 23 with another phi. "permutation" counts the
-    sample itself as one choice, O(n) each.
+    "exact" sums probabilities if the values of phi are whole multiples of a unit, as for
+    Wilcoxon's phi: O(n k S) time and O(k S) memory for S possible sums and the smaller class k.
+    Otherwise it lists and matches the subset sums of two halves: O(2^(n/2) n) time. It raises an
+    error from about 190 / 190 scores on, or 23 / 23 with another phi. "permutation" counts the
+    sample itself as one choice, and each choice takes O(n) time.
 
-    With ``groups`` that lie in one sample each, "exact" and "permutation" choose groups, and under
-    the hypothesis every choice of as many groups as the first sample has is equally likely: the
-    groups of both samples have one distribution, their sizes included. "normal" compares the means
-    of a(R) by the sums of their deviations over groups, with Student's distribution as in
-    :func:`paired_rank_test`; it is for groups of both samples too, and "auto" takes it for them.
+    If each of the ``groups`` lies in one sample, "exact" and "permutation" permute groups. Under
+    the hypothesis every choice of as many groups as the first sample has is equally likely, so the
+    groups of both samples have one distribution, including their sizes. "normal" compares the
+    means of a(R) by the sums of their deviations over groups, with Student's distribution as in
+    :func:`paired_rank_test`. It also supports groups with scores of both samples, and "auto"
+    selects it for them.
 
     References
     ----------

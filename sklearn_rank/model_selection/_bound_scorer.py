@@ -46,8 +46,9 @@ def make_bound_scorer(
     Parameters
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
-        The AUC, a mean over queries such as "ndcg@10", or a measure of one list with an influence,
-        such as "local_auc@0.8"; as :func:`sklearn_rank.metrics.get_measure` takes it.
+        The AUC, a mean over queries such as ``"ndcg@10"``, or a measure of one list with an
+        influence, such as ``"local_auc@0.8"``; as :func:`sklearn_rank.metrics.get_measure` takes
+        it.
     delta : float, default=0.05
         Probability with which a score may exceed what it bounds, in (0, 1); less makes the scores
         smaller.

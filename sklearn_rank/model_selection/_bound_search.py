@@ -56,9 +56,9 @@ class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
         Values to try by parameter name, as in :class:`sklearn.model_selection.ParameterGrid`.
         None is the estimator as it is, and that for several ones, whose grids are in the pairs.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
-        The AUC; a mean over queries such as "ndcg@10", for which ids are passed to ``fit`` as
-        ``groups``; or a measure of one list with an influence, such as "precision@top0.1" and
-        "local_auc@0.8". "ap" is a mean over queries where there are ids, and of one list where
+        The AUC; a mean over queries such as ``"ndcg@10"``, for which ids are passed to ``fit`` as
+        ``groups``; or a measure of one list with an influence, such as ``"precision@top0.1"`` and
+        ``"local_auc@0.8"``. "ap" is a mean over queries where there are ids, and of one list where
         there are none. As :func:`sklearn_rank.metrics.get_measure` takes it; of more of it being
         better.
     delta : float, default=0.05
@@ -66,8 +66,8 @@ class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
     method : str, default="auto"
         Where the limits come from. They hold for every distribution by "kl" and "hoeffding" (the
         AUC and means over queries of bounded range), "mcdiarmid" (that of Agarwal et al., for the
-        AUC), "bernstein" (means over queries), "exact" (the precision at the top) and "dkw"
-        (other statistics of ranks of one list, such as "local_auc@0.8", "pnorm@4"). "max-t", for
+        AUC), "bernstein" (means over queries), "exact" (the precision at the top) and "dkw" (other
+        statistics of ranks of one list, such as ``"local_auc@0.8"``, ``"pnorm@4"``). "max-t", for
         all measures, is asymptotic, from the joint covariance of the candidates, and much
         narrower. "auto" is a guarantee where there is one, else "max-t": "kl" for one held-out
         part and "hoeffding" for several; or "exact"; or "dkw" where the counts of the parts are
@@ -163,8 +163,8 @@ class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
     because it turned out well fails more often than it says. "dkw" is taken if, for as many
     positives and negatives in each part, candidates and this ``delta``, the limit of rows in
     perfect order would keep two thirds of their lead over rows that are all tied. With 10 % of
-    positives and 8 candidates that takes some 700 held-out rows for "local_auc@0.8", 3,500 for
-    "pnorm@4", 25,000 for "bedroc@20". Say ``method="dkw"`` for the guarantee with fewer.
+    positives and 8 candidates that takes some 700 held-out rows for ``"local_auc@0.8"``, 3,500 for
+    ``"pnorm@4"``, 25,000 for ``"bedroc@20"``. Say ``method="dkw"`` for the guarantee with fewer.
 
     Rows are independent, and each counts once; weights may be passed to the fits, but not to the
     measure. A candidate that failed counts in the guarantee. Beyond the fits O(C n log n) time for

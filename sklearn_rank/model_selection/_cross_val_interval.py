@@ -145,7 +145,7 @@ def cross_val_interval(
         Whether ``groups`` are of rows for ``"ap"`` too, which is then of one list, as it is where
         there are no ids at all. Else they are the queries of a mean over queries.
     level : float, default=0.95
-        Nominal coverage, in (0, 1).
+        Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     method : {"folds", "optimism", "632+"}, default="folds"
         The mean of the fold models as they are; or the model fitted to all rows, by its value on
         them and by models fitted to bootstrap samples: of rows within each class, of groups or of

@@ -218,7 +218,7 @@ def query_evidence(
     disjoint : sequence of int or None, default=None
         As for :class:`Evidence`.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     with_chance : bool, default=False
         Whether to find the value of a random order too.
 
