@@ -24,79 +24,80 @@ ARGUMENTS = ("y_true", "y_score", "qid", "sample_weight", "query_weight")
 
 
 class Accumulator:
-    """A measure of rows that come in parts, in any order and split in any way.
+    """Compute a measure exactly from rows that arrive in batches, in any order.
 
-    The result is that of the measure on all rows together, to rounding: no sample, no bins, ties
-    across parts included. Parts may be accumulated apart, pickled, and merged as a tree.
+    The result equals the measure on all rows together, up to rounding; ties across batches are
+    included. Accumulators of parts of the data can be pickled and merged in any order.
 
     Parameters
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
-        The measure, as :func:`get_measure` reads it.
+        The measure, as :func:`get_measure` takes it.
     max_items : int or None, default=None
-        Number of distinct rows of one list for which there is room; None is no limit. More of
-        them become bins, and the result needs the rows again; see Notes.
+        Largest number of distinct rows of one list to keep; None is no limit. Beyond it the rows
+        are binned, and the exact result needs them again; see Notes. A greater value uses more
+        memory and fewer passes.
     queries : {"whole", "split"}, default="whole"
-        Whether all rows of a query come in one update, so that its value is all that is kept, or
-        rows of one query may come in several, so that all rows are kept until :meth:`result`.
+        Whether all rows of a query come in one update ("whole"), so that only its value is kept,
+        or in several ("split"), so that all rows are kept until :meth:`result`.
     pos_label : int, float, bool or str, default=None
-        The positive class, as the function of the measure takes it; None is 1 for labels among 0
-        and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     overflow : {"again", "bounds"}, default="again"
-        Whether rows that are more than ``max_items`` come again for the exact result, or once only
-        for an interval that holds it, :meth:`bounds`.
+        What happens beyond ``max_items``: "again" reads the rows again for the exact result,
+        "bounds" reads them once, and :meth:`bounds` returns an interval that contains the result.
 
     Attributes
     ----------
     measure : Measure
         The measure.
     n_items : int
-        Number of rows so far, without those of weight 0.
+        Number of rows so far, not counting rows of weight 0.
     table : object or None
-        Distinct rows of one list, ascending: arrays ``score``, ``label`` and ``weight``. None
-        where that is not what is kept.
+        Distinct rows of one list, ascending: arrays ``score``, ``label`` and ``weight``. None if
+        no such table is kept.
     needs_again : bool
-        Whether the result needs all rows once more.
+        Whether the exact result needs another pass over all rows.
     query_values : object or None
-        Values of queries: arrays ``ids``, ascending, ``values`` and ``query_weight``. None where
-        these are not what is kept.
+        Values of the queries: arrays ``ids``, ascending, ``values`` and ``query_weight``. None if
+        no such values are kept.
 
     See Also
     --------
-    get_measure : The same of data in memory.
+    get_measure : Evaluates data in memory.
 
     Notes
     -----
-    What is kept depends on the measure and on the ids of queries:
+    The data that is kept depends on the measure and on ``qid``:
 
-    - without ``qid`` all rows are one list, of which each pair of a score and a label is kept
-      once, with the number of its rows: at most the bytes of a score and 1 for the class, or 8
-      for the grade, of each row; 8 more where rows are equal or weighted;
-    - with ``qid``, and for labels in two dimensions, one list per row, the value of each query is
-      kept, with its id and its weight: 16 to 24 bytes. A query that comes again is refused;
-    - with ``queries="split"``, for measures that take no weights of items (``Measure.weights`` is
-      "none"), of other systems (``convention=``) and of more than two classes, all rows are kept.
-      Where such a measure has tied items in the order of the rows, that is the order of updates,
-      those of ``merge`` last.
+    - Without ``qid`` all rows are one list. Each distinct pair of score and label is kept once,
+      with the number of its rows. A row takes at most the bytes of its score and 1 byte for the
+      class, or 8 for the grade; 8 more if rows are equal or weighted.
+    - With ``qid``, or with labels in two dimensions (one list per row), the value, id and weight
+      of each query are kept: 16 to 24 bytes. A query that comes a second time raises an error.
+    - All rows are kept with ``queries="split"``, for measures that take no item weights
+      (``Measure.weights`` is "none"), for measures of other systems (``convention=``) and for
+      more than two classes. If such a measure orders ties by row, the order is that of the
+      updates, and rows from ``merge`` come last.
 
-    n rows take time O(n log n), however many updates bring them, and up to three times the memory
-    of what is kept while two tables are merged. A part may hold one class only, or nothing; which
-    classes there are is checked over all parts. An update that is refused changes nothing.
-    Relevant items that are not among the rows (``n_relevant``, ``ideal``) are not taken.
-    A warning of the measure about single queries, such as one of a small top, comes with the
-    update that brings them; that of undefined ones with the result.
+    The time for n rows is O(n log n) for any number of updates. While two tables are merged, the
+    memory is up to three times that of the kept data. A batch may be empty or hold one class; the
+    classes are checked over all batches. An update that raises an error changes nothing.
+    ``n_relevant`` and ``ideal`` are not supported. Warnings about single queries, such as one
+    about a small top, come with their update; the warning about undefined queries comes with the
+    result.
 
-    **More rows than memory.** With ``max_items`` the memory is at most about 60 bytes for each of
-    these, and 15 MB. A table of more items becomes counts of the classes in bins of neighbouring
-    scores, which hold the value between two :meth:`bounds`. A second pass over the same batches,
-    :meth:`again` and :meth:`update`, keeps the rows of the bins whose order counts: for a measure
-    of the top those at its cut, for others those of all bins with both classes. It has room for
-    ``5 * max_items`` of them, half as many with weights; if they are more, there are further
-    passes while ``needs_again`` is True. :meth:`from_batches` makes all passes itself. Bins of one
-    class, or of one score, are never read again. This needs a measure of one list of two classes
-    in which ranges of scores add up: all that take weights but ``ks``, ``negative_height_loss``
-    with p other than 1 and infinity, ``accuracy_loss@top``, ``linear_rank`` with ties that are
-    not averaged, and ``ap`` with ``normalize="found"``. Others are refused.
+    **More rows than memory.** With ``max_items`` the memory is at most about 60 bytes per item,
+    plus 15 MB. A larger table is replaced by counts of the classes in bins of neighbouring scores,
+    from which :meth:`bounds` computes an interval. A second pass over the same batches,
+    :meth:`again` and :meth:`update`, keeps the rows of the bins whose order matters: for a measure
+    of the top the bins at its cut, for other measures all bins with both classes. It keeps up to
+    ``5 * max_items`` rows, half as many with weights; if there are more, further passes are needed
+    while ``needs_again`` is True. :meth:`from_batches` makes all passes itself. Bins with one
+    class or one score are never read again. ``max_items`` needs a measure of one list of two
+    classes that is a sum over ranges of scores. These are all measures with item weights except
+    ``ks``, ``negative_height_loss`` with p other than 1 and infinity, ``accuracy_loss@top``,
+    ``linear_rank`` with ties that are not averaged, and ``ap`` with ``normalize="found"``. Other
+    measures raise an error.
 
     Examples
     --------
@@ -110,7 +111,7 @@ class Accumulator:
     >>> round(accumulator.merge(other).result(), 4)
     0.8333
 
-    Of queries the values are kept:
+    With query ids:
 
     >>> of_queries = Accumulator("ndcg@2").update([2, 0], [1.0, 2.0], qid=[1, 1])
     >>> of_queries.update([1, 0], [4.0, 3.0], qid=[2, 2]).result().__round__(4)
@@ -153,29 +154,29 @@ class Accumulator:
         query_weight: str | None = None,
         **options: Any,
     ) -> Accumulator:
-        """Accumulate all batches of an iterable.
+        """Accumulate all batches of an iterable, in as many passes as needed.
 
         Parameters
         ----------
         batches : iterable or callable
-            Batches, or a function that returns an iterable of them, which ``max_items`` may need
-            more than once. A batch is a tuple of labels
-            and scores, or of these and ids; or a mapping, data frame or record batch of Arrow with
-            the columns named below.
+            Batches, or a function that returns an iterable of them; with ``max_items`` it may be
+            called more than once. A batch is a tuple ``(y_true, y_score)`` or
+            ``(y_true, y_score, qid)``, or a mapping, data frame or Arrow record batch with the
+            columns named below.
         measure : str, Measure, ScoreGeneratingFunction or callable
             The measure.
         y_true, y_score : str
-            Names of the columns of labels and scores.
+            Names of the columns with labels and scores.
         qid, sample_weight, query_weight : str or None, default=None
-            Names of these columns. None leaves them out, but a mapping may have them under the
-            names of the arguments.
+            Names of these columns. With None the data has no such column, unless a mapping has it
+            under the name of the argument.
         **options : dict
-            Other arguments of the class.
+            Other arguments of :class:`Accumulator`.
 
         Returns
         -------
         Accumulator
-            The accumulator of all batches.
+            The accumulator, filled with all batches.
 
         Examples
         --------
@@ -228,20 +229,22 @@ class Accumulator:
         Parameters
         ----------
         y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-            Labels; in two dimensions one list per row, where NaN is no item. May be empty.
+            Labels or grades; may be empty. In two dimensions each row is a list, and NaN is a
+            missing item.
         y_score : array-like of the same shape
             Scores.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row. Either all updates have ids or none.
+            Query id of each row. Either all updates have ids or none.
         sample_weight : array-like of the same shape as labels, default=None
-            Non-negative weights; None is 1 for each.
+            Non-negative weights of the items. None is 1 for each item.
         query_weight : array-like of shape (n_samples,), default=None
-            Weight in the mean of the query of each row; in two dimensions one for each list.
+            Weight of the query of each row in the mean. In two dimensions pass one weight per
+            list.
 
         Returns
         -------
         Accumulator
-            Itself.
+            The accumulator itself.
         """
         with _named_update(self._n_updates):
             self._update(y_true, y_score, qid, sample_weight, query_weight)
@@ -314,17 +317,18 @@ class Accumulator:
     # ------------------------------------------------------------------------------------ results
 
     def merge(self, other: Accumulator) -> Accumulator:
-        """Add what another accumulator has.
+        """Add the rows of another accumulator.
 
         Parameters
         ----------
         other : Accumulator
-            One of the same measure, which is not changed.
+            An accumulator of the same measure; it is not changed.
 
         Returns
         -------
         Accumulator
-            Itself. Results do not depend on the order of merges, but for rounding.
+            The accumulator itself. Up to rounding, the result does not depend on the order of
+            merges.
         """
         if not isinstance(other, Accumulator):
             raise TypeError(
@@ -362,13 +366,13 @@ class Accumulator:
         Returns
         -------
         float
-            The value that the measure has of all rows together, to rounding.
+            The value of the measure on all rows together, up to rounding.
 
         Raises
         ------
         ValueError
-            If there is no row, or the rows were more than ``max_items`` and their bins do not
-            tell the value: see :attr:`needs_again`.
+            If there is no row, or if more rows than ``max_items`` were binned and the bins do not
+            determine the value; see :attr:`needs_again`.
         """
         kept = self._some_kept()
         if isinstance(kept, KeptBins) and kept.needs_again(self.measure):
@@ -386,19 +390,19 @@ class Accumulator:
 
     @property
     def needs_again(self) -> bool:
-        """Whether the result needs all rows once more, after :meth:`again`."""
+        """Whether the exact result needs another pass over all rows, after :meth:`again`."""
         kept = self._kept
         if not isinstance(kept, KeptBins) or self._overflow != "again":
             return False
         return kept.needs_again(self.measure)
 
     def again(self) -> Accumulator:
-        """Be ready for all rows once more, which a result of more than ``max_items`` needs.
+        """Begin another pass over all rows, if there are more than ``max_items``.
 
         Returns
         -------
         Accumulator
-            Itself.
+            The accumulator itself.
         """
         if not isinstance(self._kept, KeptBins) or not self.needs_again:
             raise ValueError("No row is needed again: result() or bounds() has what is known.")
@@ -406,13 +410,13 @@ class Accumulator:
         return self
 
     def bounds(self) -> tuple[float, float]:
-        """Find values between which the measure lies.
+        """Compute an interval that contains the exact value of the measure.
 
         Returns
         -------
         low, high : float
-            The result twice, where it is known. Else the values with all positives of each bin of
-            neighbouring scores below the negatives of the bin, and above them.
+            Both are the result if it is known. Otherwise each bin of neighbouring scores has all
+            its positives below its negatives for ``low``, and above them for ``high``.
         """
         kept = self._some_kept()
         if isinstance(kept, KeptBins) and kept.needs_again(self.measure):
@@ -428,17 +432,17 @@ class Accumulator:
 
     @property
     def n_items(self) -> int:
-        """Number of rows so far, without those of weight 0."""
+        """Number of rows so far, not counting rows of weight 0."""
         return self._n_items
 
     @property
     def table(self) -> ScoreTable | None:
-        """Distinct rows of one list; None where that is not what is kept."""
+        """Distinct rows of one list; None if no such table is kept."""
         return self._kept.table if isinstance(self._kept, KeptTable) else None
 
     @property
     def query_values(self) -> QueryValues | None:
-        """Values of queries by ascending id; None where these are not what is kept."""
+        """Values of the queries by ascending id; None if no such values are kept."""
         return self._kept.values if isinstance(self._kept, KeptQueries) else None
 
     @property

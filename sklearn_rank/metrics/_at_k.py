@@ -26,62 +26,62 @@ def precision_at_k_score(
     rel: float | None = None,
     convention: Convention | None = None,
 ) -> Value:
-    """Share of positives among the first k items.
+    """Precision at k: share of positives among the first k items.
 
-    ``Prec@k = (number of positives among the first k items) / k``; the mean is over all orders of
-    tied items.
+    ``Prec@k = (number of positives among the first k items) / k``. Ties are averaged over all
+    orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int
-        Number of items, at least 1. It divides even where the list is shorter.
+        Number of top items, at least 1. It is the divisor even if the list is shorter.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Their scale is part of the value:
-        weight 2 is the item twice, and each list needs at least 1 in all.
+        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
+        the value, and the weights of each list must sum to at least 1.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        Of no effect: the measure is defined for every list.
+        Has no effect: the measure is defined for every list.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes, or
-        with ``convention`` the grades that are relevant to the system.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes, or
+        with ``convention`` applies the threshold of that system.
     convention : {"paper", "xgboost", "catboost", "trec_eval", "ranx", "letor"}, default=None
-        System whose number to give: its rules for ties and for lists shorter than k; a parameter
-        that says otherwise is refused.
+        System whose value to reproduce, with its rules for ties and for lists shorter than k. A
+        conflicting parameter raises an error.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Precision in [0, 1]; more is better.
+        Precision in [0, 1]; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid or conflicts with ``convention``.
+        If an argument is invalid or conflicts with ``convention``.
     TypeError
         If ``k`` is not a whole number.
 
     See Also
     --------
-    recall_at_k_score : As a share of all positives.
-    precision_at_top_score : Among a share of the list.
+    recall_at_k_score : Divides by the number of positives instead of k.
+    precision_at_top_score : Precision in a share of the list.
 
     Notes
     -----
-    For grades pass ``y_true >= grade``. O(n log n) time, O(n) memory.
+    For grades pass ``rel``. The time is O(n log n), the memory O(n).
 
     References
     ----------
@@ -94,7 +94,7 @@ def precision_at_k_score(
     >>> precision_at_k_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], k=3)
     0.6666666666666666
 
-    The second place is shared by two items, one of them positive:
+    Two items, one of them positive, are tied at the second position:
 
     >>> precision_at_k_score([1, 0, 1, 0], [4.0, 2.0, 2.0, 1.0], k=2)
     0.75
@@ -128,60 +128,62 @@ def recall_at_k_score(
     ideal: Any = None,
     convention: Convention | None = None,
 ) -> Value:
-    """Share of the positives that are among the first k items.
+    """Recall at k: share of the positives that are among the first k items.
 
-    ``Rec@k = (number of positives among the first k items) / (number of positives)``; the mean is
-    over all orders of tied items.
+    ``Rec@k = (number of positives among the first k items) / (number of positives)``. Ties are
+    averaged over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int
-        Number of items, at least 1.
+        Number of top items, at least 1.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Their scale is part of the value:
-        weight 2 is the item twice, and each list needs at least 1 in all.
+        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
+        the value, and the weights of each list must sum to at least 1.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list without positives counts: nothing (alone it is NaN), an error, or this value.
+        How a list without positives counts: "skip" leaves it out of the mean (its own value is
+        NaN), "raise" raises an error, a number is its value. None is "skip", or with
+        ``convention`` the rule of that system.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes, or
-        with ``convention`` the grades that are relevant to the system.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes, or
+        with ``convention`` applies the threshold of that system.
     n_relevant : int, array-like or mapping, default=None
-        Number of relevant items of each list, those included that are not among the rows: of one
-        list a number; else one per row, the same for all items of a list, or a mapping from the
-        ids of the lists. None takes all relevant items to be among the rows.
+        Number of relevant items of each list, including those that are not among the rows. Pass a
+        number for one list; else one number per row, equal for all rows of a list, or a mapping
+        from the ids of the lists. None assumes that the rows contain all relevant items.
     ideal : array-like or mapping, default=None
-        The same by the relevances of all relevant items of each list, of which those from ``rel``
-        on count: of one list an array; else a mapping from the ids of the lists, or in two
-        dimensions one array per row.
+        Relevances of all relevant items of each list, an alternative to ``n_relevant``; those of
+        at least ``rel`` count. Pass an array for one list; else a mapping from the ids of the
+        lists, or in two dimensions one array per row.
     convention : {"paper", "catboost", "trec_eval", "ranx"}, default=None
-        System whose number to give: its rules for ties and for lists without positives; a
-        parameter that says otherwise is refused. trec_eval and ranx count relevant items that
-        were not retrieved: pass ``ideal`` or ``n_relevant`` where the rows lack some.
+        System whose value to reproduce, with its rules for ties and for lists without positives. A
+        conflicting parameter raises an error. trec_eval and ranx count relevant items that were
+        not retrieved: if the rows lack some, pass ``ideal`` or ``n_relevant``.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Recall in [0, 1]; more is better.
+        Recall in [0, 1]; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid or conflicts with ``convention``, or a list is undefined and
+        If an argument is invalid or conflicts with ``convention``, or if a list is undefined and
         ``undefined="raise"``.
     TypeError
         If ``k`` is not a whole number.
@@ -189,15 +191,15 @@ def recall_at_k_score(
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    precision_at_k_score : As a share of k.
+    precision_at_k_score : Divides by k instead of the number of positives.
 
     Notes
     -----
-    For grades pass ``y_true >= grade``. O(n log n) time, O(n) memory.
+    For grades pass ``rel``. The time is O(n log n), the memory O(n).
 
     References
     ----------

@@ -27,7 +27,7 @@ class _AtK(ConventionalMeasure):
     Parameters
     ----------
     k : int
-        Number of items, at least 1.
+        Number of top items, at least 1.
     """
 
     per_query = True
@@ -98,7 +98,7 @@ class PrecisionAtKMeasure(_AtK):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------
@@ -149,7 +149,7 @@ class RecallAtKMeasure(_AtK):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------

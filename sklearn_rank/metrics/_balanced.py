@@ -57,7 +57,7 @@ class RPrecisionMeasure(ConventionalMeasure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------
@@ -82,7 +82,7 @@ class F1AtKMeasure(ConventionalMeasure):
     Parameters
     ----------
     k : int
-        Number of items, at least 1.
+        Number of top items, at least 1.
     """
 
     per_query = True
@@ -130,7 +130,7 @@ class F1AtKMeasure(ConventionalMeasure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------
@@ -167,73 +167,75 @@ def r_precision_score(
     ideal: Any = None,
     convention: Convention | None = None,
 ) -> Value:
-    """Precision at position R, the number of positives: there precision and recall are equal.
+    """R-precision: precision at position R, the number of positives in the list.
 
-    ``R-Prec = (number of positives among the first R items) / R``; the mean is over all orders of
-    tied items.
+    ``R-Prec = (number of positives among the first R items) / R``, which equals the recall there.
+    Ties are averaged over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Only their proportions matter.
+        Non-negative weights of the items. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list without positives counts: nothing (alone it is NaN), an error, or this value.
+        How a list without positives counts: "skip" leaves it out of the mean (its own value is
+        NaN), "raise" raises an error, a number is its value. None is "skip", or with
+        ``convention`` the rule of that system.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes, or
-        with ``convention`` the grades that are relevant to the system.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes, or
+        with ``convention`` applies the threshold of that system.
     n_relevant : int, array-like or mapping, default=None
-        Number of relevant items of each list, those included that are not among the rows: of one
-        list a number; else one per row, the same for all items of a list, or a mapping from the
-        ids of the lists. None takes all relevant items to be among the rows.
+        Number of relevant items of each list, including those that are not among the rows. Pass a
+        number for one list; else one number per row, equal for all rows of a list, or a mapping
+        from the ids of the lists. None assumes that the rows contain all relevant items.
     ideal : array-like or mapping, default=None
-        The same by the relevances of all relevant items of each list, of which those from ``rel``
-        on count: of one list an array; else a mapping from the ids of the lists, or in two
-        dimensions one array per row.
+        Relevances of all relevant items of each list, an alternative to ``n_relevant``; those of
+        at least ``rel`` count. Pass an array for one list; else a mapping from the ids of the
+        lists, or in two dimensions one array per row.
     convention : {"trec_eval", "ranx"}, default=None
-        System whose number to give: its rules for ties and lists without positives; a parameter
-        that says otherwise is refused. Both count relevant items that were not retrieved: pass
-        ``ideal`` or ``n_relevant`` where the rows lack some.
+        System whose value to reproduce, with its rules for ties and for lists without positives. A
+        conflicting parameter raises an error. Both count relevant items that were not retrieved:
+        if the rows lack some, pass ``ideal`` or ``n_relevant``.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Precision in [0, 1]; more is better.
+        Precision in [0, 1]; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    precision_at_k_score : At one position for all lists.
-    f1_at_k_score : Where precision and recall differ, their harmonic mean.
+    precision_at_k_score : Precision at the same position for all lists.
+    f1_at_k_score : Harmonic mean of precision and recall at k.
 
     Notes
     -----
-    It is trec_eval's ``Rprec``, and R counts the positives among the items that are passed. With
-    weights R is the weight of the positives. O(n log n) time, O(n) memory.
+    The measure is ``Rprec`` of trec_eval. R counts the positives among the rows, unless
+    ``n_relevant`` or ``ideal`` is given. With weights R is the weight of the positives. The time
+    is O(n log n), the memory O(n).
 
     References
     ----------
@@ -245,7 +247,7 @@ def r_precision_score(
     >>> r_precision_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
     0.5
 
-    The second place is shared by two items, one of them positive:
+    Two items, one of them positive, are tied at the second position:
 
     >>> r_precision_score([1, 0, 1, 0], [4.0, 2.0, 2.0, 1.0])
     0.75
@@ -281,81 +283,81 @@ def f1_at_k_score(
     ideal: Any = None,
     convention: Convention | None = None,
 ) -> Value:
-    """Harmonic mean of precision and recall among the first k items.
+    """F1 at k: harmonic mean of precision and recall among the first k items.
 
     ``F1@k = 2 P R / (P + R) = 2 (number of positives among the first k items) / (k + m)``, m the
-    number of positives; the mean is over all orders of tied items.
+    number of positives. Ties are averaged over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int
-        Number of items, at least 1. It counts even where the list is shorter.
+        Number of top items, at least 1. The divisor uses k even if the list is shorter.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Their scale is part of the value:
-        weight 2 is the item twice, and each list needs at least 1 in all.
+        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
+        the value, and the weights of each list must sum to at least 1.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list without positives counts: nothing (alone it is NaN), an error, or this value.
+        How a list without positives counts: "skip" leaves it out of the mean (its own value is
+        NaN), "raise" raises an error, a number is its value. None is "skip", or with
+        ``convention`` the rule of that system.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes, or
-        with ``convention`` the grades that are relevant to the system.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes, or
+        with ``convention`` applies the threshold of that system.
     n_relevant : int, array-like or mapping, default=None
-        Number of relevant items of each list, those included that are not among the rows: of one
-        list a number; else one per row, the same for all items of a list, or a mapping from the
-        ids of the lists. None takes all relevant items to be among the rows.
+        Number of relevant items of each list, including those that are not among the rows. Pass a
+        number for one list; else one number per row, equal for all rows of a list, or a mapping
+        from the ids of the lists. None assumes that the rows contain all relevant items.
     ideal : array-like or mapping, default=None
-        The same by the relevances of all relevant items of each list, of which those from ``rel``
-        on count: of one list an array; else a mapping from the ids of the lists, or in two
-        dimensions one array per row.
+        Relevances of all relevant items of each list, an alternative to ``n_relevant``; those of
+        at least ``rel`` count. Pass an array for one list; else a mapping from the ids of the
+        lists, or in two dimensions one array per row.
     convention : {"ranx"}, default=None
-        System whose number to give: its rules for ties and lists without positives; a parameter
-        that says otherwise is refused. It counts relevant items that were not retrieved: pass
-        ``ideal`` or ``n_relevant`` where the rows lack some.
+        System whose value to reproduce, with its rules for ties and for lists without positives. A
+        conflicting parameter raises an error. It counts relevant items that were not retrieved: if
+        the rows lack some, pass ``ideal`` or ``n_relevant``.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        F1 in [0, 2 min(k, m) / (k + m)]; more is better.
+        F1 in [0, 2 min(k, m) / (k + m)]; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
     TypeError
         If ``k`` is not a whole number.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    precision_at_k_score : Precision P alone.
-    recall_at_k_score : Recall R alone.
-    r_precision_score : Where both are equal.
-    sklearn.metrics.f1_score : Of labels that are predicted.
+    precision_at_k_score : The precision P.
+    recall_at_k_score : The recall R.
+    r_precision_score : At k = m, where precision, recall and F1 are equal.
+    sklearn.metrics.f1_score : For predicted labels.
 
     Notes
     -----
-    It is linear in the positives that are found, so that the mean over the orders is that of
-    precision at k, which no harmonic mean of mean precision and mean recall would need to be. For
-    grades pass ``y_true >= grade``. O(n log n) time, O(n) memory.
+    F1 at k is linear in the number of positives found, so its mean over orders follows from that
+    of precision at k. For grades pass ``rel``. The time is O(n log n), the memory O(n).
 
     References
     ----------

@@ -39,67 +39,70 @@ def average_precision_score(
     ideal: Any = None,
     convention: Convention | None = None,
 ) -> Value:
-    """Mean, over the positives, of the precision at their positions.
+    """Average precision: mean of the precision at the positions of the positives.
 
     ``AP@k = 1/m sum over positives at positions i <= k of (positives down to i) / i``, ``m`` the
-    number of positives; the mean is over all orders of tied items.
+    number of positives. Ties are averaged over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels of two classes.
     y_score : array-like of shape (n_samples,)
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int or None, default=None
-        Last position that counts, at least 1; None counts all.
+        Last position that counts, at least 1. None counts all positions.
     normalize : {"positives", "reachable", "found"} or None, default=None
-        What divides: the number m of positives, as in trec_eval, with ``n_relevant`` or
-        ``ideal`` those that are not among the rows included; ``min(k, m)``, the number that k
-        places can hold, with which the best order has the value 1; or the number that they do
-        hold, as in torchmetrics, with which one positive, in the first place, has the value 1
-        however many are missed. None is "positives".
+        The divisor. "positives" is the number m of positives, as in trec_eval; ``n_relevant`` and
+        ``ideal`` add those that are not among the rows. "reachable" is ``min(k, m)``, the most
+        positives that k positions can hold, so that the best order has the value 1. "found" is the
+        number of positives among the first k, as in torchmetrics; a single positive at the first
+        position then gives 1. None is "positives".
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        How many times each item counts, in whole numbers, whose scale is part of the value.
+        Non-negative whole weights, read as repetitions: weight 2 counts an item twice. The scale
+        changes the value.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list without positives counts: nothing (alone it is NaN), an error, or this value.
+        How a list without positives counts: "skip" leaves it out of the mean (its own value is
+        NaN), "raise" raises an error, a number is its value. None is 0, or with ``convention`` the
+        rule of that system.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes, or
-        with ``convention`` the grades that are relevant to the system.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes, or
+        with ``convention`` applies the threshold of that system.
     n_relevant : int, array-like or mapping, default=None
-        Number of relevant items of each list, those included that are not among the rows: of one
-        list a number; else one per row, the same for all items of a list, or a mapping from the
-        ids of the lists. None takes all relevant items to be among the rows.
+        Number of relevant items of each list, including those that are not among the rows. Pass a
+        number for one list; else one number per row, equal for all rows of a list, or a mapping
+        from the ids of the lists. None assumes that the rows contain all relevant items.
     ideal : array-like or mapping, default=None
-        The same by the relevances of all relevant items of each list, of which those from ``rel``
-        on count: of one list an array; else a mapping from the ids of the lists, or in two
-        dimensions one array per row.
+        Relevances of all relevant items of each list, an alternative to ``n_relevant``; those of
+        at least ``rel`` count. Pass an array for one list; else a mapping from the ids of the
+        lists, or in two dimensions one array per row.
     convention : {"paper", "sklearn", "xgboost", "lightgbm", "catboost", "trec_eval", "ranx", \
             "letor"}, default=None
-        System whose number to give: its rules for ties, lists without positives and m; a
-        parameter that says otherwise is refused. trec_eval and ranx count relevant items that
-        were not retrieved: pass ``ideal`` or ``n_relevant`` where the rows lack some. The guide
-        "Other systems" has the table.
+        System whose value to reproduce, with its rules for ties, lists without positives and m. A
+        conflicting parameter raises an error. trec_eval and ranx count relevant items that were
+        not retrieved: if the rows lack some, pass ``ideal`` or ``n_relevant``. The guide "Other
+        systems" lists the rules.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Average precision in [0, 1]; more is better.
+        Average precision in [0, 1]; higher is better.
 
     Raises
     ------
     ValueError
-        If a weight is not a whole number, an argument is not valid or conflicts with
+        If a weight is not a whole number, an argument is invalid or conflicts with
         ``convention``, or a list is undefined and ``undefined="raise"``.
     TypeError
         If ``k`` is neither None nor a whole number.
@@ -107,28 +110,28 @@ def average_precision_score(
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    sklearn.metrics.average_precision_score : Equal without ties; counts every tied block at its
-        end, which is neither the mean nor a bound in general.
-    precision_at_k_score : The precision at one place.
-    reciprocal_rank_score : The first positive alone.
+    sklearn.metrics.average_precision_score : Equal without ties; evaluates a block of ties at its
+        end, which is neither the mean nor a bound.
+    precision_at_k_score : Precision at one position.
+    reciprocal_rank_score : Depends on the first positive only.
 
     Notes
     -----
     In a block of ``a`` positives among ``L`` tied items, after ``p`` positives among ``N`` items,
-    the mean is a sum of ``a/L (p + 1 + (j-1)(a-1)/(L-1)) / (N+j)`` over j = 1..L, and a sum of
-    reciprocals in closed form; with ``k`` it ends at j = k - N, and with ``normalize="found"`` it
-    is a mean over the hypergeometric number of positives found there, 0 where none is found at
-    all. Precision counts items, so that
-    only whole-number weights, which are repetitions, have a meaning. Two dimensions are refused:
-    scikit-learn takes the columns as classes. Without ``k`` the influence of single items is
-    known, so that one list has intervals and tests: 95 % intervals of
-    :func:`sklearn_rank.inference.metric_interval` covered .93 and more, from 10 positives of .5 to
-    .01 of the items on, of shifted normal, t3, log-normal and Cauchy scores and of mixtures where
-    a few positives, or a few negatives, stand above all others. O(n log n) time, O(n) memory.
+    the mean is a sum of ``a/L (p + 1 + (j-1)(a-1)/(L-1)) / (N+j)`` over j = 1..L, which has a
+    closed form in sums of reciprocals. With ``k`` the sum ends at j = k - N. With
+    ``normalize="found"`` it is a mean over the hypergeometric number of positives found there, and
+    0 if none is found. Weights must be whole numbers, because precision counts items.
+    Two-dimensional labels raise an error, because scikit-learn takes their columns as classes.
+    Without ``k`` the influence of single items is known, which gives intervals and tests for one
+    list. In simulations 95 % intervals of :func:`sklearn_rank.inference.metric_interval` covered
+    .93 and more, from 10 positives on, with .01 to .5 of the items positive. The scores were
+    shifted normal, t3, log-normal and Cauchy, and mixtures in which a few positives or a few
+    negatives were above all others. The time is O(n log n), the memory O(n).
 
     Examples
     --------
@@ -136,12 +139,12 @@ def average_precision_score(
     >>> average_precision_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
     0.8333333333333333
 
-    A constant score is worth its mean over all orders:
+    A constant score gets the mean over all orders:
 
     >>> average_precision_score([1, 0], [0.0, 0.0])
     0.75
 
-    Three positives, of which the first place holds one:
+    Three positives, with ``k=1``:
 
     >>> average_precision_score([1, 1, 1], [3.0, 2.0, 1.0], k=1)
     0.3333333333333333
@@ -180,56 +183,58 @@ def reciprocal_rank_score(
     ideal: Any = None,
     convention: Convention | None = None,
 ) -> Value:
-    """One over the position of the first positive.
+    """Reciprocal rank: one over the position of the first positive (mean: MRR).
 
-    ``RR@k = 1 / i`` for the position i of the first positive if i <= k, else 0; the mean is over
-    all orders of tied items.
+    ``RR@k = 1 / i`` for the position i of the first positive if i <= k, else 0. Ties are averaged
+    over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int or None, default=None
-        Last position that counts, at least 1; None counts all.
+        Last position that counts, at least 1. None counts all positions.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list without positives counts: nothing (alone it is NaN), an error, or this value.
+        How a list without positives counts: "skip" leaves it out of the mean (its own value is
+        NaN), "raise" raises an error, a number is its value. None is "skip", or with
+        ``convention`` the rule of that system.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes, or
-        with ``convention`` the grades that are relevant to the system.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes, or
+        with ``convention`` applies the threshold of that system.
     n_relevant : int, array-like or mapping, default=None
-        Number of relevant items of each list, those included that are not among the rows: of one
-        list a number; else one per row, the same for all items of a list, or a mapping from the
-        ids of the lists. None takes all relevant items to be among the rows.
+        Number of relevant items of each list, including those that are not among the rows. Pass a
+        number for one list; else one number per row, equal for all rows of a list, or a mapping
+        from the ids of the lists. None assumes that the rows contain all relevant items.
     ideal : array-like or mapping, default=None
-        The same by the relevances of all relevant items of each list, of which those from ``rel``
-        on count: of one list an array; else a mapping from the ids of the lists, or in two
-        dimensions one array per row.
+        Relevances of all relevant items of each list, an alternative to ``n_relevant``; those of
+        at least ``rel`` count. Pass an array for one list; else a mapping from the ids of the
+        lists, or in two dimensions one array per row.
     convention : {"catboost", "trec_eval", "ranx"}, default=None
-        System whose number to give: its rules for ties and lists without positives; a parameter
-        that says otherwise is refused.
+        System whose value to reproduce, with its rules for ties and for lists without positives. A
+        conflicting parameter raises an error.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Reciprocal rank in [0, 1]; more is better. The mean over lists is the MRR.
+        Reciprocal rank in [0, 1]; higher is better. The mean over the lists is the MRR.
 
     Raises
     ------
     ValueError
-        If an argument is not valid or conflicts with ``convention``, or a list is undefined and
+        If an argument is invalid or conflicts with ``convention``, or if a list is undefined and
         ``undefined="raise"``.
     TypeError
         If ``k`` is neither None nor a whole number.
@@ -237,18 +242,18 @@ def reciprocal_rank_score(
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    average_precision_score : All positives.
-    expected_reciprocal_rank_score : Grades; the reader may go on after a relevant item.
+    average_precision_score : Depends on the positions of all positives.
+    expected_reciprocal_rank_score : For grades; the reader may go on after a relevant item.
 
     Notes
     -----
-    Of L tied items, a of them positive, after N negatives, the first positive is the j-th with
-    chance ``binom(L - j, a - 1) / binom(L, a)``. The mean of 1 / i is not 1 over the mean of i.
-    O(n log n) time, O(n) memory.
+    In a block of L tied items, a of them positive, after N negatives, the first positive is the
+    j-th with probability ``binom(L - j, a - 1) / binom(L, a)``. The time is O(n log n), the
+    memory O(n).
 
     Examples
     --------
@@ -256,7 +261,7 @@ def reciprocal_rank_score(
     >>> reciprocal_rank_score([0, 1, 1, 0], [4.0, 3.0, 2.0, 1.0])
     0.5
 
-    A constant score is worth its mean over all orders, (1 + 1/2) / 2:
+    A constant score gets the mean over all orders, (1 + 1/2) / 2:
 
     >>> reciprocal_rank_score([0, 1], [0.0, 0.0])
     0.75
@@ -289,70 +294,72 @@ def expected_reciprocal_rank_score(
     ideal: Any = None,
     convention: Convention | None = None,
 ) -> Value:
-    """Mean of 1 / position of the item that satisfies a reader who goes down the list.
+    """Expected reciprocal rank (ERR): mean of 1 / position of the item that satisfies a reader.
 
     ``ERR@k = sum over positions i <= k of P_i / i * prod over j < i of (1 - P_j)``, where an item
-    of relevance y satisfies with chance ``P = (2**y - 1) / 2**max_grade``; the mean is over all
-    orders of tied items.
+    of relevance y satisfies the reader with probability ``P = (2**y - 1) / 2**max_grade``. Ties
+    are averaged over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite and at least 0; in two dimensions one list per row, where
-        NaN is no item.
+        Relevance of the items, finite and at least 0. In two dimensions each row is a list, and
+        NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int or None, default=None
-        Last position that counts, at least 1; None counts all.
+        Last position that counts, at least 1. None counts all positions.
     max_grade : float or None, default=None
-        Highest grade of the scale, at least the highest of ``y_true``. None takes the highest of
-        ``y_true``, over all lists: a fold or a data set without it then has another measure.
+        Highest grade of the scale, at least the highest in ``y_true``. None takes the highest in
+        ``y_true`` over all lists; values of data sets or folds are then not comparable if these
+        maxima differ.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        Of no effect: the measure is defined for every list, and 0 without relevance. Only with
-        ``convention="gdeval"`` lists without a relevant item are undefined, and left out.
+        Has no effect: the measure is defined for every list, and 0 for a list without relevance.
+        With ``convention="gdeval"`` lists without a relevant item are undefined and left out.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
+        relevances.
     ideal : array-like or mapping, default=None
-        Relevances of all relevant items of each list, those included that are not among the rows,
-        which with ``convention="gdeval"`` tell the lists that have one; of no effect else.
+        Relevances of all relevant items of each list, including those that are not among the rows.
+        With ``convention="gdeval"`` they decide which lists have a relevant item; otherwise they
+        have no effect.
     convention : {"gdeval"}, default=None
-        System whose number to give: 4 is the highest grade, a list without a relevant item is
-        left out, and items of different relevance must not tie; a parameter that says otherwise
-        is refused.
+        System whose value to reproduce: 4 is the highest grade, a list without a relevant item is
+        left out, and items of different relevance must not tie. A conflicting parameter raises an
+        error.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Expected reciprocal rank in [0, 1); more is better.
+        Expected reciprocal rank in [0, 1); higher is better.
 
     Raises
     ------
     ValueError
-        If a relevance is negative, not finite or above ``max_grade``, or an argument is not valid.
+        If a relevance is negative, not finite or above ``max_grade``, or an argument is invalid.
     TypeError
         If ``k`` is neither None nor a whole number.
 
     See Also
     --------
-    reciprocal_rank_score : Two classes; the first positive satisfies.
-    rank_biased_precision_score : The reader stops without regard to what he sees.
+    reciprocal_rank_score : For two classes; the first positive satisfies the reader.
+    rank_biased_precision_score : The reader stops independently of relevance.
 
     Notes
     -----
-    The same number for every order of the rows, where a recursion over the list gives one of the
-    tied orders. Blocks of up to 1024 tied items take the square of their length, longer ones
-    are integrated to about 1e-13 in time linear in their length; only where a block of thousands,
-    few of them relevant, is cut by ``k`` does it take the square of ``k`` for each grade. Else
-    O(n log n) time; O(n) memory.
+    The value does not depend on the order of the rows. Blocks of up to 1024 tied items take time
+    quadratic in their length; longer blocks are integrated to about 1e-13 in linear time. If ``k``
+    cuts a block of thousands of items with few relevant ones, the time is quadratic in ``k`` for
+    each grade. Otherwise the time is O(n log n); the memory is O(n).
 
     References
     ----------
@@ -365,7 +372,7 @@ def expected_reciprocal_rank_score(
     >>> expected_reciprocal_rank_score([2, 0, 1], [3.0, 2.0, 1.0], max_grade=2)
     0.7708333333333334
 
-    On a scale up to 4 the same grades satisfy fewer readers:
+    On a scale up to 4 the same grades have a lower value:
 
     >>> expected_reciprocal_rank_score([2, 0, 1], [3.0, 2.0, 1.0], max_grade=4)
     0.20442708333333334
@@ -398,62 +405,65 @@ def rank_biased_precision_score(
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
-    """Relevance seen per item, by a reader who goes on to the next with a fixed chance.
+    """Rank-biased precision (RBP): relevance with geometrically decreasing weights.
 
     ``RBP = (1 - p) sum over positions i <= k of (y at i) / max_grade * p**(i - 1)``, p the
-    persistence; the mean is over all orders of tied items.
+    persistence. The weights model a reader who goes on to the next item with probability p. Ties
+    are averaged over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite and at least 0; in two dimensions one list per row, where
-        NaN is no item.
+        Relevance of the items, finite and at least 0. In two dimensions each row is a list, and
+        NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     persistence : float, default=0.8
-        Chance p that the reader goes on, in (0, 1): of all that is seen, the first ten items have
-        the share ``1 - p**10``, .89 by default.
+        Probability p that the reader goes on to the next item, in (0, 1). A greater value looks
+        deeper: the first ten items have the share ``1 - p**10`` of the weight, .89 by default.
     k : int or None, default=None
-        Last position that counts, at least 1; None counts all.
+        Last position that counts, at least 1. None counts all positions.
     max_grade : float or None, default=None
-        Relevance that counts 1, at least the highest of ``y_true``. None takes the highest of
-        ``y_true``, over all lists: a fold or a data set without it then has another measure.
+        Relevance that counts 1, at least the highest in ``y_true``. None takes the highest in
+        ``y_true`` over all lists; values of data sets or folds are then not comparable if these
+        maxima differ.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        Of no effect: the measure is defined for every list, and 0 without relevance.
+        Has no effect: the measure is defined for every list, and 0 for a list without relevance.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
+        relevances.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Precision in [0, 1); more is better.
+        Precision in [0, 1); higher is better.
 
     Raises
     ------
     ValueError
-        If a relevance is negative, not finite or above ``max_grade``, or an argument is not valid.
+        If a relevance is negative, not finite or above ``max_grade``, or an argument is invalid.
     TypeError
         If ``k`` is neither None nor a whole number.
 
     See Also
     --------
-    positional_score : Any discount.
-    expected_reciprocal_rank_score : The reader stops at what satisfies.
+    positional_score : Takes any gain and any discount.
+    expected_reciprocal_rank_score : The reader stops at an item that satisfies.
 
     Notes
     -----
-    As in the paper nothing is divided by what the list could reach: n items that are all relevant
-    have ``1 - p**n``, and what lies beyond the end counts as not relevant. O(n log n) time, O(n)
-    memory.
+    As in the paper the value is not divided by that of the best order: n relevant items have
+    ``1 - p**n``, and positions beyond the end of the list count as not relevant. The time is O(n
+    log n), the memory O(n).
 
     References
     ----------

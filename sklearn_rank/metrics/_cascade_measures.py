@@ -148,7 +148,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------

@@ -60,66 +60,66 @@ def coverage_loss(
     pos_label: Any = None,
     rel: float | None = None,
 ) -> Value:
-    """Position of the last positive: how far down the list one must go to find all of them.
+    """Coverage: position of the last positive, the depth at which all positives are found.
 
-    ``Coverage = max over positives of their position``, 1 being the top; the mean is over all
-    orders of tied items.
+    ``Coverage = max over positives of their position``, 1 being the top. Ties are averaged over
+    all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        How many times each item counts, in whole numbers. Their scale is part of the value: weight
-        2 is the item twice.
+        Non-negative whole weights, read as repetitions: weight 2 counts an item twice. The scale
+        changes the value.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list without positives counts: nothing (alone it is NaN), an error, or this value.
+        How a list without positives counts: "skip" leaves it out of the mean (its own value is
+        NaN), "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Position, from the number of positives to the length of the list; less is better.
+        Position, from the number of positives to the length of the list; lower is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    reciprocal_rank_score : How far down the first positive stands.
-    recall_at_k_score : How many of the positives are among the first k.
-    sklearn.metrics.coverage_error : Counts all of a tied block.
+    reciprocal_rank_score : Depends on the position of the first positive.
+    recall_at_k_score : Share of the positives among the first k items.
+    sklearn.metrics.coverage_error : Puts the last positive at the end of its block of ties.
 
     Notes
     -----
-    Of the lowest tied block that holds positives, ``a`` of them and ``b`` others after N items,
-    the last positive stands at ``N + a (a + b + 1) / (a + 1)`` in the mean over the orders.
+    If the lowest block of ties with positives holds ``a`` of them and ``b`` other items after N
+    items, the mean position of the last positive is ``N + a (a + b + 1) / (a + 1)``.
     scikit-learn's ``coverage_error`` puts it at the end of the block, ``N + a + b``, and counts 0
-    for a list without positives, as ``undefined=0`` does here; the two are equal where the lowest
-    positive is not tied with a negative. Weights are repetitions, and others than whole numbers
-    are refused. O(n log n) time, O(n) memory.
+    for a list without positives, as ``undefined=0`` does here. The two are equal if the lowest
+    positive is not tied with a negative. Weights are repetitions and must be whole numbers. The
+    time is O(n log n), the memory O(n).
 
     References
     ----------
@@ -132,7 +132,7 @@ def coverage_loss(
     >>> coverage_loss([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
     3.0
 
-    Of three tied items one is positive; it may stand at the place 2, 3 or 4:
+    One of three tied items is positive; its position is 2, 3 or 4:
 
     >>> coverage_loss([1, 0, 1, 0], [4.0, 3.0, 3.0, 3.0])
     3.0

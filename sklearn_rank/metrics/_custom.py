@@ -37,41 +37,42 @@ def make_measure(
     discounts: Callable[[int], Any] | None = None,
     influence: Callable[[AnyArray, FloatArray], Any] | None = None,
 ) -> Measure:
-    """Make a measure from a function of the labels and scores of one list.
+    """Make a ranking measure from your own function of labels and scores.
 
-    It goes wherever a name of a measure goes: scorers, intervals and tests, searches, displays,
-    and, if it says its utilities, the rankers that minimise a loss for a measure.
+    It can be passed wherever the name of a measure can: to scorers, intervals and tests, searches,
+    displays, and, with ``utilities``, to the rankers that minimise a loss for a measure.
 
     Parameters
     ----------
     func : callable
-        ``func(y_true, y_score)`` of the arrays of one list, to a number; NaN where the list has
-        no value. Labels of two classes come as 0 and 1.
+        Function ``func(y_true, y_score)`` of the arrays of one list that returns a number, or NaN
+        if the list has no value. Labels of two classes are passed as 0 and 1.
     name : str or None, default=None
-        What the measure is called; None is the name of the function.
+        Name of the measure. None is the name of the function.
     kind : {"binary", "graded"}, default="binary"
-        Whether the labels are of two classes, or grades from 0 on.
+        Whether the labels are two classes, or grades of at least 0.
     range : tuple of (float, float), default=(-inf, inf)
-        Smallest and largest value that a list can have. Finite ends give intervals within them,
-        and limits that hold for every distribution.
+        Smallest and largest value of a list. With a finite range, intervals stay within it, and
+        distribution-free limits are available.
     per_query : bool, default=True
         Whether it is a mean over queries; False for a measure of one list.
     greater_is_better : bool, default=True
-        Whether it is a score; False for a loss.
+        True for a score, False for a loss.
     undefined : {"skip", "raise"} or float, default="skip"
-        What a list counts for which ``func`` is NaN: nothing, an error, or this value.
+        How a list counts if ``func`` returns NaN: "skip" leaves it out of the mean (its own value
+        is NaN), "raise" raises an error, a number is its value.
     lacking : str, default="no value"
-        What such a list lacks, for messages.
+        Why such a list has no value, for messages.
     utilities : callable or None, default=None
-        From the labels of one list to the utilities of its items, at least 0, where the measure
-        is a sum of discounted utilities.
+        Function from the labels of one list to the utilities of its items, at least 0, if the
+        measure is a sum of discounted utilities.
     discounts : callable or None, default=None
-        From the length n of a list to the discounts of its n positions, which must not rise.
-        Needed with ``utilities``.
+        Function from the length n of a list to the discounts of its n positions, which must not
+        increase. Needed with ``utilities``.
     influence : callable or None, default=None
-        ``influence(y_true, y_score)`` of one list to an array: how much each item moves the
-        measure, the mean over its class being the part of the measure that varies with the
-        class. With it a measure of one list has paired tests.
+        Function ``influence(y_true, y_score)`` of one list that returns an array: the influence of
+        each item, whose mean over a class is the part of the measure that varies with this class.
+        It gives paired tests for a measure of one list.
 
     Returns
     -------
@@ -81,24 +82,24 @@ def make_measure(
     Raises
     ------
     TypeError
-        If ``func`` or another function cannot be called.
+        If ``func`` or another function is not callable.
     ValueError
-        If an argument is not valid, only one of ``utilities`` and ``discounts`` is given, or they
+        If an argument is invalid, only one of ``utilities`` and ``discounts`` is given, or they
         are given for a loss.
 
     See Also
     --------
-    get_measure : The measures of this package.
+    get_measure : Gets a measure of this package.
     linear_rank_score : Takes any function of the ranks of the positives.
     positional_score : Takes any gain and any discount.
 
     Notes
     -----
-    The function sees the items of a list in the order in which they came, and breaks ties by it
-    unless it is careful not to. Weights of items are refused. One call for each list.
+    The function is called once per list, with the items in the order of the rows. If it sorts the
+    scores, ties are broken by that order. Weights of items raise an error.
 
-    Two measures are equal if their functions are the same object and the rest is equal. A measure
-    can be pickled if its functions can, which those defined in a module can be.
+    Two measures are equal if their functions are the same objects and their other parameters are
+    equal. A measure can be pickled if its functions can, for example if a module defines them.
 
     Examples
     --------
@@ -235,7 +236,7 @@ class CustomMeasure(Measure):
         return self.item_influence is not None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Find how much each item of one list moves the measure.
+        """Compute the influence of each item of one list on the measure.
 
         Parameters
         ----------

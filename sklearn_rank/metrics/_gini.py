@@ -41,7 +41,7 @@ class GiniMeasure(Measure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------
@@ -64,7 +64,7 @@ def gini_score(
     pos_label: Any = None,
     rel: float | None = None,
 ) -> Value:
-    """Gini coefficient of an order of two classes, also Somers' D: twice the AUC, less 1.
+    """Gini coefficient of credit scoring (accuracy ratio, Somers' D): twice the AUC minus 1.
 
     ``Gini = P(s of a positive > s of a negative) - P(s of a positive < s of a negative)
     = 2 AUC - 1``.
@@ -72,53 +72,53 @@ def gini_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Only their proportions matter.
+        Non-negative weights of the items. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one class counts: nothing (alone it is NaN), an error, or this value.
+        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
+        "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Coefficient in [-1, 1]; 0 for a random order; more is better.
+        Coefficient in [-1, 1]; 0 for a random order; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    roc_auc_score : From 0 to 1; bounds for it are bounds for the coefficient, doubled less 1.
-    kolmogorov_smirnov_score : The other number of credit scoring.
+    roc_auc_score : The AUC; a limit L for it gives the limit 2 L - 1 for the coefficient.
+    kolmogorov_smirnov_score : Another common measure of credit scoring.
 
     Notes
     -----
-    It is the accuracy ratio of the cumulative accuracy profile, the area between profile and
-    diagonal as a share of the best, and not the Gini coefficient of incomes. O(n log n) time, O(n)
-    memory.
+    The coefficient is the accuracy ratio of the cumulative accuracy profile: the area between
+    profile and diagonal, divided by that of the best order. It is not the Gini coefficient of
+    incomes. The time is O(n log n), the memory O(n).
 
     References
     ----------

@@ -262,20 +262,21 @@ _SPELLINGS = {
 
 
 def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
-    """Read a measure: a name, a function of this module, or an object that is one.
+    """Get a ranking measure from its name, a metric function or an object.
 
     Parameters
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
-        One of :func:`get_measure_names`, with any other position, share in (0, 1), or positive
-        number (``"bedroc@20"``, ``"pnorm@4"``) for the one shown, and for measures of two classes
-        the least grade that is relevant behind it (``"ap@10(rel>=2)"``); ``"mrr"``,
-        ``"hit_rate@10"``, ``"kendall"``, ``"roc_auc"`` and ``"average_precision"`` are other names
-        of ``"rr"``, ``"success@10"``, ``"tau_b"``, ``"auc"`` and ``"ap"``; a measure, which is
-        returned; a score-generating function, whose linear rank statistic is meant, between the
-        worst order, 0, and the best, 1; or a function of this module, as ``ndcg_score``.
+        A name is one of :func:`get_measure_names`, where the number shown can be replaced by
+        another position, share in (0, 1) or positive number (``"bedroc@20"``, ``"pnorm@4"``). For
+        measures of two classes the smallest relevant grade may follow: ``"ap@10(rel>=2)"``.
+        ``"mrr"``, ``"hit_rate@10"``, ``"kendall"``, ``"roc_auc"`` and ``"average_precision"`` are
+        aliases of ``"rr"``, ``"success@10"``, ``"tau_b"``, ``"auc"`` and ``"ap"``. A measure is
+        returned as it is. A score-generating function gives its linear rank statistic, scaled so
+        that the worst order has 0 and the best 1. A callable must be a function of this module,
+        such as ``ndcg_score``.
     **parameters : dict
-        Further parameters of the measure, as ``gain="linear"`` or ``convention="letor"``.
+        Other parameters of the measure, such as ``gain="linear"`` or ``convention="letor"``.
 
     Returns
     -------
@@ -285,14 +286,15 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
     Raises
     ------
     ValueError
-        If there is no measure of this name, or a parameter is not valid.
+        If there is no measure of this name, or a parameter is invalid.
     TypeError
-        If the measure has no such parameter, the name says it already, or it is none of these.
+        If the measure has no such parameter, if its name sets the parameter already, or if
+        ``measure`` has another type.
 
     See Also
     --------
-    make_measure : A measure from a function of one's own.
-    get_scorer : A measure as a scorer for searches.
+    make_measure : Makes a measure from your own function.
+    get_scorer : Makes a scorer for cross-validation and searches.
 
     Examples
     --------
@@ -302,7 +304,7 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
     >>> get_measure(ndcg_score, k=10) == get_measure("ndcg@10")
     True
 
-    Of grades, which ones are relevant:
+    For graded labels, set the smallest relevant grade:
 
     >>> get_measure("ap(rel>=2)")([2, 1, 3, 0], [4.0, 3.0, 2.0, 1.0]).__round__(4)
     0.8333
@@ -420,16 +422,16 @@ def _check_known(measure: type[Measure], parameters: dict[str, Any]) -> None:
 
 
 def get_measure_names() -> list[str]:
-    """List the names of all measures, with an example of the number where one is needed.
+    """Return the names of all measures, with an example number if a name needs one.
 
     Returns
     -------
     list of str
-        Sorted names, each of which :func:`get_measure` takes.
+        Sorted names that :func:`get_measure` takes.
 
     See Also
     --------
-    get_measure : Reads a name.
+    get_measure : Makes a measure from a name.
 
     Examples
     --------

@@ -57,7 +57,7 @@ def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInflu
     Parameters
     ----------
     lists : ScoredLists
-        One list with items of both classes; weights are whole and count them.
+        One list with items of both classes; the weights are whole numbers of repetitions.
     fractions : sequence of float
         Shares of the items that make the top, in (0, 1]; of several the mean ratio is meant.
 
@@ -76,7 +76,7 @@ def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInflu
     Parameters
     ----------
     lists : ScoredLists
-        One list with items of both classes; weights are whole and count them.
+        One list with items of both classes; the weights are whole numbers of repetitions.
     mass : float
         Number of items in the top, whose share of all is what stays the same.
     called : str

@@ -25,7 +25,7 @@ class LiftMeasure(Measure):
     Parameters
     ----------
     fraction : float
-        Share of the list, in (0, 1).
+        Share of the items that form the top, in (0, 1).
     """
 
     lacking = "no positive"
@@ -59,7 +59,7 @@ class LiftMeasure(Measure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------
@@ -85,71 +85,70 @@ def lift_score(
     pos_label: Any = None,
     rel: float | None = None,
 ) -> Value:
-    """Share of the positives in the top of the list, as a ratio to the share that the top is.
+    """Lift: share of the positives found in the top, divided by the share of items in the top.
 
     ``Lift = G(fraction) / fraction``, G the cumulative gains curve: the share of the positives
-    among the first ``fraction * n`` items, the item at the cut counted by its part. The mean is
-    over all orders of tied items.
+    among the first ``fraction * n`` items, the item at the cut counted in proportion. Ties are
+    averaged over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     fraction : float
-        Share of the list, in (0, 1).
+        Share of the items that form the top, in (0, 1).
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Only their proportions matter.
+        Non-negative weights of the items. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list without positives counts: nothing (alone it is NaN), an error, or this value.
+        How a list without positives counts: "skip" leaves it out of the mean (its own value is
+        NaN), "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
         Ratio in [0, min(1 / fraction, n / k)] for k positives among n items; 1 for a random order;
-        more is better.
+        higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
     TypeError
         If ``fraction`` is not a number.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    enrichment_factor_score : The top is rounded to whole items.
+    enrichment_factor_score : Rounds the top to whole items.
     precision_at_top_score : The precision itself.
 
     Notes
     -----
-    Lift and enrichment factor are both precision in the top over the share of positives in all of
-    the list, and are equal where ``fraction * n`` is a whole number. Elsewhere the lift reads the
-    gains curve on the line between two items, and the enrichment factor rounds the top to whole
-    items. No top is too small for the lift, which knows no ``SmallTopWarning``. The influence of
-    single items is of first order: normal 95 % intervals from it covered 92 to 94 % where the top
-    held 80 to 400 items of normal scores, 87 to 96 % at 20, and 71 % at 4. O(n log n) time, O(n)
-    memory.
+    Lift and enrichment factor both divide the precision in the top by the share of positives in
+    the list. They are equal if ``fraction * n`` is a whole number. Otherwise the lift interpolates
+    the gains curve between two items, and the enrichment factor rounds the top to whole items. So
+    the lift needs no ``SmallTopWarning``. The influence of single items is of first order. For
+    normal scores, normal 95 % intervals from it covered 92 to 94 % with 80 to 400 items in the
+    top, 87 to 96 % with 20, and 71 % with 4. The time is O(n log n), the memory O(n).
 
     References
     ----------

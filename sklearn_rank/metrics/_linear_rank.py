@@ -47,71 +47,74 @@ def linear_rank_score(
     pos_label: Any = None,
     rel: float | None = None,
 ) -> Value:
-    """Conditional linear rank statistic: how high the positives rank, in the eyes of phi.
+    """Linear rank statistic: sum of a function phi of the ranks of the positives.
 
     ``W = sum over positives of phi(R / (n + 1))``, R the rank among all n items, n at the top.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     phi : ScoreGeneratingFunction, str or callable
         Nondecreasing function on (0, 1): an object such as :class:`LocalAUC`, "wilcoxon",
         "van_der_waerden", or a function from an array to an array.
     ties : {"average", "mid", "max"}, default="average"
-        Tied items share the mean of phi over their ranks, which is the mean over all orders; or
-        count phi at their middle rank; or at their highest, as in the paper's definition.
+        Value of tied items: "average" is the mean of phi over their ranks, which is the mean over
+        all orders; "mid" is phi at their middle rank; "max" is phi at their highest rank, as in
+        the definition of the paper.
     normalize : {"mean", "minmax"} or None, default="minmax"
-        Place between the worst and the best order, 0 and 1; mean over the positives; the sum.
+        "minmax" scales the sum so that the worst order has 0 and the best 1, "mean" divides it by
+        the number of positives, None returns the sum.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Their scale is part of the value:
-        weight 2 is the item twice, and each list needs at least 1 in all.
+        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
+        the value, and the weights of each list must sum to at least 1.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list without positives, or with "minmax" of one class or where no place counts,
-        counts: nothing (alone it is NaN), an error, or this value.
+        How a list counts that has no positives, or with "minmax" one class or no rank that counts:
+        "skip" leaves it out of the mean (its own value is NaN), "raise" raises an error, a number
+        is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        The statistic; more is better.
+        The statistic; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    roc_auc_score : ``phi(u) = u``.
-    local_auc_score : The top of the list only.
-    positional_score : Graded relevance, and discounts of the position from the top.
+    roc_auc_score : The statistic with ``phi(u) = u``.
+    local_auc_score : Counts the top of the list only.
+    positional_score : For graded relevance and discounts of the position from the top.
 
     Notes
     -----
-    With ``normalize="minmax"`` and tied items the value may leave [0, 1] unless
-    ``ties="average"``. A real weight w takes w ranks, parts of a rank by their share. O(n log n)
-    time and O(n) memory; one unweighted list costs one sort of values, and phi at the ranks of
-    the positives.
+    With ``normalize="minmax"`` and tied items the value can be outside [0, 1] unless
+    ``ties="average"``. An item of real weight w takes w ranks, with fractions of a rank counted in
+    proportion. The time is O(n log n), the memory O(n); one unweighted list takes one sort of the
+    values, and phi at the ranks of the positives.
 
     References
     ----------
@@ -165,74 +168,78 @@ def roc_auc_score(
     pos_label: Any = None,
     rel: float | None = None,
 ) -> Value:
-    """Area under the ROC curve: share of the pairs of a positive and a negative in order.
+    """Area under the ROC curve (AUC): share of pairs of a positive and a negative in order.
 
-    ``AUC = P(s of a positive > s of a negative) + P(equal) / 2``. With ``multi_class``, c classes
-    and A(a | b) the AUC of class a against class b by the scores of class a: the mean of A(a | not
-    a) over the classes (one against the rest), or of ``(A(a | b) + A(b | a)) / 2`` over the pairs
-    (one against one), which is the M of Hand and Till.
+    ``AUC = P(s of a positive > s of a negative) + P(equal) / 2``. With ``multi_class``, let A(a |
+    b) be the AUC of class a against class b by the scores of class a. "ovr" is the mean of A(a |
+    not a) over the classes. "ovo" is the mean of ``(A(a | b) + A(b | a)) / 2`` over the pairs of
+    classes, the M of Hand and Till.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two classes, or with ``multi_class`` of two and more.
+        Labels of two classes, or with ``multi_class`` of two or more.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused. With
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not. With
         ``multi_class`` one column for each class; they need not be probabilities.
     multi_class : {"ovr", "ovo"} or None, default=None
-        Each class against the rest, each against each, or None: two classes.
+        "ovr" compares each class with the rest, "ovo" each pair of classes. None expects two
+        classes.
     class_average : {"macro", "weighted"}, default="macro"
-        With ``multi_class``: the plain mean over the classes or pairs, or that weighted by the
-        share of the items that are of the class, or of either class of the pair.
+        With ``multi_class``: "macro" is the plain mean over the classes or pairs, "weighted"
+        weights a class or pair by its share of the items.
     labels : array-like of shape (n_classes,), default=None
-        With ``multi_class``: the class of each column; None is those that occur, ascending.
+        With ``multi_class``: the class of each column. None takes the classes that occur,
+        ascending.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Only their proportions matter.
+        Non-negative weights of the items. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one class, or with ``multi_class`` one that lacks a class, counts: nothing
-        (alone it is NaN), an error, or this value.
+        How a list counts that has one class, or with ``multi_class`` lacks a class: "skip" leaves
+        it out of the mean (its own value is NaN), "raise" raises an error, a number is its value.
+        None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Area in [0, 1]; 1/2 for a random order; more is better.
+        Area in [0, 1]; 1/2 for a random order; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    sklearn.metrics.roc_auc_score : Equal where both have a value; here one call takes many lists.
-    local_auc_score : The top of the list only.
-    partial_auc_score : A part of the ROC curve only.
+    sklearn.metrics.roc_auc_score : Equal if both are defined; takes one list per call.
+    local_auc_score : Counts the top of the list only.
+    partial_auc_score : Area under a part of the ROC curve.
 
     Notes
     -----
-    Labels in two dimensions are refused: scikit-learn takes the columns as classes. A pair weighs
-    the product of its weights. One against the rest depends on how frequent the classes are, also
-    with the plain mean; one against one does not. O(n log n) time, and O(n) memory: for
-    one unweighted list less than that of the arguments where scores are doubles, at most four
-    times it where labels and scores take few bytes. With c classes c times the time.
+    Two-dimensional labels raise an error, because scikit-learn takes their columns as classes. The
+    weight of a pair is the product of the weights of its items. "ovr" depends on the class
+    frequencies, also with "macro"; "ovo" with "macro" does not. The time is O(n log n), times the
+    number of classes with ``multi_class``. The memory is O(n): for one unweighted list less than
+    that of the arguments if scores are doubles, and at most four times it if labels and scores
+    take few bytes.
 
     References
     ----------
@@ -320,64 +327,67 @@ def local_auc_score(
     pos_label: Any = None,
     rel: float | None = None,
 ) -> Value:
-    """Local AUC: the rank statistic of the positives in the top ``1 - u0`` of the list.
+    """Local AUC: rank statistic of the positives in the top ``1 - u0`` of the list.
 
     ``W = sum over positives of u 1{u >= u0}`` at ``u = R / (n + 1)``, R the rank, n at the top.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     u0 : float
-        Share of the list that does not count, in [0, 1); 0 is the AUC.
+        Share of the list, from the bottom, that does not count, in [0, 1). 0 is the AUC; a greater
+        value concentrates on the top.
     normalize : {"mean", "minmax"} or None, default="minmax"
-        Place between the worst and the best order, 0 and 1; mean over the positives; the sum.
+        "minmax" scales the sum so that the worst order has 0 and the best 1, "mean" divides it by
+        the number of positives, None returns the sum.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Their scale is part of the value:
-        weight 2 is the item twice, and each list needs at least 1 in all.
+        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
+        the value, and the weights of each list must sum to at least 1.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one class, or without a place that counts, counts: nothing (alone it is
-        NaN), an error, or this value.
+        How a list counts that has one class or no rank that counts: "skip" leaves it out of the
+        mean (its own value is NaN), "raise" raises an error, a number is its value. None is
+        "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        The statistic; more is better.
+        The statistic; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    linear_rank_score : With ``phi=LocalAUC(u0)`` the same.
-    partial_auc_score : Cuts the ROC curve at a false positive rate instead.
+    linear_rank_score : The same with ``phi=LocalAUC(u0)``.
+    partial_auc_score : Cuts the ROC curve at a false positive rate.
 
     Notes
     -----
-    The cut is a share of all items; that of the partial AUC is one of the negatives. O(n log n)
-    time, O(n) memory.
+    The cut is a share of all items; that of the partial AUC is a share of the negatives. The time
+    is O(n log n), the memory O(n).
 
     References
     ----------
@@ -417,62 +427,64 @@ def p_norm_push_score(
     pos_label: Any = None,
     rel: float | None = None,
 ) -> Value:
-    """Rank statistic of the p-norm push: the p-th powers of the ranks of the positives.
+    """P-norm push statistic: sum of the p-th powers of the ranks of the positives.
 
     ``W = sum over positives of (R / (n + 1))**p``, R the rank among all n items, n at the top.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     p : float
-        Exponent, positive; 1 is the AUC, and the larger, the more the top counts.
+        Exponent, positive. 1 is the AUC; a greater exponent gives more weight to the top.
     normalize : {"mean", "minmax"} or None, default="minmax"
-        Place between the worst and the best order, 0 and 1; mean over the positives; the sum.
+        "minmax" scales the sum so that the worst order has 0 and the best 1, "mean" divides it by
+        the number of positives, None returns the sum.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Their scale is part of the value:
-        weight 2 is the item twice, and each list needs at least 1 in all.
+        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
+        the value, and the weights of each list must sum to at least 1.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one class counts: nothing (alone it is NaN), an error, or this value.
+        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
+        "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        The statistic; more is better.
+        The statistic; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    linear_rank_score : With ``phi=Power(p)`` the same.
-    negative_height_loss : Rudin's criterion, of the negatives that stand high.
+    linear_rank_score : The same with ``phi=Power(p)``.
+    negative_height_loss : Rudin's criterion, by the heights of the negatives.
 
     Notes
     -----
-    O(n log n) time, O(n) memory.
+    The time is O(n log n), the memory O(n).
 
     References
     ----------
@@ -512,65 +524,68 @@ def bedroc_score(
     rel: float | None = None,
     convention: Convention | None = None,
 ) -> Value:
-    """Boltzmann-enhanced discrimination of the ROC curve: early recognition from 0 to 1.
+    """BEDROC: Boltzmann-enhanced discrimination of the ROC curve, in [0, 1].
 
     The mean over the positives of ``exp(-alpha i / n)``, i the position from the top among n
-    items, as its place between the worst and the best order.
+    items, scaled so that the worst order has 0 and the best order 1.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     alpha : float, default=20
-        Rate, positive: about the top ``1 / alpha`` of the list counts.
+        Rate, positive. About the top ``1 / alpha`` of the list counts: a greater rate concentrates
+        on the top.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Their scale is part of the value:
-        weight 2 is the item twice, and each list needs at least 1 in all.
+        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
+        the value, and the weights of each list must sum to at least 1.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one class counts: nothing (alone it is NaN), an error, or this value.
+        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
+        "raise" raises an error, a number is its value. None is "skip", or with ``convention`` the
+        rule of that system.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
     convention : {"rdkit"}, default=None
-        System whose number to give: tied items in the order of the rows, a list without
-        positives 0, one without negatives 1; a parameter that says otherwise is refused.
+        System whose value to reproduce: tied items stay in the order of the rows, a list without
+        positives counts 0, one without negatives 1. A conflicting parameter raises an error.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Place in [0, 1]; more is better.
+        BEDROC in [0, 1]; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    rie_score : As a ratio to the mean of a random order.
-    linear_rank_score : ``phi=Exponential(alpha)`` has ``n + 1`` in place of n.
+    rie_score : The same sum as a ratio to its mean for a random order.
+    linear_rank_score : With ``phi=Exponential(alpha)``, similar with ``n + 1`` in place of n.
 
     Notes
     -----
-    RDKit's value is this one without ties; with ties it depends on the order of the rows.
-    O(n log n) time, O(n) memory.
+    Without ties the value equals that of RDKit. With ties RDKit depends on the order of the rows.
+    The time is O(n log n), the memory O(n).
 
     References
     ----------
@@ -610,63 +625,66 @@ def rie_score(
     rel: float | None = None,
     convention: Convention | None = None,
 ) -> Value:
-    """Robust initial enhancement: early recognition as a ratio to a random order.
+    """Robust initial enhancement (RIE): early recognition relative to a random order.
 
     The mean over the positives of ``exp(-alpha i / n)``, i the position from the top among n
-    items, over the mean of that over all items.
+    items, divided by the mean over all items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     alpha : float, default=20
-        Rate, positive: about the top ``1 / alpha`` of the list counts.
+        Rate, positive. About the top ``1 / alpha`` of the list counts: a greater rate concentrates
+        on the top.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Their scale is part of the value:
-        weight 2 is the item twice, and each list needs at least 1 in all.
+        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
+        the value, and the weights of each list must sum to at least 1.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list without positives counts: nothing (alone it is NaN), an error, or this value.
+        How a list without positives counts: "skip" leaves it out of the mean (its own value is
+        NaN), "raise" raises an error, a number is its value. None is "skip", or with
+        ``convention`` the rule of that system.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
     convention : {"rdkit"}, default=None
-        System whose number to give: tied items in the order of the rows, a list without
-        positives 0; a parameter that says otherwise is refused.
+        System whose value to reproduce: tied items stay in the order of the rows, and a list
+        without positives counts 0. A conflicting parameter raises an error.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Ratio, at least 0; 1 for a random order; more is better.
+        Ratio, at least 0; 1 for a random order; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    bedroc_score : From 0 to 1.
+    bedroc_score : The same sum scaled to [0, 1].
 
     Notes
     -----
-    O(n log n) time, O(n) memory.
+    The time is O(n log n), the memory O(n).
 
     References
     ----------

@@ -56,7 +56,8 @@ class _RankStatistic(Measure):
     Parameters
     ----------
     normalize : {"mean", "minmax"} or None, default="minmax"
-        Place between the worst and the best order, 0 and 1; mean over the positives; the sum.
+        "minmax" scales the sum so that the worst order has 0 and the best 1, "mean" divides it by
+        the number of positives, None returns the sum.
     """
 
     normalize: Normalize = "minmax"
@@ -104,7 +105,7 @@ class _RankStatistic(Measure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------
@@ -152,7 +153,7 @@ class LinearRankMeasure(_RankStatistic):
 
     @property
     def lacking(self) -> str:  # type: ignore[override]
-        """What a list without a value lacks."""
+        """Why a list has no value, as in warnings, for example "no positive"."""
         return _NO_POSITIVE if self.normalize == "mean" else _NO_RANGE
 
     @property
@@ -171,7 +172,8 @@ class LocalAUCMeasure(_RankStatistic):
     Parameters
     ----------
     u0 : float
-        Share of the list that does not count, in [0, 1).
+        Share of the list, from the bottom, that does not count, in [0, 1). A greater value
+        concentrates on the top.
     """
 
     function = "local_auc_score"
@@ -197,7 +199,7 @@ class PNormPushMeasure(_RankStatistic):
     Parameters
     ----------
     p : float
-        Exponent, positive.
+        Exponent, positive. A greater exponent gives more weight to the top.
     """
 
     function = "p_norm_push_score"
@@ -277,7 +279,7 @@ class BEDROCMeasure(_EarlyRecognition):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------
@@ -360,7 +362,7 @@ class AUCMeasure(Measure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------

@@ -41,61 +41,61 @@ SLACK = 1e-6
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Measure(ABC):
-    """A measure of rankings: its value of lists of scored items, and what is known of it.
+    """A ranking measure: a callable of labels and scores, with its properties.
 
-    Made by :func:`get_measure` from a name and by :func:`make_measure` from a function of one's
-    own. It goes wherever a name of a measure goes. A subclass is a frozen dataclass of its
-    parameters, which can be hashed; it sets ``kind`` and ``per_query``, defines ``range`` and
-    :meth:`values`, and ends its ``__post_init__``, if it has one, with that of this class.
+    :func:`get_measure` makes one from a name, :func:`make_measure` from your own function. It can
+    be passed wherever the name of a measure can. A subclass is a frozen dataclass of hashable
+    parameters. It sets ``kind`` and ``per_query`` and defines ``range`` and :meth:`values`. If it
+    has a ``__post_init__``, this ends with that of the base class.
 
     Parameters
     ----------
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list without a value counts: nothing, an error, or this value. None is the default
-        of the measure.
+        How a list without a value counts: "skip" leaves it out of the mean (its own value is NaN),
+        "raise" raises an error, a number is its value. None is the default of the measure.
     rel : float or None, default=None
-        Of a measure of two classes: the least grade that is relevant, where the labels are
-        grades. None takes labels of two classes, or the system's level with a ``convention``.
+        Smallest relevant grade, for a binary measure of graded labels. None expects labels of two
+        classes, or with ``convention`` applies the threshold of that system.
 
     Attributes
     ----------
     kind : {"binary", "graded"}
-        Whether the labels are of two classes or grades.
+        Whether the labels are two classes or grades.
     per_query : bool
         Whether the measure is a mean over queries; False for a measure of one list.
     greater_is_better : bool
-        Whether it is a score; False for a loss.
+        True for a score, False for a loss.
     lacking : str
-        What a list without a value lacks.
+        Why a list has no value, as in warnings, for example "no positive".
     weights : {"real", "relative", "whole", "none"}
-        Which weights of items have a meaning: any numbers of repetitions, any shares, whole
-        numbers of repetitions, or none.
+        Allowed weights of items: real numbers of repetitions, relative weights, whole numbers of
+        repetitions, or none.
     depends_on_weight_scale : bool
-        Whether the scale of weights is part of the value, since they are repetitions.
+        Whether the scale of the weights changes the value, because they are repetitions.
     name : str
-        What the measure is called, as in ``get_measure(name)``, its further parameters behind it.
+        Name of the measure, as in ``get_measure(name)``, followed by its other parameters.
     range : tuple of (float, float)
-        Smallest and largest value that a list can have; infinite where there is none.
+        Smallest and largest value of a list; infinite if there is no limit.
     counted_range : tuple of (float, float)
-        The same, with the number that a list without a value counts.
+        The same, including the number given as ``undefined``.
     positional : PositionalForm or None
-        Utilities of the items and discounts of the positions, where the measure has them.
+        Utilities of the items and discounts of the positions, if the measure has them.
     has_influence : bool
-        Whether it is known how much single items of one list move the measure.
+        Whether the influence function of single items is implemented.
     scaled_by_labels : bool
-        Whether values are on a scale that ends with the highest grade among all lists of a call.
+        Whether the scale of the values depends on the highest grade among all lists of a call.
     theorems : tuple of str
-        Inequalities that give lower limits in finite samples.
+        Inequalities that give lower confidence limits in finite samples.
     conventions : mapping of str to Rules
-        What other systems compute under the name of the measure.
+        Rules by which other systems compute the measure, by name of the system.
     takes_relevant : tuple of str
-        Which of "n_relevant" and "ideal", the relevant items that are not among the rows, it
-        takes with the labels and scores.
+        Which of "n_relevant" and "ideal", the relevant items that are not among the rows, the
+        measure accepts.
 
     See Also
     --------
-    get_measure : Makes one from a name.
-    make_measure : Makes one from a function.
+    get_measure : Makes a measure from a name.
+    make_measure : Makes a measure from a function.
 
     Examples
     --------
@@ -191,7 +191,7 @@ class Measure(ABC):
 
     @property
     def name(self) -> str:
-        """What the measure is called."""
+        """Name of the measure."""
         bare, parameters = self.in_grammar()
         listed = ", ".join(f"{name}={_shown(value)}" for name, value in parameters.items())
         if not listed:
@@ -199,15 +199,14 @@ class Measure(ABC):
         return f"{bare[:-1]}, {listed})" if bare.endswith(")") else f"{bare}({listed})"
 
     def in_grammar(self) -> tuple[str, dict[str, Any]]:
-        """Say what the measure is called and which further parameters it has.
+        """Return the name of the measure and its other parameters.
 
         Returns
         -------
         name : str
-            The name that :func:`get_measure` reads; for a measure that has none there, what
-            messages call it.
+            The name that :func:`get_measure` takes, or else the name used in messages.
         parameters : dict
-            Parameters that differ from those of the name.
+            Parameters that the name does not contain.
         """
         parameters = {}
         for one in fields(self):
@@ -238,12 +237,12 @@ class Measure(ABC):
 
     @property
     def range(self) -> tuple[float, float]:
-        """Smallest and largest value that a list can have."""
+        """Smallest and largest value of a list."""
         return (-inf, inf)
 
     @property
     def counted_range(self) -> tuple[float, float]:
-        """Smallest and largest value that a list can count, with or without a value of its own."""
+        """Smallest and largest value of a list, including the number given as ``undefined``."""
         low, high = self.range
         counts = self._undefined_of(self.undefined)
         if isinstance(counts, str) or counts != counts:
@@ -252,43 +251,43 @@ class Measure(ABC):
 
     @property
     def depends_on_weight_scale(self) -> bool:
-        """Whether twice the weights give another value: whether they are repetitions."""
+        """Whether the scale of the weights changes the value, because they are repetitions."""
         return self.weights in ("real", "whole")
 
     @property
     def positional(self) -> PositionalForm | None:
-        """Utilities of the items and discounts of the positions; None where there are none."""
+        """Utilities of the items and discounts of the positions; None if it has none."""
         return None
 
     @property
     def has_influence(self) -> bool:
-        """Whether :meth:`influence` knows how much single items move the measure."""
+        """Whether the measure implements :meth:`influence`."""
         return type(self).influence is not Measure.influence
 
     @property
     def scaled_by_labels(self) -> bool:
-        """Whether values are on a scale that ends with the highest grade among the lists."""
+        """Whether the scale of the values depends on the highest grade among the lists."""
         return False
 
     @property
     def theorems(self) -> tuple[str, ...]:
-        """Inequalities that give lower limits for the expectation in finite samples."""
+        """Inequalities that give lower confidence limits for the expectation in finite samples."""
         low, high = self.counted_range
         bounded = self.per_query and isfinite(low) and isfinite(high)
         return ("hoeffding", "kl", "bernstein") if bounded else ()
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Find how much each item of one list moves the measure.
+        """Compute the influence of each item of one list on the measure.
 
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------
         ClassInfluence or None
-            The influence, in the units of the measure; None where it is not known.
+            The influence, in the units of the measure; None if it is not implemented.
         """
         return None
 
@@ -301,28 +300,28 @@ class Measure(ABC):
         Parameters
         ----------
         lists : ScoredLists
-            The lists, of the kind of the measure.
+            The lists, whose labels are of the kind of the measure.
 
         Returns
         -------
         ndarray of shape (n_lists,)
-            One value per list; NaN for a list without one.
+            One value per list; NaN if the measure is undefined for it.
         """
 
     def label_type(self, pos_label: Any = None, name: str = "y_true") -> LabelType:
-        """Say what the labels of the lists are.
+        """Return how the measure reads labels.
 
         Parameters
         ----------
         pos_label : int, float, bool or str, default=None
-            The positive class; for grades the class of grade 1.
+            The positive class; for a graded measure, the class that has grade 1.
         name : str, default="y_true"
-            What the labels are called in messages.
+            Name of the labels in messages.
 
         Returns
         -------
         LabelType
-            Their kind and how they are read.
+            The kind of the labels and how they are read.
         """
         return LabelType(self.kind, pos_label, self.lowest, name, self.rel)
 
@@ -338,30 +337,31 @@ class Measure(ABC):
         n_relevant: Any = None,
         ideal: Any = None,
     ) -> ScoredLists:
-        """Make the lists that the measure is of.
+        """Check labels and scores, and group them into lists.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-            Labels; in two dimensions one list per row, where NaN is no item: the row is shorter,
-            and the score there is not looked at.
+            Labels or grades. In two dimensions each row is a list, and NaN is a missing item,
+            whose score is ignored.
         y_score : array-like of the same shape
-            Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+            Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
         qid : array-like of shape (n_samples,), default=None
-            Id of the list of each item, the rows in any order; None is one list.
+            Query id of each row, in any order. None takes all rows as one list.
         sample_weight : array-like of the same shape, default=None
-            Non-negative weights: how many times each item counts. For a measure that depends on
-            their scale each list needs at least 1 in all.
+            Non-negative weights, read as repetitions: weight 2 counts an item twice. If
+            ``depends_on_weight_scale``, the weights of each list must sum to at least 1.
         query_weight : array-like of shape (n_samples,), default=None
-            Weight in the mean of the list of each item; in two dimensions one for each list.
+            Weight of the list of each row in the mean, equal for all rows of a list. In two
+            dimensions pass one weight per list.
         pos_label : int, float, bool or str, default=None
-            The positive class; for grades the class of grade 1.
+            The positive class; for a graded measure, the class that has grade 1.
         n_relevant : int, array-like or mapping, default=None
-            Number of relevant items of each list, those included that are not among the rows: of
-            one list a number, else one per row, or a mapping from the ids of the lists.
+            Number of relevant items of each list, including those that are not among the rows.
+            Pass a number for one list, else one per row, or a mapping from the ids of the lists.
         ideal : array-like or mapping, default=None
-            Grades of the relevant items of each list, likewise: of one list an array, else a
-            mapping from the ids of the lists, or in two dimensions one array per row.
+            Grades of all relevant items of each list. Pass an array for one list, else a mapping
+            from the ids of the lists, or in two dimensions one array per row.
 
         Returns
         -------
@@ -472,37 +472,38 @@ class Measure(ABC):
         Parameters
         ----------
         y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-            Labels; in two dimensions one list per row, where NaN is no item: the row is shorter,
-            and the score there is not looked at.
+            Labels or grades. In two dimensions each row is a list, and NaN is a missing item,
+            whose score is ignored.
         y_score : array-like of the same shape
-            Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+            Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
         *misplaced : tuple
-            Refused: a search that was given the measure for a scorer passes estimator, X and y,
-            and is ended by a :class:`sklearn_rank.exceptions.ScorerSetupError`.
+            Not allowed. A search that got the measure in place of a scorer passes estimator, X and
+            y; it ends with a :class:`sklearn_rank.exceptions.ScorerSetupError`.
         qid : array-like of shape (n_samples,), default=None
-            Id of the list of each item, the rows in any order; None is one list.
+            Query id of each row, in any order. None takes all rows as one list.
         sample_weight : array-like of the same shape, default=None
-            Non-negative weights: how many times each item counts. For a measure that depends on
-            their scale each list needs at least 1 in all.
+            Non-negative weights, read as repetitions: weight 2 counts an item twice. If
+            ``depends_on_weight_scale``, the weights of each list must sum to at least 1.
         query_weight : array-like of shape (n_samples,), default=None
-            Weight in the mean of the list of each item; in two dimensions one for each list.
+            Weight of the list of each row in the mean, equal for all rows of a list. In two
+            dimensions pass one weight per list.
         average : {"mean"} or None, default="mean"
-            Mean over the lists, or None: one value for each, by ascending id.
+            "mean" returns the mean over the lists, None one value per list, by ascending id.
         return_qid : bool, default=False
-            Whether to return the ids of the lists too; with ``average=None``.
+            Whether to also return the ids of the lists. Needs ``average=None``.
         pos_label : int, float, bool or str, default=None
-            The positive class; for grades the class of grade 1.
+            The positive class; for a graded measure, the class that has grade 1.
         n_relevant : int, array-like or mapping, default=None
-            Number of relevant items of each list, those included that are not among the rows: of
-            one list a number, else one per row, or a mapping from the ids of the lists.
+            Number of relevant items of each list, including those that are not among the rows.
+            Pass a number for one list, else one per row, or a mapping from the ids of the lists.
         ideal : array-like or mapping, default=None
-            Grades of the relevant items of each list, likewise: of one list an array, else a
-            mapping from the ids of the lists, or in two dimensions one array per row.
+            Grades of all relevant items of each list. Pass an array for one list, else a mapping
+            from the ids of the lists, or in two dimensions one array per row.
 
         Returns
         -------
         float or ndarray of shape (n_lists,) or (ndarray, ndarray)
-            As ``average`` and ``return_qid`` say.
+            The mean for ``average="mean"``; else the values, with the ids if ``return_qid``.
         """
         if misplaced:
             # A search would take any other error for the score NaN, and go on.
@@ -533,21 +534,21 @@ class Measure(ABC):
     def of_lists(
         self, lists: ScoredLists, *, average: Average = "mean", return_qid: bool = False
     ) -> Value:
-        """Evaluate lists that are made already.
+        """Evaluate lists made by :meth:`lists`.
 
         Parameters
         ----------
         lists : ScoredLists
             The lists, as :meth:`lists` makes them.
         average : {"mean"} or None, default="mean"
-            Mean over the lists, or None: one value for each, by ascending id.
+            "mean" returns the mean over the lists, None one value per list, by ascending id.
         return_qid : bool, default=False
-            Whether to return the ids of the lists too; with ``average=None``.
+            Whether to also return the ids of the lists. Needs ``average=None``.
 
         Returns
         -------
         float or ndarray of shape (n_lists,) or (ndarray, ndarray)
-            As ``average`` and ``return_qid`` say.
+            The mean for ``average="mean"``; else the values, with the ids if ``return_qid``.
         """
         _check_average(average, return_qid)
         if return_qid and lists.ids is None:
@@ -639,19 +640,19 @@ class ConventionalMeasure(Measure):
         super().__post_init__()
 
     def label_type(self, pos_label: Any = None, name: str = "y_true") -> LabelType:
-        """Say what the labels of the lists are, as the system reads them.
+        """Return how the measure reads labels, by the rules of the system.
 
         Parameters
         ----------
         pos_label : int, float, bool or str, default=None
-            The positive class; for grades the class of grade 1.
+            The positive class; for a graded measure, the class that has grade 1.
         name : str, default="y_true"
-            What the labels are called in messages.
+            Name of the labels in messages.
 
         Returns
         -------
         LabelType
-            Their kind and how they are read.
+            The kind of the labels and how they are read.
         """
         labels = super().label_type(pos_label, name)
         if self.kind == "binary" and self.rel is None and pos_label is None:

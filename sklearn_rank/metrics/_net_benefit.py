@@ -20,11 +20,11 @@ def net_benefit(
     sample_weight: Any = None,
     pos_label: Any = None,
 ) -> float:
-    """Net benefit of acting where the probability reaches a threshold.
+    """Net benefit of a probability threshold, as in decision curve analysis.
 
-    ``TP / n - FP / n * t / (1 - t)``, TP and FP the positives and negatives among the items of a
-    probability of at least t: true positives per item, less the false ones at the rate of exchange
-    at which one is indifferent about an item of probability t.
+    ``TP / n - FP / n * t / (1 - t)``, TP and FP the positives and negatives among the items with a
+    probability of at least t: true positives per item minus false positives per item, weighted by
+    the odds of t.
 
     Parameters
     ----------
@@ -33,40 +33,45 @@ def net_benefit(
     y_prob : array-like of shape (n_samples,)
         Probabilities of the positive class, in [0, 1].
     threshold : float
-        Probability from which on one acts, in [0, 1).
+        Threshold t in [0, 1): items with at least this probability are selected. A greater
+        threshold gives false positives more weight.
     positive_fraction : float or None, default=None
-        Share of positives, in (0, 1), where the benefit is wanted; None is that of the sample. For
-        samples whose cases and controls were drawn apart.
+        Share of positives in the population, in (0, 1), for samples whose cases and controls were
+        drawn separately. None is the share in the sample.
     standardized : bool, default=False
-        Whether to divide by the share of positives: 1 is to act on all positives and nothing else.
+        Whether to divide by the share of positives, so that selecting exactly the positives has
+        the value 1.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights: how many times each item counts.
+        Non-negative weights, read as repetitions.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
 
     Returns
     -------
     float
-        The net benefit, at most the share of positives, or 1 if standardized.
+        The net benefit, at most the share of positives, or at most 1 if ``standardized``; higher
+        is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, a score is no probability, or with ``positive_fraction`` or
-        ``standardized`` if a class is absent that is divided by.
+        If an argument is invalid, if a value of ``y_prob`` is not a probability, or if
+        ``positive_fraction`` or ``standardized`` divides by the size of a class that is absent.
 
     See Also
     --------
-    sklearn_rank.inference.net_benefit_curve : At many thresholds, with limits.
-    sklearn_rank.plotting.DecisionCurveDisplay : Draws it.
+    sklearn_rank.inference.net_benefit_curve : Net benefit at many thresholds, with confidence
+        limits.
+    sklearn_rank.plotting.DecisionCurveDisplay : Plots the decision curve.
 
     Notes
     -----
-    It is no measure of a ranking, since it changes with the scale of the scores, and has no name
-    for :func:`get_measure`; scikit-learn makes a scorer of it by ``make_scorer(net_benefit,
-    response_method="predict_proba", threshold=0.1)``. Probabilities equal to the threshold are
-    acted on; it is rounded to their precision, as to float32. With ``positive_fraction`` the rates
-    of both classes are weighted by it: ``pi TPR - (1 - pi) FPR t / (1 - t)``. O(n) time.
+    The net benefit depends on the scale of the scores. So it is not a ranking measure and has no
+    name for :func:`get_measure`. For a scorer use
+    ``make_scorer(net_benefit, response_method="predict_proba", threshold=0.1)`` of scikit-learn.
+    Items with a probability equal to the threshold are selected; the threshold is rounded to the
+    precision of the probabilities, for example float32. With ``positive_fraction=pi`` the value is
+    ``pi TPR - (1 - pi) FPR t / (1 - t)``. The time is O(n).
 
     References
     ----------

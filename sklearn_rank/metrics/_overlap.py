@@ -150,70 +150,73 @@ def rank_biased_overlap_score(
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
-    """Rank-biased overlap of the orders by relevance and by score: RBO.
+    """Rank-biased overlap (RBO) of the orders by relevance and by score.
 
     ``RBO = (1 - p) sum over depths d of p**(d - 1) X_d / d``, X_d the number of items that are
-    among the first d of both orders: what a reader sees in common who goes one deeper with chance
-    p. The mean is over all orders of items tied in either.
+    among the first d of both orders. The weights model a reader who goes on to the next depth with
+    probability p. The value is averaged over all orders of items tied in either.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite; in two dimensions one list per row, where NaN is no item.
+        Relevance of the items, finite. In two dimensions each row is a list, and NaN is a missing
+        item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     persistence : float, default=0.9
-        Chance p that the reader goes on by one depth, in (0, 1); at .9 the first ten depths have
-        86 % of the weight, at .98 the first fifty 85 %.
+        Probability p that the reader goes on to the next depth, in (0, 1). A greater value looks
+        deeper: at .9 the first ten depths have 86 % of the weight, at .98 the first fifty have 85
+        %.
     k : int or None, default=None
-        Last depth that is looked at, at least 1; None is the length of the list.
+        Last depth that is evaluated, at least 1. None is the length of the list.
     beyond : {"extrapolated", "least", "nothing"}, default="extrapolated"
-        What the depths after the last one, D, add: the agreement ``X_D / D`` goes on (RBO-EXT of
-        the paper); the items found go on to count, and no others are found (RBO-MIN); or nothing
-        (the sum to D, with which equal orders have the value ``1 - p**D``).
+        What the depths after the last one, D, add. "extrapolated" assumes that the agreement stays
+        ``X_D / D`` (RBO-EXT of the paper). "least" assumes that no further common items are found
+        (RBO-MIN). "nothing" ends the sum at D, so that equal orders have the value ``1 - p**D``.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one relevance counts: nothing (alone it is NaN), an error, or this value.
+        How a list counts if all its items have one relevance: "skip" leaves it out of the mean
+        (its own value is NaN), "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
+        relevances.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Overlap in [0, 1]; 1 for equal orders if extrapolated; more is better.
+        Overlap in [0, 1], 1 for equal orders if extrapolated; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
     TypeError
         If ``k`` is neither None nor a whole number, or ``persistence`` is not a number.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    tau_ap_score : A correlation from -1 to 1 with errors at the top weighing more.
-    rank_biased_precision_score : The same reader, who looks at relevance.
+    tau_ap_score : Correlation in [-1, 1] in which errors at the top have more weight.
+    rank_biased_precision_score : Relevance seen by the same model of a reader.
 
     Notes
     -----
-    The mean over orders of tied items is called RBO-a by Corsi and Urbano (2024); Webber et al.
-    treat a tied block as if all of it stood at its last place. Both orders are of the same items;
-    for rankings of different items give those that one of them lacks its lowest score, and cut
-    at ``k``. O(n log n) time, O(n) memory.
+    Corsi and Urbano (2024) call the mean over the orders of tied items RBO-a; Webber et al. put
+    all of a block of ties at its last position. Both orders contain the same items. For rankings
+    of different items, give an item that a ranking lacks its lowest score, and set ``k``. The
+    time is O(n log n), the memory O(n).
 
     References
     ----------

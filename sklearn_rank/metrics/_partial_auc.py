@@ -31,45 +31,48 @@ def partial_auc_score(
     rel: float | None = None,
     convention: Convention | None = None,
 ) -> Value:
-    """Partial area under the ROC curve, one- or two-way.
+    """Partial area under the ROC curve (partial AUC), one-way or two-way.
 
-    ``A = integral over f from 0 to max_fpr of max(TPR(f) - min_tpr, 0)``; the mean is over all
-    orders of tied items, for each of which the curve is a step function.
+    ``A = integral over f from 0 to max_fpr of max(TPR(f) - min_tpr, 0)``. Ties are averaged over
+    all orders of the tied items; for each order the curve is a step function.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     max_fpr : float, default=1
         Largest false positive rate that counts, in (0, 1].
     min_tpr : float, default=0
         Smallest true positive rate that counts, in [0, 1).
     scale : {"raw", "mcclish", "normalized"}, default="raw"
-        The area A itself; ``(1 + (A - c) / (top - c)) / 2``, where ``top`` is the area of a
-        perfect order and c that under the diagonal; or ``A / top``.
+        "raw" is the area A; "mcclish" is ``(1 + (A - c) / (top - c)) / 2``, where ``top`` is the
+        area of a perfect order and c that under the diagonal; "normalized" is ``A / top``.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights. Whole numbers are repetitions; of others only the proportions matter.
+        Non-negative weights. Whole weights are repetitions. If a weight is not whole, only the
+        proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one class counts: nothing (alone it is NaN), an error, or this value.
+        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
+        "raise" raises an error, a number is its value. None is "skip", or with ``convention`` the
+        rule of that system.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
     convention : {"proc"}, default=None
-        System whose number to give: pROC's curve is a straight line over each block of tied
-        items, and a list of one class is an error; with ``scale="mcclish"`` it is scikit-learn's
-        too.
+        System whose value to reproduce: pROC's curve is a straight line over each block of tied
+        items, and a list of one class is an error. With ``scale="mcclish"`` the value is that of
+        scikit-learn too.
 
     Returns
     -------
@@ -80,24 +83,24 @@ def partial_auc_score(
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    sklearn.metrics.roc_auc_score : Its ``max_fpr`` is McClish's scale; equal without ties.
-    local_auc_score : Cuts at a share of all items instead.
+    sklearn.metrics.roc_auc_score : With ``max_fpr`` uses McClish's scale; equal without ties.
+    local_auc_score : Cuts at a share of all items.
 
     Notes
     -----
-    Where the limits cut a block of tied items, the mean over its orders is not the area under the
-    diagonal of the block: with one positive, two negatives and ``max_fpr=1/2`` it is 1/3, not
-    1/4. Non-whole weights are the limit of ever finer repetitions, for which it is the diagonal.
-    O(n log n) time, O(n) memory.
+    If the limits cut a block of tied items, the mean over its orders is not the area under the
+    diagonal of the block: with one positive, two negatives and ``max_fpr=1/2`` it is 1/3, not 1/4.
+    Weights that are not whole are the limit of finer and finer repetitions, which is the
+    diagonal. The time is O(n log n), the memory O(n).
 
     References
     ----------
@@ -149,64 +152,66 @@ def negative_height_loss(
     pos_label: Any = None,
     rel: float | None = None,
 ) -> Value:
-    """Height of the negatives in the list, the highest first: the loss of Rudin's p-norm push.
+    """Loss of Rudin's p-norm push: p-norm of the heights of the negatives.
 
     ``(mean over negatives of (h / k)**p)**(1/p)``, h the number of the k positives below the
-    negative; the mean over all orders of tied items is inside the root.
+    negative. Ties are averaged over all orders of the tied items, inside the root.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     p : float
-        Norm, from 1, one less the AUC, to infinity, the share of positives below the highest
-        negative (infinite push).
+        Norm, at least 1. The loss is one minus the AUC at 1, and the share of positives below the
+        highest negative at infinity (infinite push). A greater value concentrates on the top.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights. Whole numbers are repetitions; of others only the proportions matter.
+        Non-negative weights. Whole weights are repetitions. If a weight is not whole, only the
+        proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one class counts: nothing (alone it is NaN), an error, or this value.
+        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
+        "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Loss in [0, 1]; less is better.
+        Loss in [0, 1]; lower is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    p_norm_push_score : Powers of the pooled ranks of the positives.
-    positives_at_top_score : The positives above the highest negative.
+    p_norm_push_score : Sum of powers of the pooled ranks of the positives.
+    positives_at_top_score : Number of positives above the highest negative.
 
     Notes
     -----
     Rudin counts all positives tied with a negative as below it; the mean over the orders counts
-    half of them at p = 1. At p = infinity a block of a positives and b negatives on top has the
-    mean ``a b / (b + 1)``. Non-whole weights are the limit of ever finer repetitions. O(n log n)
-    time, O(n) memory.
+    half of them at p = 1. At p = infinity a block of a positives and b negatives at the top has
+    the mean ``a b / (b + 1)``. Weights that are not whole are the limit of finer and finer
+    repetitions. The time is O(n log n), the memory O(n).
 
     References
     ----------

@@ -70,7 +70,7 @@ class PartialAUCMeasure(ConventionalMeasure):
         name : str
             The name.
         parameters : dict
-            Parameters that differ from those of the name.
+            Parameters that the name does not contain.
         """
         _, parameters = super().in_grammar()
         name = self.stem if self.has_name else self.stem.rstrip("@")
@@ -117,7 +117,7 @@ class PartialAUCMeasure(ConventionalMeasure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------

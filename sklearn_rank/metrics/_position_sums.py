@@ -219,7 +219,7 @@ class PowerRun(Run):
     Parameters
     ----------
     p : float
-        Exponent, positive.
+        Exponent, positive. A greater exponent gives more weight to the top.
     """
 
     def __init__(self, p: float) -> None:

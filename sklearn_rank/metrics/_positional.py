@@ -27,41 +27,42 @@ def positional_score(
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
-    """Generalised positional performance measure: any gain, discounted by any function.
+    """Generalised positional measure: sum of gains with any gain and any discount function.
 
-    ``sum over positions i <= k of gain(y at i) * discount(i)``, i = 1 at the top; the mean is
-    over all orders of tied items.
+    ``sum over positions i <= k of gain(y at i) * discount(i)``, i = 1 at the top. Ties are
+    averaged over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite and at least 0; in two dimensions one list per row, where
-        NaN is no item.
+        Relevance of the items, finite and at least 0. In two dimensions each row is a list, and
+        NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     gain : {"exponential", "linear"} or callable
-        ``2**y - 1``, ``y``, or a function from the array of relevances to that of gains.
+        ``2**y - 1``, ``y``, or a function from the array of relevances to the array of gains.
     discount : {"logarithmic", "linear"} or callable
-        ``1 / log2(1 + i)``, ``n - i``, or a function of two arrays, the positions and the lengths
-        n of their lists, to an array.
+        ``1 / log2(1 + i)``, ``n - i``, or a function of two arrays, the positions i and the
+        lengths n of their lists, that returns an array.
     k : int or None, default=None
-        Last position that counts, at least 1; None counts all.
+        Last position that counts, at least 1. None counts all positions.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Their scale is part of the value:
-        weight 2 is the item twice, and each list needs at least 1 in all.
+        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
+        the value, and the weights of each list must sum to at least 1.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        Of no effect: the measure is defined for every list.
+        Has no effect: the measure is defined for every list.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
+        relevances.
 
     Returns
     -------
@@ -71,19 +72,19 @@ def positional_score(
     Raises
     ------
     ValueError
-        If a gain or discount is not finite, a gain is negative, or an argument is not valid.
+        If a gain or discount is not finite, a gain is negative, or an argument is invalid.
 
     See Also
     --------
-    dcg_score : The logarithmic discount.
-    linear_rank_score : Two classes, and functions of the rank from the bottom.
+    dcg_score : Uses the logarithmic discount.
+    linear_rank_score : For two classes and functions of the rank from the bottom.
 
     Notes
     -----
-    With ``b + positional_score`` for an offset b of the labels, DCG, precision and recall at k,
-    the AUC and Spearman's correlation are all of this form; average precision and the expected
-    reciprocal rank are not. Real weights occupy parts of positions; n is then the weight of the
-    list. O(n log n) time, O(n) memory.
+    DCG, precision and recall at k, the AUC and Spearman's correlation have the form
+    ``b + positional_score``, where b depends on the labels only. Average precision and the
+    expected reciprocal rank do not. Real weights take fractions of positions; n is then the weight
+    of the list. The time is O(n log n), the memory O(n).
 
     References
     ----------
@@ -97,7 +98,7 @@ def positional_score(
     >>> positional_score([2, 1, 0], [1.0, 3.0, 2.0], gain="linear", discount="linear")
     2.0
 
-    A discount of one's own, as in rank-biased precision:
+    Your own discount, as in rank-biased precision:
 
     >>> positional_score([1, 0, 1], [3.0, 2.0, 1.0], gain="linear",
     ...                  discount=lambda i, n: 0.5**i)
@@ -131,67 +132,69 @@ def dcg_score(
     pos_label: Any = None,
     convention: Convention | None = None,
 ) -> Value:
-    """Discounted cumulative gain of a list.
+    """Discounted cumulative gain (DCG).
 
-    ``DCG@k = sum over positions i <= k of gain(y at i) / log(1 + i)``, the logarithm to
-    ``log_base``; the mean is over all orders of tied items.
+    ``DCG@k = sum over positions i <= k of gain(y at i) / log(1 + i)``, the logarithm to base
+    ``log_base``. Ties are averaged over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite and at least 0; in two dimensions one list per row, where
-        NaN is no item.
+        Relevance of the items, finite and at least 0. In two dimensions each row is a list, and
+        NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int or None, default=None
-        Last position that counts, at least 1; None counts all.
+        Last position that counts, at least 1. None counts all positions.
     gain : {"exponential", "linear"}, callable or None, default=None
-        ``2**y - 1``, ``y``, or a function from the array of relevances to that of gains, each at
-        least 0. None is "exponential"; scikit-learn's is "linear".
+        ``2**y - 1``, ``y``, or a function from the array of relevances to the array of gains, each
+        at least 0. None is "exponential"; scikit-learn uses "linear".
     log_base : float, default=2.0
         Base of the logarithm, greater than 1.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Their scale is part of the value:
-        weight 2 is the item twice, and each list needs at least 1 in all.
+        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
+        the value, and the weights of each list must sum to at least 1.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        Of no effect: the measure is defined for every list.
+        Has no effect: the measure is defined for every list.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
+        relevances.
     convention : {"paper", "sklearn", "catboost"}, default=None
-        System whose number to give: its gain and rule for ties; a parameter that says otherwise
-        is refused, but for the gain of CatBoost, which its users choose.
+        System whose value to reproduce, with its gain and its rule for ties. A conflicting
+        parameter raises an error, except ``gain`` for CatBoost, whose users choose it.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        The gain, at least 0; more is better.
+        The gain, at least 0; higher is better.
 
     Raises
     ------
     ValueError
-        If a relevance or its gain is negative or not finite, an argument is not valid or conflicts
+        If a relevance or its gain is negative or not finite, an argument is invalid or conflicts
         with ``convention``, or relevances in two dimensions go beyond 0 and 1 without a ``gain``.
     TypeError
         If ``k`` is neither None nor a whole number.
 
     See Also
     --------
-    ndcg_score : As a share of the best order.
+    ndcg_score : DCG divided by that of the best order.
     sklearn.metrics.dcg_score : One list per row, linear gain; equal with ``gain="linear"``.
 
     Notes
     -----
-    Tied items share the mean discount of the positions that they take. A real weight w takes the
-    positions from P to P + w, parts of a position by their share. O(n log n) time, O(n) memory.
+    Each tied item gets the mean discount of the positions of its block. An item of real weight w
+    takes the positions from P to P + w, with fractions of a position counted in proportion. The
+    time is O(n log n), the memory O(n).
 
     References
     ----------
@@ -237,63 +240,65 @@ def ndcg_score(
     ideal: Any = None,
     convention: Convention | None = None,
 ) -> Value:
-    """Discounted cumulative gain as a share of that of the best order.
+    """Normalised discounted cumulative gain (NDCG).
 
-    ``NDCG@k = DCG@k(y, s) / DCG@k(y, y)``; the mean is over all orders of tied items.
+    ``NDCG@k = DCG@k(y, s) / DCG@k(y, y)``, the DCG divided by that of the best order. Ties are
+    averaged over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite and at least 0; in two dimensions one list per row, where
-        NaN is no item.
+        Relevance of the items, finite and at least 0. In two dimensions each row is a list, and
+        NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int or None, default=None
-        Last position that counts, at least 1; None counts all.
+        Last position that counts, at least 1. None counts all positions.
     gain : {"exponential", "linear"}, callable or None, default=None
-        ``2**y - 1``, ``y``, or a function from the array of relevances to that of gains, each at
-        least 0. None is "exponential"; scikit-learn's is "linear".
+        ``2**y - 1``, ``y``, or a function from the array of relevances to the array of gains, each
+        at least 0. None is "exponential"; scikit-learn uses "linear".
     log_base : float, default=2.0
-        Base of the logarithm, greater than 1; it cancels.
+        Base of the logarithm, greater than 1; it does not change the value.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Their scale is part of the value:
-        weight 2 is the item twice, and each list needs at least 1 in all.
+        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
+        the value, and the weights of each list must sum to at least 1.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list in which no item has a gain counts: nothing (alone it is NaN), an error, or
-        this value.
+        How a list without gains counts: "skip" leaves it out of the mean (its own value is NaN),
+        "raise" raises an error, a number is its value. None is 0, or with ``convention`` the value
+        of that system.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
+        relevances.
     ideal : array-like or mapping, default=None
-        Relevances of all relevant items of each list, those included that are not among the rows:
-        of one list an array; else a mapping from the ids of the lists, or in two dimensions one
-        array per row. None takes all relevant items to be among the rows.
+        Relevances of all relevant items of each list, including those that are not among the rows.
+        Pass an array for one list; else a mapping from the ids of the lists, or in two dimensions
+        one array per row. None assumes that the rows contain all relevant items.
     convention : {"paper", "sklearn", "xgboost", "lightgbm", "catboost", "trec_eval", "gdeval", \
             "ranx", "letor"}, default=None
-        System whose number to give: its gain, discount, rules for ties and for lists without
-        gains; a parameter that says otherwise is refused, but for the gain of CatBoost and ranx,
-        which their users choose. trec_eval, gdeval and ranx know relevant items that were not
-        retrieved: pass ``ideal`` where the rows lack some. Lists without gains count as of
-        ``query_weight`` 1 in XGBoost and LightGBM, and so here. The guide "Other systems" has the
-        table.
+        System whose value to reproduce, with its gain, discount, rules for ties and for lists
+        without gains. A conflicting parameter raises an error, except ``gain`` for CatBoost and
+        ranx, whose users choose it. trec_eval, gdeval and ranx count relevant items that were not
+        retrieved: if the rows lack some, pass ``ideal``. As in XGBoost and LightGBM, their lists
+        without gains have the ``query_weight`` 1. The guide "Other systems" lists the rules.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Share in [0, 1]; more is better.
+        Value in [0, 1]; higher is better.
 
     Raises
     ------
     ValueError
-        If a relevance or its gain is negative or not finite, an argument is not valid or conflicts
+        If a relevance or its gain is negative or not finite, an argument is invalid or conflicts
         with ``convention``, relevances in two dimensions go beyond 0 and 1 without a ``gain``, or
         a list is undefined and ``undefined="raise"``.
     TypeError
@@ -302,17 +307,18 @@ def ndcg_score(
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    dcg_score : Not normalised.
+    dcg_score : The gain without normalisation.
     sklearn.metrics.ndcg_score : One list per row, linear gain; equal with ``gain="linear"``.
 
     Notes
     -----
-    Tied items share the mean discount of the positions that they take. A list without gains
-    counts 0 as in scikit-learn; XGBoost and LightGBM count 1. O(n log n) time, O(n) memory.
+    Each tied item gets the mean discount of the positions of its block. A list without gains
+    counts 0 as in scikit-learn; XGBoost and LightGBM count 1. The time is O(n log n), the memory
+    O(n).
 
     References
     ----------
@@ -332,7 +338,7 @@ def ndcg_score(
     >>> ndcg_score([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=[1, 1, 2, 2], average=None).round(4)
     array([1.    , 0.6309])
 
-    What LightGBM reports, which breaks ties by the order of the rows:
+    The value of LightGBM, which breaks ties by the order of the rows:
 
     >>> round(ndcg_score([2, 1, 0], [0.0, 0.0, 0.0], convention="lightgbm"), 4)
     1.0

@@ -27,7 +27,7 @@ def check_probabilities(
     y_prob : array-like of shape (n_samples,)
         Probabilities of the positive class.
     pos_label : int, float, bool or str
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
 

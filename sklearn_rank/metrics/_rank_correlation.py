@@ -202,64 +202,68 @@ def tau_b_score(
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
-    """Correlation by pairs in the same and in the opposite order: Kendall's tau-b.
+    """Tau-b, the rank correlation of Kendall, between relevance and score.
 
-    ``tau-b = (C - D) / sqrt((N - T_y) (N - T_s))``, of ``N = n (n - 1) / 2`` pairs of items C and
-    D those that relevance and score put in the same and in the opposite order, T_y and T_s those
-    tied by relevance and by score.
+    ``tau-b = (C - D) / sqrt((N - T_y) (N - T_s))``, where N is the number ``n (n - 1) / 2`` of
+    pairs of items, C and D are the numbers of pairs that relevance and score put in the same and
+    in the opposite order, and T_y and T_s are the numbers of pairs tied by relevance and by
+    score.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite; in two dimensions one list per row, where NaN is no item.
+        Relevance of the items, finite. In two dimensions each row is a list, and NaN is a missing
+        item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Only their proportions matter.
+        Non-negative weights of the items. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one relevance counts: nothing (alone it is NaN), an error, or this value.
+        How a list counts if all its items have one relevance: "skip" leaves it out of the mean
+        (its own value is NaN), "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
+        relevances.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Correlation in [-1, 1]; more is better.
+        Correlation in [-1, 1]; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    tau_ap_score : Errors at the top weigh more.
-    tau_x_score : Of orders with ties: a pair that both tie counts as one in the same order.
-    spearman_score : Correlation of positions.
-    scipy.stats.kendalltau : Equal for one list; NaN where all scores are tied.
+    tau_ap_score : Errors at the top have more weight.
+    tau_x_score : For orders with ties; a pair tied in both counts as in the same order.
+    spearman_score : Correlation of the positions.
+    scipy.stats.kendalltau : Equal for one list; NaN if all scores are tied.
 
     Notes
     -----
-    ``C - D`` is its mean over all orders of tied items already; the divisor makes up for ties, so
-    that a list whose scores tie as the relevances do has the value 1. Where all scores of a list
-    are tied it is 0, as much as an order at random is worth in the mean, and not undefined: a
-    ranker is not rewarded for scoring hard queries alike. A pair weighs the product of its
-    weights. O(n log n) time, O(n) memory; the first call compiles for about a second.
+    ``C - D`` equals its mean over all orders of tied items. The divisor corrects for ties: the
+    value is 1 if the scores have the order and the ties of the relevances. If all scores of a list
+    are tied, the value is 0, the mean of a random order, and not undefined: a ranker gains nothing
+    by giving hard queries constant scores. The weight of a pair is the product of the weights of
+    its items. The time is O(n log n), the memory O(n); the first call compiles for about a
+    second.
 
     References
     ----------
@@ -297,71 +301,73 @@ def tau_x_score(
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
-    """Correlation of two orders with ties: the tau-x of Emond and Mason.
+    """Tau-x, the rank correlation of Emond and Mason for orders with ties.
 
-    ``tau-x = sum over items i != j of a_ij b_ij / (n (n - 1))``, ``a_ij = 1`` where relevance puts
-    i above j or ties them and -1 where it puts i below, ``b_ij`` likewise by score. Of ``N =
-    n (n - 1) / 2`` pairs, C and D in the same and in the opposite order and T tied in both, it is
-    ``(C - D + T) / N``.
+    ``tau-x = sum over items i != j of a_ij b_ij / (n (n - 1))``, ``a_ij = 1`` if relevance puts i
+    above j or ties them, -1 if it puts i below j, and ``b_ij`` likewise by score. It equals
+    ``(C - D + T) / N``, where ``N = n (n - 1) / 2`` is the number of pairs, C and D count the
+    pairs in the same and in the opposite order, and T those tied in both.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite; in two dimensions one list per row, where NaN is no item.
+        Relevance of the items, finite. In two dimensions each row is a list, and NaN is a missing
+        item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        How many times each item counts, in whole numbers. Their scale is part of the value: weight
-        2 is the item twice.
+        Non-negative whole weights, read as repetitions: weight 2 counts an item twice. The scale
+        changes the value.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one relevance counts: nothing (alone it is NaN), an error, or this value.
+        How a list counts if all its items have one relevance: "skip" leaves it out of the mean
+        (its own value is NaN), "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
+        relevances.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Correlation in [-1, 1]; more is better.
+        Correlation in [-1, 1]; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    tau_b_score : Equal without ties; a pair that one order ties alone lowers the divisor too, and
-        scores that are all tied count 0.
-    spearman_score : Correlation of positions.
+    tau_b_score : Equal without ties; a pair tied in one order lowers the divisor too, and a
+        constant score counts 0.
+    spearman_score : Correlation of the positions.
 
     Notes
     -----
-    A tie of scores says that the items belong on one level. A pair that both orders tie counts as
-    one in the same order, and a pair that one of them ties counts 0, as ``C - D`` of an order at
-    random does in the mean: ties of scores are a prediction here, and the value is no mean over
-    their orders, which would count T as 0. ``1 - tau-x`` is proportional to the distance of Kemeny
-    and Snell, the one that is a metric of orders with ties; it is 1 only for the same order.
+    A tie of scores is taken as the prediction that the items are equally relevant. A pair tied in
+    both orders counts as in the same order, and a pair tied in one of them counts 0. The value is
+    not a mean over the orders of tied items, which would count T as 0. ``1 - tau-x`` is
+    proportional to the Kemeny-Snell distance, a metric on orders with ties; tau-x is 1 only for
+    the same order.
 
-    Scores that are all tied count the share of the pairs that relevance ties. A list of one
-    relevance has a value by the formula, the share of pairs that scores tie; it is undefined here
-    as in the other correlations, since there is no order that a ranker could find. Weights are
-    repetitions, copies of an item being tied in both, and others than whole numbers are refused.
-    O(n log n) time, O(n) memory; the first call compiles for about a second.
+    If all scores are tied, the value is the share of the pairs tied by relevance. If all
+    relevances are equal, the formula gives the share of pairs tied by score; the measure is
+    undefined here as the other correlations are, because there is no order to find. Weights are
+    repetitions and must be whole numbers; copies of an item are tied in both orders. The time is
+    O(n log n), the memory O(n); the first call compiles for about a second.
 
     References
     ----------
@@ -374,7 +380,7 @@ def tau_x_score(
     >>> round(tau_x_score([3, 2, 1], [3.0, 1.0, 2.0]), 4)
     0.3333
 
-    Two items of one relevance: a ranker gains by tying them.
+    Two items have one relevance; tying their scores raises the value:
 
     >>> round(tau_x_score([1, 1, 0], [3.0, 2.0, 1.0]), 4)
     0.6667
@@ -405,64 +411,67 @@ def tau_ap_score(
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
-    """Rank correlation in which errors at the top weigh more: tau-AP.
+    """AP rank correlation (tau-AP), in which errors at the top have more weight.
 
     ``tau-AP = 2 / (n - 1) sum over positions i = 2..n of C(i) / (i - 1) - 1``, C(i) the number of
-    items above position i, by score, that are more relevant than the item there. The mean is over
-    all orders of items tied in either.
+    items above position i, by score, that are more relevant than the item at i. The value is
+    averaged over all orders of items tied in either.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite; in two dimensions one list per row, where NaN is no item.
+        Relevance of the items, finite. In two dimensions each row is a list, and NaN is a missing
+        item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        How many times each item counts, in whole numbers. Their scale is part of the value: weight
-        2 is the item twice.
+        Non-negative whole weights, read as repetitions: weight 2 counts an item twice. The scale
+        changes the value.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one relevance counts: nothing (alone it is NaN), an error, or this value.
+        How a list counts if all its items have one relevance: "skip" leaves it out of the mean
+        (its own value is NaN), "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
+        relevances.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Correlation in [-1, 1]; 0 for a random order; more is better.
+        Correlation in [-1, 1]; 0 for a random order; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    tau_b_score : All pairs weigh the same; equal in the mean where errors are as likely at every
-        position.
-    rank_biased_overlap_score : Similarity of two orders, the top first.
+    tau_b_score : All pairs have equal weight; equal in the mean if errors are equally likely at
+        every position.
+    rank_biased_overlap_score : Similarity of two orders with more weight at the top.
 
     Notes
     -----
-    It is not symmetric: the positions are those by score, and relevance is the truth. In a tied
-    block of L items after N others, S the number of pairs of one of either in the right order and
-    half of those that relevance ties, the sum has the mean ``sum over r = 1..L of
-    (S / L + (r - 1) / 2) / (N + r - 1)``. Weights are repetitions, and others than whole numbers
-    are refused. O(n log n) time, O(n) memory; the first call compiles for about a second.
+    The measure is not symmetric: the positions are those by score, and relevance is the truth. For
+    a block of L tied items after N others, let S be the number of pairs of an item of the block
+    and an item above it in the right order, plus half of the pairs tied by relevance. The sum then
+    has the mean ``sum over r = 1..L of (S / L + (r - 1) / 2) / (N + r - 1)``. Weights are
+    repetitions and must be whole numbers. The time is O(n log n), the memory O(n); the first call
+    compiles for about a second.
 
     References
     ----------
@@ -473,7 +482,7 @@ def tau_ap_score(
     --------
     >>> from sklearn_rank.metrics import tau_ap_score
 
-    An exchange at the top costs more than one at the bottom:
+    Exchanging two items at the top costs more than at the bottom:
 
     >>> round(tau_ap_score([4, 3, 2, 1], [3.0, 4.0, 2.0, 1.0]), 4)
     0.3333

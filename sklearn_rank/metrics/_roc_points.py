@@ -33,7 +33,7 @@ class TPRAtFPRMeasure(Measure):
     Parameters
     ----------
     max_fpr : float
-        Largest false positive rate, in [0, 1).
+        Largest false positive rate allowed, in [0, 1). A greater value gives a greater rate.
     """
 
     lacking = "items of one class only"
@@ -87,7 +87,7 @@ class TPRAtFPRMeasure(Measure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------
@@ -179,7 +179,7 @@ class FPRAtTPRMeasure(Measure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------
@@ -269,75 +269,76 @@ def tpr_at_fpr_score(
     pos_label: Any = None,
     rel: float | None = None,
 ) -> Value:
-    """True positive rate where the false positive rate is at most a limit.
+    """True positive rate at a given false positive rate (TPR at FPR).
 
     ``TPR@FPR = (number of positives above negative j + 1) / k``, ``j = floor(max_fpr * m)``, for k
     positives and m negatives: the height of the ROC curve, a step function for every order, at
-    ``max_fpr``. The mean is over all orders of tied items.
+    ``max_fpr``. Ties are averaged over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     max_fpr : float
-        Largest false positive rate, in [0, 1).
+        Largest false positive rate allowed, in [0, 1). A greater value gives a greater rate.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Only their proportions matter.
+        Non-negative weights of the items. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one class counts: nothing (alone it is NaN), an error, or this value.
+        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
+        "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Rate in [0, 1]; more is better.
+        Rate in [0, 1]; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    fpr_at_tpr_loss : The reverse.
-    partial_auc_score : The mean height up to the limit.
-    positives_at_top_score : The positives above all negatives, ``max_fpr=0``.
-    sklearn.metrics.roc_curve : The points from which others read the rate.
+    fpr_at_tpr_loss : False positive rate at a given true positive rate.
+    partial_auc_score : Area under the ROC curve up to the limit.
+    positives_at_top_score : Number of positives above all negatives, the case ``max_fpr=0``.
+    sklearn.metrics.roc_curve : Points of the ROC curve, from which the rate can be read.
 
     Notes
     -----
-    In a tied block of a positives and b negatives, of which the i-th is negative j + 1, the mean
-    over the orders counts ``a i / (b + 1)`` of its positives. Other readings agree where no block
-    ties the two classes: ``tpr[fpr <= max_fpr].max()`` of scikit-learn's ``roc_curve`` counts none
-    of the block, being at a threshold that exists; a line through the block, as pROC draws the
-    curve, counts ``a (max_fpr m - negatives above) / b``. That line is the limit of ever finer
-    repetitions, which is what weights that are not whole count.
+    If negative j + 1 is the i-th of the b negatives in a block of ties with a positives, the mean
+    over the orders counts ``a i / (b + 1)`` of these positives. Other definitions agree if no
+    block ties the two classes. ``tpr[fpr <= max_fpr].max()`` of scikit-learn's ``roc_curve``
+    counts no positive of the block. A line through the block, as in pROC, counts
+    ``a (max_fpr m - negatives above) / b``. That line is the limit of finer and finer repetitions,
+    and is used for weights that are not whole.
 
-    The influence of single items is known for ``max_fpr > 0`` and lists of ``1 / max_fpr``
-    negatives or more, by the slope of the curve over two standard deviations of the threshold on
-    either side. 95 % intervals of :func:`sklearn_rank.inference.metric_interval` covered .92 to 1
-    where 3 negatives or more were allowed, cusps of the curve and T near 1 included, and .78 to 1
-    where one was. O(n log n) time, O(n) memory.
+    The influence of single items is known for ``max_fpr > 0`` and lists of at least
+    ``1 / max_fpr`` negatives. It uses the slope of the curve over two standard deviations of the
+    threshold on either side. In simulations 95 % intervals of
+    :func:`sklearn_rank.inference.metric_interval` covered .92 to 1 if ``max_fpr`` allowed at least
+    3 negatives, cusps of the curve and rates near 1 included, and .78 to 1 if it allowed one. The
+    time is O(n log n), the memory O(n).
 
     References
     ----------
@@ -378,66 +379,67 @@ def fpr_at_tpr_loss(
     pos_label: Any = None,
     rel: float | None = None,
 ) -> Value:
-    """False positive rate where the true positive rate reaches a limit.
+    """False positive rate at a given true positive rate (FPR at TPR).
 
     ``FPR@TPR = (number of negatives above positive j) / m``, ``j = ceil(min_tpr * k)``, for k
-    positives and m negatives; the mean is over all orders of tied items.
+    positives and m negatives. Ties are averaged over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     min_tpr : float
-        Smallest true positive rate, in (0, 1]; .95 gives what is called FPR95.
+        True positive rate to reach, in (0, 1]; .95 gives FPR95. A greater value gives a greater
+        loss.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Only their proportions matter.
+        Non-negative weights of the items. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one class counts: nothing (alone it is NaN), an error, or this value.
+        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
+        "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Rate in [0, 1]; less is better.
+        Rate in [0, 1]; lower is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    tpr_at_fpr_score : The reverse.
-    negative_height_loss : Where each negative stands among the positives.
+    tpr_at_fpr_score : True positive rate at a given false positive rate.
+    negative_height_loss : Mean share of positives below the negatives.
 
     Notes
     -----
-    In a tied block of a positives and b negatives, of which the i-th positive is the one, the mean
-    over the orders counts ``b i / (a + 1)`` of its negatives. Weights that are not whole are the
-    limit of ever finer repetitions: a line through the block. The name of its scorer begins with
-    ``"neg_"``: ``get_scorer("neg_fpr@tpr0.95")``. The influence of
-    single items is that of :func:`tpr_at_fpr_score` with the classes exchanged and the list
-    reversed. O(n log n) time, O(n) memory.
+    If positive j is the i-th of the a positives in a block of ties with b negatives, the mean over
+    the orders counts ``b i / (a + 1)`` of these negatives. Weights that are not whole are the
+    limit of finer and finer repetitions, which is a line through the block. The name of the scorer
+    begins with ``"neg_"``: ``get_scorer("neg_fpr@tpr0.95")``. The influence of single items is
+    that of :func:`tpr_at_fpr_score` with the classes exchanged and the list reversed. The time is
+    O(n log n), the memory O(n).
 
     References
     ----------
@@ -478,68 +480,69 @@ def kolmogorov_smirnov_score(
     pos_label: Any = None,
     rel: float | None = None,
 ) -> Value:
-    """Largest difference of the true and the false positive rate over all thresholds.
+    """Kolmogorov-Smirnov statistic: largest difference of true and false positive rate.
 
-    ``KS = max over t of [P(s >= t | positive) - P(s >= t | negative)]``, t any score or above all:
-    Kolmogorov and Smirnov's statistic of the two classes, and the largest of Youden's J.
+    ``KS = max over t of [P(s >= t | positive) - P(s >= t | negative)]``, t any score or a value
+    above all scores. It is the two-sample Kolmogorov-Smirnov statistic of the classes, and the
+    maximum of Youden's J.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     two_sided : bool, default=False
-        Whether the difference counts by its absolute value, so that an order that is wrong
-        throughout has the value 1 too.
+        Whether to take the absolute value of the difference. The reversed perfect order then has
+        the value 1 too.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Only their proportions matter.
+        Non-negative weights of the items. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one class counts: nothing (alone it is NaN), an error, or this value.
+        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
+        "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Difference in [0, 1]; more is better, of order only if not ``two_sided``.
+        Difference in [0, 1]; higher is better. With ``two_sided`` a high value can also mean a
+        reversed order.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
     TypeError
         If ``two_sided`` is neither True nor False.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
     scipy.stats.ks_2samp : The same statistic, two-sided by default, with its test.
-    roc_auc_score : The mean over pairs instead of the largest difference.
+    roc_auc_score : A mean over pairs instead of a maximum over thresholds.
 
     Notes
     -----
-    It is a function of the two empirical distributions: thresholds lie at distinct scores, a tied
-    block is passed as a whole, and no mean over its orders is taken, which would find differences
-    within the block that no threshold has. A constant score has the value 0. Its influence on
-    single items is that of the rates at one threshold that the sample chose; none is given.
-    O(n log n) time, O(n) memory.
+    The statistic is a function of the two empirical distributions. Thresholds lie at distinct
+    scores, so that ties are not averaged over orders. A constant score has the value 0. No
+    influence of single items is given, because the threshold depends on the sample. The time is
+    O(n log n), the memory O(n).
 
     References
     ----------

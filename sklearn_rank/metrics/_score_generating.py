@@ -39,25 +39,26 @@ MOST_RANKS = 10**8
 
 
 class ScoreGeneratingFunction(ABC):
-    """A nondecreasing function phi on [0, 1]: an item of rank R among n counts phi(R / (n+1)).
+    """Base class of score-generating functions phi of linear rank statistics.
 
-    The base of :class:`Wilcoxon`, :class:`LocalAUC`, :class:`Power`, :class:`TopDCG`,
-    :class:`Exponential`, :class:`Cauchy` and :class:`VanDerWaerden`. Rank n is the top. A
-    subclass of your own defines ``__call__``, the value at points of [0, 1], and what it knows of
-    the rest.
+    phi is a nondecreasing function on [0, 1]: an item of rank R among n, rank n being the top,
+    contributes ``phi(R / (n + 1))``. Subclasses are :class:`Wilcoxon`, :class:`LocalAUC`,
+    :class:`Power`, :class:`TopDCG`, :class:`Exponential`, :class:`Cauchy` and
+    :class:`VanDerWaerden`. Your own subclass defines ``__call__``, the value at points of [0, 1],
+    and optionally the attributes below.
 
     Attributes
     ----------
     jumps : tuple of (float, float)
-        Where phi jumps, and by how much.
+        Position and height of each jump of phi.
     lipschitz : float or None
         Smallest L with ``|phi(u) - phi(v)| <= L |u - v|``; infinite if there is none, None if it
-        is not known. The bounds that need it refuse both.
+        is unknown. Bounds that need it raise an error in both cases.
     has_derivative : bool
-        Whether the class defines ``derivative``; without one, influences take difference
-        quotients.
+        Whether the class defines ``derivative``. If it does not, influence functions use
+        difference quotients.
     is_limit_functional : bool
-        Whether phi is the same for all n, so that the statistic has a limit.
+        Whether phi does not depend on n, so that the statistic has a limit.
 
     References
     ----------
@@ -70,7 +71,7 @@ class ScoreGeneratingFunction(ABC):
     >>> isinstance(Wilcoxon(), ScoreGeneratingFunction)
     True
 
-    A function of your own:
+    Your own function:
 
     >>> import numpy as np
     >>> from sklearn_rank.metrics import linear_rank_score
@@ -89,7 +90,7 @@ class ScoreGeneratingFunction(ABC):
 
     @property
     def lipschitz(self) -> float | None:
-        """None: no constant is known."""
+        """Lipschitz constant of phi; None if it is unknown."""
         return None
 
     @abstractmethod
@@ -98,11 +99,11 @@ class ScoreGeneratingFunction(ABC):
 
     @property
     def has_derivative(self) -> bool:
-        """Whether :meth:`derivative` is known: whether the class defines it."""
+        """Whether the class defines :meth:`derivative`."""
         return type(self).derivative is not ScoreGeneratingFunction.derivative
 
     def derivative(self, u: Any) -> FloatArray:
-        """Derivative at ``u``, that of the continuous part where phi jumps.
+        """Derivative of the continuous part of phi at ``u``.
 
         Parameters
         ----------
@@ -117,7 +118,7 @@ class ScoreGeneratingFunction(ABC):
         Raises
         ------
         ValueError
-            If phi has none.
+            If phi defines no derivative.
         """
         raise ValueError(f"{self!r} has no derivative.")
 
@@ -176,7 +177,7 @@ Phi: TypeAlias = ScoreGeneratingFunction | str | Callable[[FloatArray], Any]
 
 @dataclass(frozen=True)
 class Wilcoxon(ScoreGeneratingFunction):
-    """``phi(u) = u``: the statistic of Wilcoxon, Mann and Whitney, an affine map of the AUC.
+    """Identity phi of the Wilcoxon-Mann-Whitney statistic, an affine function of the AUC.
 
     References
     ----------
@@ -200,7 +201,7 @@ class Wilcoxon(ScoreGeneratingFunction):
         return np.asarray(u, dtype=np.float64)
 
     def derivative(self, u: Any) -> FloatArray:
-        """1 everywhere.
+        """Derivative: 1 everywhere.
 
         Parameters
         ----------
@@ -240,12 +241,13 @@ def ranks_below(u0: float, n: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class LocalAUC(ScoreGeneratingFunction):
-    """``phi(u) = u 1{u >= u0}``: only the top ``1 - u0`` of the list counts.
+    """Truncated phi of the local AUC, ``u 1{u >= u0}``: only the top ``1 - u0`` counts.
 
     Parameters
     ----------
     u0 : float
-        Share of the list that does not count, in [0, 1).
+        Share of the list, from the bottom, that does not count, in [0, 1). A greater value
+        concentrates on the top.
 
     References
     ----------
@@ -266,7 +268,7 @@ class LocalAUC(ScoreGeneratingFunction):
 
     @property
     def jumps(self) -> tuple[tuple[float, float], ...]:  # type: ignore[override]
-        """Height u0 at u0."""
+        """One jump of height ``u0`` at ``u0``."""
         return ((self.u0, self.u0),) if self.u0 > 0 else ()
 
     @property
@@ -280,7 +282,7 @@ class LocalAUC(ScoreGeneratingFunction):
         return np.where(u >= self.u0, u, 0.0)
 
     def derivative(self, u: Any) -> FloatArray:
-        """1 from ``u0`` on, 0 below.
+        """Derivative: 1 from ``u0`` on, 0 below.
 
         Parameters
         ----------
@@ -302,12 +304,12 @@ class LocalAUC(ScoreGeneratingFunction):
 
 @dataclass(frozen=True)
 class Power(ScoreGeneratingFunction):
-    """``phi(u) = u**p``: the larger p, the more the top counts (p-norm push, pooled ranks).
+    """Power phi of the p-norm push of pooled ranks: ``phi(u) = u**p``.
 
     Parameters
     ----------
     p : float
-        Exponent, positive.
+        Exponent, positive. A greater exponent gives more weight to the top.
 
     References
     ----------
@@ -328,7 +330,7 @@ class Power(ScoreGeneratingFunction):
 
     @property
     def lipschitz(self) -> float:
-        """p, infinite for p < 1."""
+        """The constant ``p``; infinite for p < 1."""
         return float(self.p) if self.p >= 1 else np.inf
 
     def __call__(self, u: Any) -> FloatArray:
@@ -339,7 +341,7 @@ class Power(ScoreGeneratingFunction):
         return PowerRun(float(self.p)).sums(below, lengths, n + 1.0)
 
     def derivative(self, u: Any) -> FloatArray:
-        """``p u**(p - 1)``, infinite at 0 for p < 1.
+        """Derivative: ``p u**(p - 1)``, infinite at 0 for p < 1.
 
         Parameters
         ----------
@@ -357,17 +359,17 @@ class Power(ScoreGeneratingFunction):
 
 @dataclass(frozen=True)
 class TopDCG(ScoreGeneratingFunction):
-    """The discount of DCG@k: ``1 / log2(n - R + 2)`` for the top ``k`` ranks R, else 0.
+    """Discount of ``DCG@k`` as phi: ``1 / log2(n - R + 2)`` for the top ``k`` ranks R, else 0.
 
     Parameters
     ----------
     k : int
-        Number of places that count, at least 1.
+        Number of top ranks that count, at least 1.
 
     Notes
     -----
-    It depends on the length n of the list, so that it has no value at a point of [0, 1] and the
-    statistic no limit.
+    phi depends on the length n of the list. So it has no value at a point of [0, 1], and the
+    statistic has no limit.
 
     References
     ----------
@@ -422,12 +424,13 @@ class TopDCG(ScoreGeneratingFunction):
 
 @dataclass(frozen=True)
 class Exponential(ScoreGeneratingFunction):
-    """``phi(u) = exp(-alpha (1 - u))``: the emphasis of BEDROC and RIE.
+    """Exponential phi of BEDROC and RIE: ``phi(u) = exp(-alpha (1 - u))``.
 
     Parameters
     ----------
     alpha : float
-        Rate, positive: about the top 1 / alpha of the list counts.
+        Rate, positive. About the top ``1 / alpha`` of the list counts: a greater rate concentrates
+        on the top.
 
     References
     ----------
@@ -456,7 +459,7 @@ class Exponential(ScoreGeneratingFunction):
         return np.exp(-self.alpha * (1.0 - np.asarray(u, dtype=np.float64)))
 
     def derivative(self, u: Any) -> FloatArray:
-        """``alpha phi(u)``.
+        """Derivative: ``alpha phi(u)``.
 
         Parameters
         ----------
@@ -486,15 +489,15 @@ class Exponential(ScoreGeneratingFunction):
 
 @dataclass(frozen=True)
 class Cauchy(ScoreGeneratingFunction):
-    """``phi(u) = 1 - arctan((1 - u) / width) / arctan(1 / width)``, convex, with Cauchy's kernel.
+    """Convex phi with a Cauchy kernel: ``1 - arctan((1 - u) / width) / arctan(1 / width)``.
 
-    phi rises from 0 to 1. A place at a share v from the top counts
-    ``1 / (1 + (v / width)^2)`` as much as the first: ``width`` is where that is one half.
+    phi rises from 0 to 1. A rank at a share v of the list below the top has the weight
+    ``1 / (1 + (v / width)^2)`` relative to the top; it is one half at ``v = width``.
 
     Parameters
     ----------
     width : float
-        Share of the list, positive: less is nearer to the top.
+        Share of the list, positive. A smaller value concentrates on the top.
 
     Examples
     --------
@@ -520,7 +523,7 @@ class Cauchy(ScoreGeneratingFunction):
         return 1.0 - np.arctan(below) / np.arctan(1.0 / self.width)
 
     def derivative(self, u: Any) -> FloatArray:
-        """``lipschitz / (1 + ((1 - u) / width)^2)``.
+        """Derivative: ``lipschitz / (1 + ((1 - u) / width)^2)``.
 
         Parameters
         ----------
@@ -545,7 +548,7 @@ class Screening(Exponential):
 
 @dataclass(frozen=True)
 class VanDerWaerden(ScoreGeneratingFunction):
-    """The quantile function of the standard normal distribution: the normal scores statistic.
+    """Normal scores phi: the quantile function of the standard normal distribution.
 
     References
     ----------
@@ -582,7 +585,7 @@ class VanDerWaerden(ScoreGeneratingFunction):
         return lower - run.sums(n - upto, upto - middle, n + 1.0)
 
     def derivative(self, u: Any) -> FloatArray:
-        """One over the normal density at the quantile.
+        """Derivative: one over the normal density at the quantile.
 
         Parameters
         ----------

@@ -496,89 +496,90 @@ def get_scorer(
     pos_label: Any = None,
     **parameters: Any,
 ) -> Any:
-    """Make a scorer of a measure.
+    """Get a scikit-learn scorer from a ranking measure.
 
     Parameters
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
-        Means over queries: ``"ndcg"``, ``"ndcg@10"``, ``"dcg"``, ``"dcg@10"``, ``"precision@5"``,
-        ``"recall@20"``, ``"ap"``, ``"ap@10"``, ``"rr"``, ``"rr@10"``, ``"err"``, ``"err@10"``,
-        ``"rbp@0.8"``, ``"success@10"``, ``"r_precision"``, ``"f1@10"``, ``"spearman"``,
-        ``"tau_b"``, ``"tau_x"``, ``"tau_ap"``, ``"rbo@0.9"``, ``"top1"`` and the negated loss
-        ``"neg_coverage"``; ``"ap(rel>=2)"`` for grades of which those from 2 on are relevant;
+        Measures averaged over queries: ``"ndcg"``, ``"ndcg@10"``, ``"dcg"``, ``"dcg@10"``,
+        ``"precision@5"``, ``"recall@20"``, ``"ap"``, ``"ap@10"``, ``"rr"``, ``"rr@10"``,
+        ``"err"``, ``"err@10"``, ``"rbp@0.8"``, ``"success@10"``, ``"r_precision"``, ``"f1@10"``,
+        ``"spearman"``, ``"tau_b"``, ``"tau_x"``, ``"tau_ap"``, ``"rbo@0.9"``, ``"top1"`` and the
+        negated loss ``"neg_coverage"``. ``"ap(rel>=2)"`` takes grades of at least 2 as relevant.
         "err" and "rbp" need ``max_grade=`` for grades beyond 0 and 1, so that all folds are on one
         scale. Measures of one list of two classes: ``"auc"``, ``"gini"``, ``"ks"``,
         ``"partial_auc@fpr0.1"``, ``"tpr@fpr0.01"``, ``"local_auc@0.8"``, ``"pnorm@4"``,
         ``"bedroc@20"``, ``"rie@20"``, ``"precision@top0.05"``, ``"smoothed_precision@top0.05"``,
         ``"enrichment@0.01"``, ``"lift@0.1"``, ``"pos@top"``, and the negated losses
         ``"neg_fpr@tpr0.9"``, ``"neg_accuracy_loss@top0.05"`` and ``"neg_negative_height_loss@4"``.
-        With any number for the one shown; or a name that scikit-learn knows; or a measure as
-        :func:`get_measure` takes it, of which a loss is negated. ``"auc"`` with ``multi_class=``
-        is for classifiers of more than two classes.
+        Other numbers can replace those shown. Names of scikit-learn scorers and measures as
+        :func:`get_measure` takes them are allowed too; a loss is negated. For classifiers of more
+        than two classes use ``"auc"`` with ``multi_class=``.
     qid : str, bool or None, default=None
-        Under which name the scorer asks for the ids of the queries where metadata routing is
-        enabled: a str is that name, True is "qid", False is never. None is "groups" for measures
-        that are means over queries, and nothing for others.
+        Name under which the scorer requests query ids if metadata routing is enabled. True is
+        "qid", False requests none. None is "groups" for means over queries, and requests none for
+        other measures.
     single_list : bool, default=False
-        Whether all rows are one list, as in the classification of two classes. Such a scorer asks
-        for no ids, and takes none. Without it, a mean over queries refuses to score without ids.
+        Whether all rows are one list, as in binary classification. Such a scorer takes no query
+        ids. If False, a mean over queries raises an error if no ids are passed.
     pos_label : int, float, bool, str or None, default=None
-        The positive class. None is the ``pos_label`` of the estimator, where it or what it wraps
-        has one (the last step of a pipeline, the estimator of a search), else 1 if the labels are
-        among 0 and 1 or among -1 and 1.
+        The positive class. None is the ``pos_label`` of the estimator, of the last step of a
+        pipeline or of the estimator of a search if it has one; else 1, for labels 0 and 1 or -1
+        and 1.
     **parameters : dict
-        Further parameters of the measure, such as ``gain="linear"``.
+        Other parameters of the measure, such as ``gain="linear"``.
 
     Returns
     -------
     callable
         Callable ``scorer(estimator, X, y, qid=None, sample_weight=None, query_weight=None)``, for
-        ``scoring=`` in scikit-learn; more is better.
+        ``scoring=`` in scikit-learn; higher is better.
 
     Raises
     ------
     ValueError
-        If neither this package nor scikit-learn knows the name, ``qid`` is no name, or is given
-        for a single list.
+        If neither this package nor scikit-learn has a scorer of the name, if ``qid`` is not a
+        valid name, or if it is given with ``single_list=True``.
     TypeError
-        If the measure does not take a parameter, or `measure` is not a measure.
+        If the measure has no such parameter, or if ``measure`` is not a measure.
 
     See Also
     --------
-    get_scorer_names : The names.
-    make_measure : A measure from a function of one's own.
-    sklearn.metrics.make_scorer : Hands labels on as they are; takes any response method.
+    get_scorer_names : Returns the names of the scorers.
+    make_measure : Makes a measure from your own function.
+    sklearn.metrics.make_scorer : Makes a scorer from any function of labels and predictions.
 
     Notes
     -----
-    ``scoring="precision@top0.05"`` as a string is refused by scikit-learn, which knows its own
-    names only: pass the scorer. Means over queries reach cross-validation and searches with
-    ``sklearn.set_config(enable_metadata_routing=True)``: ``groups`` is then handed to the splitter
-    and, as ``qid``, to the scorer. They refuse to score without ids, because many queries scored
-    as one list are another number. Other measures do not ask for ids, so that grouped folds leave
-    their meaning as it is.
+    scikit-learn does not accept ``scoring="precision@top0.05"`` as a string: pass the scorer. To
+    use means over queries in cross-validation and searches, call
+    ``sklearn.set_config(enable_metadata_routing=True)``: ``groups`` then goes to the splitter and,
+    as ``qid``, to the scorer. They raise an error without ids, because the value of many queries
+    scored as one list is a different one. Other measures do not request ids, so grouped folds do
+    not change their meaning.
 
-    The scorer ranks by ``decision_function``, else ``predict_proba``, else, for estimators that
-    are no classifiers, ``predict``; a classifier that only predicts labels is refused. Where the
-    positive class is ``classes_[0]``, the order is turned round. One list with one label is
-    refused: no order of it is better than another, and its value would blur the mean over folds.
-    Of many queries the measure's ``undefined`` says what those without a value count. With
-    metadata routing enabled, ``set_score_request(sample_weight=True)`` or ``query_weight=True``
-    hands weights to the measure and leaves the request of the ids as it is.
+    The scorer ranks by ``decision_function``, else by ``predict_proba``, else, for estimators that
+    are not classifiers, by ``predict``. A classifier that only predicts labels raises an error. If
+    the positive class is ``classes_[0]``, the order is reversed. One list with a single label
+    raises an error, because all its orders are equally good. For several queries, ``undefined`` of
+    the measure sets how queries without a value are counted. With metadata routing enabled,
+    ``set_score_request(sample_weight=True)`` or ``query_weight=True`` passes weights to the
+    measure and does not change the request of the ids.
 
-    Estimators that score many labels for each row are scored by the order of the labels of each
-    row, in the mean over the rows: rankers of labels, which read ``y`` themselves, and regressors
-    of many outputs and multilabel classifiers, whose ``y`` is then grades of shape (n_samples,
-    n_labels), NaN where a row lacks the label. There are no ids then, any measure is a mean over
-    the rows, and ``sample_weight`` or ``query_weight`` is the weight of each row.
+    Estimators that score several labels per row are evaluated by the order of the labels in each
+    row, averaged over the rows. These are label rankers, which read ``y`` themselves, multi-output
+    regressors and multilabel classifiers. For the latter two ``y`` holds grades of shape
+    (n_samples, n_labels), with NaN if a row lacks the label. They take no ids, any measure is a
+    mean over the rows, and ``sample_weight`` or ``query_weight`` is the weight of each row.
 
-    What no candidate can mend raises :class:`sklearn_rank.exceptions.ScorerSetupError`: no ids for
-    a mean over queries, no positive class for labels other than 0 and 1 or -1 and 1, no scale of
-    the grades. It ends a search at once, whatever ``error_score`` is; every other error of a
-    scorer becomes ``error_score``, with a warning, or is raised if that is "raise".
+    Errors that affect all candidates raise :class:`sklearn_rank.exceptions.ScorerSetupError`: no
+    ids for a mean over queries, no positive class for labels other than 0 and 1 or -1 and 1, no
+    scale of the grades. It ends a search at once, for any ``error_score``. Every other error of a
+    scorer becomes ``error_score`` with a warning, or is raised if ``error_score="raise"``.
 
-    Where the estimator, or what it wraps, was trained for another share ``tau`` of the top than
-    the one that the measure looks at, :class:`sklearn_rank.exceptions.OtherTopWarning` says so.
+    If the estimator, or an estimator inside it, was trained for another share ``tau`` of the top
+    than that of the measure, the scorer warns with
+    :class:`sklearn_rank.exceptions.OtherTopWarning`.
 
     Examples
     --------
@@ -591,13 +592,13 @@ def get_scorer(
     >>> scores.min()
     np.float64(1.0)
 
-    Average precision of one list, not of queries:
+    Average precision of one list, without queries:
 
     >>> scorer = get_scorer("ap", single_list=True)
     >>> bool(cross_val_score(RidgeClassifier(), X, y, scoring=scorer).min() > 0.97)
     True
 
-    A mean over queries needs their ids:
+    A mean over queries needs query ids:
 
     >>> model = RidgeClassifier().fit(X, y)
     >>> get_scorer("ndcg@1")(model, X[18:24], y[18:24], qid=list("aaabbb"))
@@ -636,16 +637,16 @@ def _scored(measure: MeasureLike, parameters: dict[str, Any]) -> Measure:
 
 
 def get_scorer_names() -> list[str]:
-    """Return the names of the measures of this package that :func:`get_scorer` takes.
+    """Return the names of the scorers of this package.
 
     Returns
     -------
     list of str
-        Sorted names; numbers in them are examples.
+        Sorted names that :func:`get_scorer` takes; the numbers in them are examples.
 
     See Also
     --------
-    get_scorer : Makes a scorer; takes scikit-learn's names too.
+    get_scorer : Makes a scorer; takes the names of scikit-learn too.
 
     Examples
     --------

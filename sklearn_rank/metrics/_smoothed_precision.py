@@ -27,7 +27,7 @@ class SmoothedPrecisionAtTopMeasure(Measure):
     Parameters
     ----------
     tau : float, default=0.05
-        Share of the items that make the top, in (0, 1).
+        Share of the items that form the top, in (0, 1).
     """
 
     weights = "relative"
@@ -71,7 +71,7 @@ class SmoothedPrecisionAtTopMeasure(Measure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------
@@ -100,68 +100,69 @@ def smoothed_precision_at_top_score(
     pos_label: Any = None,
     rel: float | None = None,
 ) -> Value:
-    """Mean precision among the top ``tau / 2``, ``tau``, ``2 tau`` and ``4 tau`` of the list.
+    """Smoothed precision at the top: mean over the top ``tau / 2``, ``tau``, ``2 tau``, ``4 tau``.
 
-    ``(P@(tau/2) + P@tau + P@(2 tau) + P@(4 tau)) / 4``, shares beyond 1 taken as 1, each P@ as in
-    :func:`precision_at_top_score`. For choosing between models that are to be good at ``tau``: on
-    a small sample P@tau takes few values, and its best one is often reached by chance.
+    ``(P@(tau/2) + P@tau + P@(2 tau) + P@(4 tau)) / 4``, with each precision ``P@`` as in
+    :func:`precision_at_top_score` and shares above 1 taken as 1. Use it to choose between models
+    for the top ``tau``: on a small sample ``P@tau`` takes few values, and its maximum is often
+    reached by chance.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     tau : float, default=0.05
-        Share of the items that is to be good, in (0, 1).
+        Share of the items of interest, in (0, 1).
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights. Whole numbers are repetitions, n their sum; of others only the
-        proportions matter, and each top has its share of ``sum(sample_weight)``.
+        Non-negative weights. Whole weights are repetitions, and n is their sum. If a weight is not
+        whole, only the proportions matter, and each top has its share of ``sum(sample_weight)``.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        Of no effect: the measure is defined for every list.
+        Has no effect: the measure is defined for every list.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Mean precision in [0, 1]; more is better.
+        Mean precision in [0, 1]; higher is better.
 
     Raises
     ------
     ValueError
-        If ``tau`` is outside (0, 1), or another argument is not valid.
+        If ``tau`` is outside (0, 1), or another argument is invalid.
     TypeError
         If ``tau`` is not a number.
 
     Warns
     -----
     SmallTopWarning
-        If ``tau * n`` rounds to 0 for a list: its top is then one item. Where that is true of
-        ``tau / 2`` only, its top is one item without a warning.
+        If ``tau * n`` rounds to 0 for a list: its top is then one item. There is no warning if
+        only ``tau / 2 * n`` rounds to 0.
 
     See Also
     --------
-    precision_at_top_score : At one share: what to report in the end.
-    sklearn_rank.inference.metric_interval : An interval, by the influence of single items.
+    precision_at_top_score : Precision at one share, for the final report.
+    sklearn_rank.inference.metric_interval : Confidence interval, by the influence of single items.
 
     Notes
     -----
-    The mean over all orders of tied items: a block that the end of a top cuts counts by its share.
-    The scores are sorted once for the four tops: O(n log n) time, O(n) memory. The influence of
-    single items is the mean of those of the four precisions; 95 % intervals from it covered 93 to
-    100 % for 100 to 1,600 normal scores, 10 and 30 % of them positive, ``tau`` from .01 to .2.
+    Ties are averaged over all orders of the tied items. The scores are sorted once for all four
+    tops: the time is O(n log n), the memory O(n). The influence of single items is the mean of
+    those of the four precisions. In simulations with 100 to 1,600 normal scores, 10 and 30 % of
+    them positive, and ``tau`` from .01 to .2, 95 % intervals from it covered 93 to 100 %.
 
     Examples
     --------

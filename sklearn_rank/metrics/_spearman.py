@@ -27,58 +27,61 @@ def spearman_score(
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
-    """Rank correlation of relevance and score, after Spearman.
+    """Rank correlation of Spearman (rho) between relevance and score.
 
     ``12 / (n (n**2 - 1)) sum over items of (n - r)(n - i) - 3 (n - 1) / (n + 1)``, r and i the
-    positions by relevance and by score; the mean is over all orders of items tied in either.
+    positions by relevance and by score. The value is averaged over all orders of items tied in
+    either.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite; in two dimensions one list per row, where NaN is no item.
+        Relevance of the items, finite. In two dimensions each row is a list, and NaN is a missing
+        item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        How many times each item counts, in whole numbers, whose scale is part of the value.
+        Non-negative whole weights, read as repetitions: weight 2 counts an item twice. The scale
+        changes the value.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one grade counts, as one of one item: nothing (alone it is NaN), an error,
-        or this value.
+        How a list counts if all its items have one relevance: "skip" leaves it out of the mean
+        (its own value is NaN), "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
+        relevances.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Correlation in [-1, 1]; 0 for a random order; more is better.
+        Correlation in [-1, 1]; 0 for a random order; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
     scipy.stats.spearmanr : Equal without ties; divides by the spread of the tied ranks, so that a
-        list in which relevances are tied can still reach 1.
+        list with tied relevances can reach 1.
 
     Notes
     -----
-    Weights are repetitions, and others than whole numbers are refused. O(n log n) time, O(n)
-    memory.
+    Weights are repetitions and must be whole numbers. The time is O(n log n), the memory O(n).
 
     References
     ----------
@@ -109,14 +112,15 @@ def rank_positions(y_score: Any, qid: Any = None) -> FloatArray:
     Parameters
     ----------
     y_score : array-like of shape (n_samples,)
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
 
     Returns
     -------
     ndarray of shape (n_samples,)
-        Positions in the order of the rows, 1 at the top; tied items share the mean of theirs.
+        Positions in the order of the rows, 1 at the top. Tied items get the mean of their
+        positions.
 
     Raises
     ------
@@ -125,11 +129,11 @@ def rank_positions(y_score: Any, qid: Any = None) -> FloatArray:
 
     See Also
     --------
-    scipy.stats.rankdata : Ranks of one list, 1 at the bottom.
+    scipy.stats.rankdata : Ranks of one list, with 1 at the bottom.
 
     Notes
     -----
-    O(n log n) time, O(n) memory.
+    The time is O(n log n), the memory O(n).
 
     Examples
     --------

@@ -26,7 +26,7 @@ class SuccessMeasure(ConventionalMeasure):
     Parameters
     ----------
     k : int
-        Number of items, at least 1.
+        Number of top items, at least 1.
     """
 
     per_query = True
@@ -103,79 +103,80 @@ def success_at_k_score(
     ideal: Any = None,
     convention: Convention | None = None,
 ) -> Value:
-    """Share of the lists with a positive among the first k items: the hit rate.
+    """Success at k (hit rate): share of the lists with a positive among the first k items.
 
-    ``Success@k = 1`` if one of the first k items is positive, else 0; the mean is over all orders
-    of tied items.
+    ``Success@k = 1`` if one of the first k items is positive, else 0. Ties are averaged over all
+    orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int
-        Number of items, at least 1.
+        Number of top items, at least 1.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        How many times each item counts, in whole numbers. Their scale is part of the value: weight
-        2 is the item twice.
+        Non-negative whole weights, read as repetitions: weight 2 counts an item twice. The scale
+        changes the value.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list without positives counts: nothing (alone it is NaN), an error, or this value.
+        How a list without positives counts: "skip" leaves it out of the mean (its own value is
+        NaN), "raise" raises an error, a number is its value. None is "skip", or with
+        ``convention`` the rule of that system.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes, or
-        with ``convention`` the grades that are relevant to the system.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes, or
+        with ``convention`` applies the threshold of that system.
     n_relevant : int, array-like or mapping, default=None
-        Number of relevant items of each list, those included that are not among the rows: of one
-        list a number; else one per row, the same for all items of a list, or a mapping from the
-        ids of the lists. None takes all relevant items to be among the rows.
+        Number of relevant items of each list, including those that are not among the rows. Pass a
+        number for one list; else one number per row, equal for all rows of a list, or a mapping
+        from the ids of the lists. None assumes that the rows contain all relevant items.
     ideal : array-like or mapping, default=None
-        The same by the relevances of all relevant items of each list, of which those from ``rel``
-        on count: of one list an array; else a mapping from the ids of the lists, or in two
-        dimensions one array per row.
+        Relevances of all relevant items of each list, an alternative to ``n_relevant``; those of
+        at least ``rel`` count. Pass an array for one list; else a mapping from the ids of the
+        lists, or in two dimensions one array per row.
     convention : {"trec_eval", "ranx"}, default=None
-        System whose number to give: its rules for ties and lists without positives; a parameter
-        that says otherwise is refused. Both count relevant items that were not retrieved: pass
-        ``ideal`` or ``n_relevant`` where the rows lack some.
+        System whose value to reproduce, with its rules for ties and for lists without positives. A
+        conflicting parameter raises an error. Both count relevant items that were not retrieved:
+        if the rows lack some, pass ``ideal`` or ``n_relevant``.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Share in [0, 1]; more is better.
+        Value in [0, 1]; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
     TypeError
         If ``k`` is not a whole number.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    recall_at_k_score : The share of the positives that is there.
-    reciprocal_rank_score : How far down the first positive stands.
+    recall_at_k_score : Share of the positives among the first k items.
+    reciprocal_rank_score : Depends on the position of the first positive.
 
     Notes
     -----
-    Of the topmost tied block that holds positives, ``a`` among ``L`` items, the first k places
-    take ``t``, and ``Success@k = 1 - C(L - a, t) / C(L, t)``. Weights are repetitions, and others
-    than whole numbers are refused. O(n log n) time, O(n) memory.
+    If the first block of ties with a positive has ``L`` items, ``a`` of them positive, and ``t``
+    of its items are among the first k, then ``Success@k = 1 - C(L - a, t) / C(L, t)``. Weights are
+    repetitions and must be whole numbers. The time is O(n log n), the memory O(n).
 
     References
     ----------
@@ -190,7 +191,7 @@ def success_at_k_score(
     >>> success_at_k_score([0, 1, 0, 1], [4.0, 3.0, 2.0, 1.0], k=2)
     1.0
 
-    Any of three items may stand first, and two of them are positive:
+    Three items are tied for the first position, and two of them are positive:
 
     >>> success_at_k_score([1, 1, 0], [0.0, 0.0, 0.0], k=1)
     0.6666666666666666

@@ -41,47 +41,48 @@ def precision_at_top_score(
     pos_label: Any = None,
     rel: float | None = None,
 ) -> Value:
-    """Share of positives among the top ``tau`` of the list.
+    """Precision at the top: share of positives among the top ``tau`` of the list.
 
     ``P@tau = E[number of positives among the first j items] / j`` with
-    ``j = max(1, floor(tau * n + 1/2))``; the mean is over all orders of tied items.
+    ``j = max(1, floor(tau * n + 1/2))``. Ties are averaged over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     tau : float, default=0.05
-        Share of the items that make the top, in (0, 1).
+        Share of the items that form the top, in (0, 1).
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights. Whole numbers are repetitions, n their sum; of others only the
-        proportions matter, and the top has the weight ``tau * sum(sample_weight)``.
+        Non-negative weights. Whole weights are repetitions, and n is their sum. If a weight is not
+        whole, only the proportions matter, and the top has the weight
+        ``tau * sum(sample_weight)``.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        Of no effect: the measure is defined for every list.
+        Has no effect: the measure is defined for every list.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Precision in [0, 1]; more is better.
+        Precision in [0, 1]; higher is better.
 
     Raises
     ------
     ValueError
-        If ``tau`` is outside (0, 1), or another argument is not valid.
+        If ``tau`` is outside (0, 1), or another argument is invalid.
     TypeError
         If ``tau`` is not a number.
 
@@ -92,15 +93,15 @@ def precision_at_top_score(
 
     See Also
     --------
-    precision_at_k_score : Among a number of items.
-    smoothed_precision_at_top_score : The mean over four shares, for choosing between models.
-    positives_at_top_score : Counts positives down to the first negative.
-    accuracy_at_top_loss : Counts the errors on both sides of the same quantile.
+    precision_at_k_score : Precision among a fixed number of items.
+    smoothed_precision_at_top_score : Mean over four shares, to choose between models.
+    positives_at_top_score : Number of positives above the highest negative.
+    accuracy_at_top_loss : Errors on both sides of the same quantile.
 
     Notes
     -----
-    A block of tied items that the end of the top cuts counts by its share. O(n log n) time,
-    O(n) memory.
+    If the end of the top cuts a block of ties, the block counts in proportion. The time is O(n
+    log n), the memory O(n).
 
     References
     ----------
@@ -112,7 +113,7 @@ def precision_at_top_score(
     >>> precision_at_top_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], tau=0.5)
     0.5
 
-    Ties count by all their orders, whatever the order of the rows:
+    Ties are averaged over their orders, so the order of the rows does not matter:
 
     >>> precision_at_top_score([0, 1, 1, 0], [2.0, 2.0, 1.0, 1.0], tau=0.25)
     0.5
@@ -144,52 +145,56 @@ def enrichment_factor_score(
     rel: float | None = None,
     convention: Convention | None = None,
 ) -> Value:
-    """Precision in the top of the list as a ratio to the share of positives in all of it.
+    """Enrichment factor: precision in the top divided by the share of positives in the list.
 
     ``EF = P@fraction / (k / n)`` for k positives among n items, with
-    ``j = max(1, floor(fraction * n + 1/2))`` items in the top; the mean is over all orders of tied
-    items.
+    ``j = max(1, floor(fraction * n + 1/2))`` items in the top. Ties are averaged over all orders
+    of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     fraction : float
-        Share of the items that make the top, in (0, 1).
+        Share of the items that form the top, in (0, 1).
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights. Whole numbers are repetitions, n their sum; of others only the
-        proportions matter, and the top has the weight ``tau * sum(sample_weight)``.
+        Non-negative weights. Whole weights are repetitions, and n is their sum. If a weight is not
+        whole, only the proportions matter, and the top has the weight
+        ``tau * sum(sample_weight)``.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list without positives counts: nothing (alone it is NaN), an error, or this value.
+        How a list without positives counts: "skip" leaves it out of the mean (its own value is
+        NaN), "raise" raises an error, a number is its value. None is "skip", or with
+        ``convention`` the rule of that system.
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
     convention : {"rdkit"}, default=None
-        System whose number to give: tied items in the order of the rows, ``fraction * n``
-        rounded up, a list without positives 0; a parameter that says otherwise is refused.
+        System whose value to reproduce: tied items stay in the order of the rows, ``fraction * n``
+        is rounded up, and a list without positives counts 0. A conflicting parameter raises an
+        error.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Ratio, at least 0 and at most n / max(j, k); 1 for a random order; more is better.
+        Ratio, at least 0 and at most n / max(j, k); 1 for a random order; higher is better.
 
     Raises
     ------
     ValueError
-        If ``fraction`` is outside (0, 1), another argument is not valid, or a list is undefined
-        and ``undefined="raise"``.
+        If ``fraction`` is outside (0, 1), another argument is invalid, or a list is undefined and
+        ``undefined="raise"``.
     TypeError
         If ``fraction`` is not a number.
 
@@ -198,18 +203,19 @@ def enrichment_factor_score(
     SmallTopWarning
         If ``fraction * n`` rounds to 0 for a list: its top is then one item.
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
     precision_at_top_score : The precision itself.
-    lift_score : The same without rounding: the item at the cut counts by its part.
-    bedroc_score : No sharp end of the top.
+    lift_score : The same without rounding; the item at the cut counts in part.
+    bedroc_score : Weights decrease smoothly instead of ending at a cut.
 
     Notes
     -----
-    RDKit rounds the number of items up, here it is rounded to the nearest. The influence of single
-    items is that of :func:`lift_score`, with its coverage. O(n log n) time, O(n) memory.
+    RDKit rounds the number of items up; here it is rounded to the nearest number. The influence of
+    single items and its coverage are those of :func:`lift_score`. The time is O(n log n), the
+    memory O(n).
 
     References
     ----------
@@ -252,61 +258,62 @@ def positives_at_top_score(
 ) -> Value:
     """Number of positives above the highest negative.
 
-    The mean over all orders of tied items: where the highest negative is tied with others in a
-    block of ``a`` positives and ``b`` negatives, the block adds ``a / (b + 1)``.
+    Ties are averaged over all orders of the tied items: if the highest negative is in a block of
+    ties with ``a`` positives and ``b`` negatives, the block adds ``a / (b + 1)``.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     normalize : bool, default=False
-        Whether to divide by the number of positives.
+        Whether to divide by the number of positives of the list.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Their scale is part of the value:
-        weight 2 is the item twice, and each list needs at least 1 in all.
+        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
+        the value, and the weights of each list must sum to at least 1.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list without positives with ``normalize=True`` counts: nothing (alone it is
-        NaN), an error, or this value.
+        How a list without positives counts with ``normalize=True``: "skip" leaves it out of the
+        mean (its own value is NaN), "raise" raises an error, a number is its value. None is
+        "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Number of positives, all of them in a list without a negative, or their share in [0, 1];
-        more is better.
+        Number of positives (all positives if there is no negative), or with ``normalize`` their
+        share in [0, 1]; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    precision_at_top_score : Looks at a fixed share of the list.
-    negative_height_loss : Counts the positives below the highest negative, with ``p=inf``.
+    precision_at_top_score : Share of positives in a fixed share of the list.
+    negative_height_loss : With ``p=inf``, the share of positives below the highest negative.
 
     Notes
     -----
-    O(n log n) time, O(n) memory.
+    The time is O(n log n), the memory O(n).
 
     References
     ----------
@@ -318,7 +325,7 @@ def positives_at_top_score(
     >>> positives_at_top_score([1, 1, 0, 1], [4.0, 3.0, 2.0, 1.0])
     2.0
 
-    One positive and one negative share the top: the positive comes first half the time.
+    A positive and a negative are tied at the top; the positive is first in half of the orders:
 
     >>> positives_at_top_score([1, 0, 1], [2.0, 2.0, 1.0])
     0.5
@@ -349,7 +356,7 @@ def accuracy_at_top_loss(
     pos_label: Any = None,
     rel: float | None = None,
 ) -> Value:
-    """Mean share of negatives above, and of positives below, the top ``tau`` quantile.
+    """Accuracy-at-the-top loss: class-balanced error rate at the top ``tau`` quantile.
 
     ``1/2 (mean over negatives of 1{s > q} + mean over positives of 1{s < q})``, where ``q`` is
     the score of item ``j = max(1, floor(tau * n + 1/2))`` from the top.
@@ -357,39 +364,41 @@ def accuracy_at_top_loss(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes; in two dimensions one list per row, where NaN is no item.
+        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     tau : float, default=0.05
-        Share of the items that make the top, in (0, 1).
+        Share of the items that form the top, in (0, 1).
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights. Whole numbers are repetitions, n their sum; of others only the
-        proportions matter, and the top has the weight ``tau * sum(sample_weight)``.
+        Non-negative weights. Whole weights are repetitions, and n is their sum. If a weight is not
+        whole, only the proportions matter, and the top has the weight
+        ``tau * sum(sample_weight)``.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one class counts: nothing (alone it is NaN), an error, or this value.
+        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
+        "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
     rel : float or None, default=None
-        Least grade that is relevant, where ``y_true`` holds grades; None takes two classes.
+        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Loss in [0, 1]; less is better.
+        Loss in [0, 1]; lower is better.
 
     Raises
     ------
     ValueError
-        If ``tau`` is outside (0, 1), another argument is not valid, or a list is undefined and
+        If ``tau`` is outside (0, 1), another argument is invalid, or a list is undefined and
         ``undefined="raise"``.
     TypeError
         If ``tau`` is not a number.
@@ -399,19 +408,19 @@ def accuracy_at_top_loss(
     SmallTopWarning
         If ``tau * n`` rounds to 0 for a list: the quantile is then its highest score.
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    precision_at_top_score : The share of positives above the quantile.
+    precision_at_top_score : The share of positives in the top.
     sklearn_rank.AccuracyAtTopRanker : Minimises a convex surrogate.
 
     Notes
     -----
-    Both inequalities are strict, so that items tied with the quantile count on neither side. The
-    loss is a function of the scores, not of an order, and has no mean over orders. Where
-    positives are more frequent than ``tau`` it cannot be 0 without ties. O(n log n) time, O(n)
-    memory.
+    Both inequalities are strict: items tied with the quantile are no errors. The loss is a
+    function of the scores and is not averaged over the orders of tied items. If the share of
+    positives exceeds ``tau``, the loss is positive unless scores are tied. The time is O(n log
+    n), the memory O(n).
 
     References
     ----------
@@ -440,40 +449,42 @@ def accuracy_at_top_loss(
 def precision_at_top_curve(
     y_true: Any, y_score: Any, *, sample_weight: Any = None, pos_label: Any = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Precision among the first items of one list, for every length of the top.
+    """Precision at every position of one list, for plots.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels of two classes.
     y_score : array-like of shape (n_samples,)
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights: how many times each item counts. Positions are their sums.
+        Non-negative weights, read as repetitions. A position is the sum of the weights down to
+        it.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
 
     Returns
     -------
     position : ndarray of shape (n_positions,)
-        Items from the top to here, itself included: 1, 2, ... without weights. Items of weight 0
+        Positions from the top: 1, 2, ... without weights, else sums of weights. Items of weight 0
         have no position.
     precision : ndarray of shape (n_positions,)
-        Share of positives among them, in [0, 1]; the mean over all orders of tied items.
+        Share of positives down to each position, in [0, 1], averaged over all orders of tied
+        items.
 
     Raises
     ------
     ValueError
-        If the labels, scores or weights are not valid.
+        If the labels, scores or weights are invalid.
 
     See Also
     --------
-    precision_at_top_score : One point of the curve.
-    sklearn_rank.plotting.TopOfListDisplay : Draws it.
+    precision_at_top_score : Precision at one point of the curve.
+    sklearn_rank.plotting.TopOfListDisplay : Plots the curve.
 
     Notes
     -----
-    O(n log n) time, O(n) memory.
+    The time is O(n log n), the memory O(n).
 
     Examples
     --------

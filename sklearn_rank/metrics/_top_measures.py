@@ -40,7 +40,7 @@ class PrecisionAtTopMeasure(Measure):
     Parameters
     ----------
     tau : float, default=0.05
-        Share of the items that make the top, in (0, 1).
+        Share of the items that form the top, in (0, 1).
     """
 
     weights = "relative"
@@ -76,7 +76,7 @@ class PrecisionAtTopMeasure(Measure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
     Parameters
     ----------
     fraction : float
-        Share of the items that make the top, in (0, 1).
+        Share of the items that form the top, in (0, 1).
     """
 
     weights = "relative"
@@ -143,7 +143,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class PositivesAtTopMeasure(Measure):
     Parameters
     ----------
     normalize : bool, default=False
-        Whether to divide by the number of positives.
+        Whether to divide by the number of positives of the list.
     """
 
     lacking = "no positive"
@@ -200,7 +200,7 @@ class AccuracyAtTopMeasure(Measure):
     Parameters
     ----------
     tau : float, default=0.05
-        Share of the items that make the top, in (0, 1).
+        Share of the items that form the top, in (0, 1).
     """
 
     greater_is_better = False
@@ -239,7 +239,7 @@ class AccuracyAtTopMeasure(Measure):
         Parameters
         ----------
         lists : ScoredLists
-            One list with items of both classes; weights are whole and count them.
+            One list with items of both classes; the weights are whole numbers of repetitions.
 
         Returns
         -------

@@ -66,61 +66,63 @@ def top_1_score(
     return_qid: bool = False,
     pos_label: Any = None,
 ) -> Value:
-    """Share of the lists on top of which stands one of their best items.
+    """Top-1 accuracy: share of the lists whose first item has the highest relevance.
 
-    It is 1 for a list whose item on top, by score, has the highest relevance that occurs in the
-    list, else 0; the mean is over all orders of tied items.
+    The value of a list is 1 if the first item by score has the highest relevance of the list, else
+    0. Ties are averaged over all orders of the tied items.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite; in two dimensions one list per row, where NaN is no item.
+        Relevance of the items, finite. In two dimensions each row is a list, and NaN is a missing
+        item.
     y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinities are in order, NaN is refused.
+        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
-        Non-negative weights: how many times each item counts. Only their proportions matter.
+        Non-negative weights of the items. Only their proportions matter.
     query_weight : array-like of shape (n_samples,), default=None
-        Weight in the mean of the list of each item, the same for all items of a list; in two
-        dimensions one for each list.
+        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
+        pass one weight per list.
     average : {"mean"} or None, default="mean"
-        Mean over the lists, or None: one value for each, by ascending id.
+        "mean" returns the mean over the lists, None one value per list, by ascending id.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list of one relevance counts: nothing (alone it is NaN), an error, or this value.
+        How a list counts if all its items have one relevance: "skip" leaves it out of the mean
+        (its own value is NaN), "raise" raises an error, a number is its value. None is "skip".
     return_qid : bool, default=False
-        Whether to return the ids of the lists too; with ``average=None``.
+        Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        Class of relevance 1 where ``y_true`` holds labels of two classes; None: relevances.
+        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
+        relevances.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Share in [0, 1]; more is better.
+        Value in [0, 1]; higher is better.
 
     Raises
     ------
     ValueError
-        If an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        Once, with their number, if lists are undefined.
+        If lists are undefined; one warning with their number.
 
     See Also
     --------
-    success_at_k_score : Whether a relevant item is among the first k; equal for k=1 and two
-        classes.
-    ndcg_score : With k=1 less good items count in part.
-    sklearn.metrics.accuracy_score : Equal where the items are classes and one of them is right.
+    success_at_k_score : Whether a relevant item is among the first k; equal for two classes and
+        k=1.
+    ndcg_score : With k=1, items of lower relevance count in part.
+    sklearn.metrics.accuracy_score : Equal if the items are classes and one of them is correct.
 
     Notes
     -----
-    Of the topmost block of tied scores it is the share that has the highest relevance. Any item on
-    top of a list of one relevance is right, whatever the scores, so that such a list says nothing
-    of them and is undefined. O(n) time and memory.
+    If several scores are tied for the first position, the value is the share of these items that
+    have the highest relevance. If all items of a list have one relevance, any order has a best
+    item first, so the measure is undefined. Time and memory are O(n).
 
     Examples
     --------
@@ -128,7 +130,7 @@ def top_1_score(
     >>> top_1_score([2, 1, 0, 0], [0.8, 0.9, 0.1, 0.2])
     0.0
 
-    Either of two labels may stand on top of the second row, and one of them is the best:
+    In the second row two labels are tied for the first position, and one of them is the best:
 
     >>> top_1_score([[2, 1, 0], [2, 1, 0]], [[3, 1, 2], [1, 1, 0]], average=None)
     array([1. , 0.5])
