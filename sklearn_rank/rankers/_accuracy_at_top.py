@@ -35,125 +35,128 @@ MANY_ROWS = (
 
 
 class AccuracyAtTopRanker(AccuracyAtTopBase):
-    r"""Linear ranker that is trained for the top of the list.
+    r"""Linear or kernel classifier trained for accuracy at the top of the ranking.
 
-    Accuracy at the top asks that the rows whose score exceeds the top :math:`\tau` quantile
-    :math:`q_w` of all scores are positive, and that positives do so. Its surrogate
+    Use it when only the highest-scored share :math:`\tau` of the rows is acted upon, as in fraud
+    detection or screening. Accuracy at the top requires that positives score above the top
+    :math:`\tau` quantile :math:`q_w` of all scores, and negatives below. Its surrogate
 
     .. math:: \min_w \tfrac12 \|w\|^2 + \sum_i c_i \, \max(0, 1 - y_i (w \cdot x_i - q_w))
 
-    is not convex, because the quantile depends on :math:`w`. The method solves a convex problem
-    for each distinct row :math:`z_k`, with :math:`w \cdot z_k` in place of :math:`q_w`, and looks
-    at how close :math:`w_k \cdot z_k` comes to the quantile of its scores: the paper returns the
-    closest solution, the default here is the mean direction of the closest tenth.
+    is not convex, because the quantile depends on :math:`w`. The method solves one convex problem
+    for each distinct row :math:`z_k`, with :math:`w \cdot z_k` in place of :math:`q_w`. It then
+    measures the distance of :math:`w_k \cdot z_k` from the quantile of the scores of :math:`w_k`.
+    The paper returns the solution of the smallest distance; the default here is the mean direction
+    of the closest tenth.
 
     Parameters
     ----------
     tau : float, default=0.05
-        Share of the rows that make the top, in (0, 1). The top holds
-        ``max(1, floor(tau * n + 1/2))`` rows.
+        Share of the rows that form the top of the list, in (0, 1). The top holds ``max(1,
+        floor(tau * n + 1/2))`` rows.
     pos_label : int, float, bool, str or None, default=None
-        The positive class, which belongs on top. None is 1 for labels among 0 and 1 or among -1
-        and 1; for all others it is the greater label, with a warning.
+        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
+        and 1 or -1 and 1, and otherwise the greater label, with a warning.
     C : float, default=1.0
-        Cost of a unit of hinge loss, positive; more fits the training data closer.
+        Cost of a unit of hinge loss, positive. A greater value fits the training data more
+        closely.
     class_weight : {"balanced", "pairs"}, dict or None, default="balanced"
-        Factor on ``C`` for each class. ``"balanced"`` is ``n / (2 * n_class)``. ``"pairs"`` is
-        the paper's weighting over all pairs of a positive and a negative row: each row counts
-        once for every row of the other class; it is ``"balanced"`` with
-        ``C * 2 * n_pos * n_neg / n``. None is 1 for both classes, a dict gives the factors.
+        Factor on ``C`` for each class. ``"balanced"`` is ``n / (2 * n_class)``. ``"pairs"`` is the
+        paper's weighting over all pairs of a positive and a negative row: each row counts once for
+        every row of the other class, which equals ``"balanced"`` with ``C * 2 * n_pos * n_neg /
+        n``. None is 1 for both classes. A dict maps each class to its factor.
     quantile : {"sample", "pairs"}, default="sample"
-        Which scores the quantile is of: the rows', or the members of all pairs', of which
-        positives and negatives are half each.
+        Scores of which the quantile is taken. "sample": the scores of all rows. "pairs": the
+        scores of the members of all pairs, half of which are positives and half negatives.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Inner product of rows. With "precomputed" ``fit`` takes the square matrix of the training
-        rows and ``decision_function`` that of new rows with all training rows; a callable takes
-        two rows and returns a number. It has to be positive semidefinite.
+        Kernel. With "precomputed", ``fit`` takes the square kernel matrix of the training rows and
+        ``decision_function`` the matrix of new rows by training rows. A callable takes two rows
+        and returns a number. The kernel must be positive semidefinite.
     gamma : float or None, default=None
-        Rate of ``exp(-gamma |x - z|^2)`` and of ``(gamma x.z + coef0)^degree``; None is
-        ``1 / n_features``.
+        Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
+        coef0)^degree``. None is ``1 / n_features``.
     degree : float, default=3
-        Degree of "poly".
+        Degree of the "poly" kernel.
     coef0 : float, default=1
-        Constant of "poly".
+        Constant term of the "poly" kernel.
     kernel_params : dict or None, default=None
-        Keyword arguments of a callable.
+        Keyword arguments of a callable kernel.
     selection : {"average", "closest", "objective", "refine"}, default="average"
-        ``"closest"`` is the paper's rule, ties (distances within ``tol`` of a margin) going to
-        the smaller objective. ``"average"`` is the mean of the weights, each divided by its norm,
-        of the tenth (at least one) of the candidates that this rule puts first, at the multiple
-        that makes the value of the problem above smallest. ``"objective"`` takes the smallest
-        value of the problem above, each solution with the quantile of its own scores;
-        ``"refine"`` goes on from the best of them, in steps that lower that value. The user
-        guide compares them.
+        How the solution is selected among the candidates. ``"closest"`` is the paper's rule; ties
+        (distances within ``tol`` of a margin) go to the smaller objective. ``"average"`` takes the
+        closest tenth (at least one) of the candidates, averages their normalised weights, and
+        scales the mean to minimise the problem above. ``"objective"`` takes the candidate with the
+        smallest value of the problem above, at the quantile of its own scores. ``"refine"`` starts
+        from that candidate and lowers the value in further steps. The user guide compares them.
     solver : {"auto", "newton", "cvxpy"}, default="auto"
-        ``"newton"`` is fast; ``"cvxpy"`` is the slow reference, judged by the same certificate.
-        ``"auto"`` is ``"newton"``.
+        ``"newton"`` is fast; ``"cvxpy"`` is a slow reference with the same certificate. ``"auto"``
+        is ``"newton"``.
     tol : float, default=1e-6
-        Relative duality gap at which a convex problem counts as solved, positive.
+        Tolerance on the relative duality gap of each convex problem, positive.
     max_iter : int, default=500
-        Most iterations (Newton or interior-point steps) for one problem.
+        Maximum number of iterations (Newton or interior-point steps) for one problem.
     n_jobs : int or None, default=None
-        Number of workers; None is 1 unless in a :obj:`joblib.parallel_config` context, -1 all
-        cores. They are threads unless that context names another backend; see the Notes. The
-        result does not depend on it.
+        Number of workers. None is 1 unless in a :obj:`joblib.parallel_config` context, -1 uses all
+        cores. Workers are threads unless that context sets another backend; see Notes. The result
+        does not depend on it.
     checkpoint : str, path-like or None, default=None
-        Folder that keeps the convex problems that are solved, so that a fit that was killed goes
-        on from there, to the same bits. Fits to other data or with other parameters may share
-        it: each has a folder of its own in it, which is deleted when the fit has succeeded.
+        Folder in which solved convex problems are stored. An interrupted fit resumes from it and
+        gives bitwise the same result. Fits to other data or with other parameters can share the
+        folder: each uses its own subfolder, which is deleted when the fit succeeds.
     verbose : int, default=0
-        1 writes how long the fit will still take to the standard error, after 2, 4, 8 ... blocks
-        of 32 candidates; 0 is silent.
+        1 writes the estimated remaining time to the standard error, after 2, 4, 8 ... blocks of 32
+        candidates. 0 is silent.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The classes, ascending.
     pos_label_ : object
-        The positive one of them.
+        The positive class.
     coef_ : ndarray of shape (1, n_features)
-        Weights of the features. Only for ``kernel="linear"``.
+        Coefficients of the features. Only for ``kernel="linear"``.
     dual_coef_ : ndarray of shape (1, n_support)
-        Weights of the kernel's values with the support rows. Only for other kernels.
+        Coefficients of the kernel values between a row and the support rows. Only for other
+        kernels.
     support_ : ndarray of shape (n_support,)
-        Support rows: those whose images span all others, to rounding. Only for other kernels.
+        Indices of the support rows, whose images span those of all rows up to rounding. Only for
+        other kernels.
     X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
-        The support rows. Only for other kernels that are not precomputed.
+        The support rows. Only for other kernels, except "precomputed".
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     quantile_ : float
         The top ``tau`` quantile of the training scores ``X @ coef_``; if the first class is
         positive, the quantile that cuts off the ``tau`` lowest.
     threshold_ : float
-        Midway from the quantile to the next distinct score towards the other rows: without ties,
+        Midpoint between the quantile and the next distinct score below the top. Without ties,
         exactly the top rows lie beyond it. Solutions of ``selection="refine"`` have ties there.
     pivot_index_ : int
-        Row of the fitted ``X`` that is the pivot of the solution; with "average" and "refine",
-        whose solutions are no candidate's, a row at the quantile.
+        Index of the row of ``X`` that is the pivot of the solution. The solutions of "average" and
+        "refine" belong to no candidate; there it is a row at the quantile.
     quantile_distance_ : float
         Distance of the pivot's score from the quantile, in units of the margin.
     objective_ : float
-        Value of the convex problem at the pivot (Problem 2); where the pivot is at the quantile
-        it is ``objective_top_``.
+        Value of the convex problem at the pivot (Problem 2). It equals ``objective_top_`` if the
+        pivot is at the quantile.
     objective_top_ : float
-        Value of the problem itself, at the quantile of the scores (Problem 1).
+        Value of the non-convex problem, at the quantile of the scores (Problem 1).
     lower_bound_ : float
-        Certified: no weight vector has a smaller value of the problem that the ranker is for,
-        ``objective_top_``. It is loose unless ``C`` is small; see the Notes.
+        Certified lower bound of ``objective_top_`` over all weight vectors. It is loose unless
+        ``C`` is small; see Notes.
     optimality_gap_ : float
-        ``objective_top_ - lower_bound_``: at most this is lost to the non-convexity.
+        ``objective_top_ - lower_bound_``, an upper bound of the loss due to non-convexity.
     dual_gap_ : float
-        Largest gap between the value of a candidate's convex problem and its own lower bound,
-        relative to the value: the certificate to hold against ``tol``.
+        Largest relative duality gap of the candidates' convex problems, to compare with ``tol``.
     candidate_indices_ : ndarray of shape (n_candidates,)
-        First row of each distinct point, ascending.
+        Index of the first row of each distinct point, ascending.
     candidate_objectives_ : ndarray of shape (n_candidates,)
         Value of the convex problem of each candidate.
     candidate_distances_ : ndarray of shape (n_candidates,)
         Distance of each candidate's pivot score from the quantile of its scores.
     average_ : ndarray of shape (n_averaged,)
-        The candidates that were averaged, indices into ``candidate_indices_`` and the other two,
-        ascending. Only for ``selection="average"``.
+        Indices of the averaged candidates in the three ``candidate_`` arrays, ascending. Only for
+        ``selection="average"``.
     converged_ : bool
         Whether the convex problems of all candidates reached ``tol``.
     n_iter_ : int
@@ -161,55 +164,54 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where ``X`` has names that are all strings.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
     AccuracyAtTopRankerCV : Chooses ``C``, selection, quantile and share by cross-validation.
-    sklearn_rank.metrics.smoothed_precision_at_top_score : What to select ``C`` by.
-    sklearn.calibration.CalibratedClassifierCV : Makes probabilities of the scores, for soft voting
-        too.
-    sklearn.linear_model.LogisticRegression : The better choice where the top is large.
+    sklearn_rank.metrics.smoothed_precision_at_top_score : Measure for choosing ``C``.
+    sklearn.calibration.CalibratedClassifierCV : Turns the scores into probabilities.
+    sklearn.linear_model.LogisticRegression : The better choice when the top is large.
 
     Notes
     -----
-    As in all of scikit-learn ``decision_function``, and with it ``coef_`` and ``threshold_``, is
-    greater for ``classes_[1]``. If ``pos_label`` is ``classes_[0]``, the fit is that to exchanged
-    labels with the signs of ``coef_``, ``dual_coef_``, ``intercept_``, ``quantile_`` and
-    ``threshold_`` turned round: the top of the list are the *smallest* decision values. The
-    scorers of :func:`sklearn_rank.metrics.get_scorer` know this parameter and count for it.
+    As in all of scikit-learn, ``decision_function`` is greater for ``classes_[1]``. If
+    ``pos_label`` is ``classes_[0]``, the ranker is fitted with exchanged labels, and the signs of
+    ``coef_``, ``dual_coef_``, ``intercept_``, ``quantile_`` and ``threshold_`` are reversed: the
+    top of the list has the *smallest* decision values. The scorers of
+    :func:`sklearn_rank.metrics.get_scorer` take this into account.
 
-    Equal rows of one class become one row with their total weight, and each distinct point is a
-    candidate once. ``sample_weight`` counts as repetition everywhere: in the cost, the class
-    counts and the quantile. The features should be on one scale, as for any SVM.
+    Equal rows of one class are merged into one row with their total weight, and each distinct
+    point is one candidate. ``sample_weight`` counts as repetition in the cost, the class counts
+    and the quantile. Standardise the features, as for any SVM.
 
-    n distinct rows make n convex problems of 10 to 60 Newton steps, each with a factorisation in
-    at most min(n, d) dimensions and a product with all rows, O(n d); problems of about 150,000
-    entries or 100 features take about three such products altogether, and steps on fewer rows:
-    3,067 rows of 57 features take 2 to 7 seconds, 1,000 rows with a kernel 4 to 15 on two cores
-    at most. Peak memory is a few copies of the data, and sparse
-    data stay sparse, but sums of ``d x d`` are formed where d <= n. With 100 dense features or
-    more, at least an eighth of the rows, as kernels have (one for each support row), and up to
-    4,096 rows, it is one array of n x n, and another for each thread. The solutions of dense data
-    are kept until one is selected, n_candidates x min(n, d) numbers; those of sparse data are
-    not, and the tenth that is averaged is solved for again. A path over ``C`` would save a tenth
-    to a quarter of the steps, and is not offered.
+    A fit to n distinct rows solves n convex problems of 10 to 60 Newton steps. Each step takes a
+    factorisation in at most min(n, d) dimensions and a product with all rows, O(n d). From about
+    150,000 entries or 100 features on, a problem takes about three such products in total, and its
+    steps use fewer rows. On at most two cores, 3,067 rows of 57 features take 2 to 7 seconds, and
+    1,000 rows with a kernel 4 to 15 seconds. Peak memory is a few copies of the data. Sparse data
+    stay sparse, but ``d x d`` matrices are formed if d <= n. For up to 4,096 rows with at least
+    100 dense features and at least n / 8 of them, as with kernels (one feature for each support
+    row), memory is an n x n array, plus one for each thread. Solutions of dense data, n_candidates
+    x min(n, d) numbers, are stored until one is selected. Those of sparse data are not stored, and
+    the averaged tenth is solved again. A path over ``C`` would save a tenth to a quarter of the
+    steps and is not available.
 
-    ``lower_bound_`` is the least value of all convex problems, which ignore where the quantile
-    is; where the classes can be separated it stops growing with ``C``, as the value does not. The
-    best value found is 1 to 1.7 times the bound for ``C=.001``; for ``C`` from 1 to 10 it is 1.2
-    to 1.4 times on Pima, 4 to 12 on Ionosphere and 9 to 56 on breast cancer. A large
-    ``optimality_gap_`` is then no sign of a bad fit.
+    ``lower_bound_`` is the smallest value of all convex problems, which ignore the position of the
+    quantile. If the classes are separable, the bound stops growing with ``C``, while the value of
+    the problem does not. The best value found is 1 to 1.7 times the bound for ``C=.001``. For
+    ``C`` from 1 to 10 it is 1.2 to 1.4 times the bound on Pima, 4 to 12 on Ionosphere and 9 to 56
+    on breast cancer. For such ``C``, a large ``optimality_gap_`` does not indicate a bad fit.
 
-    Blocks of 32 problems are shared among the workers. Threads share the rows and start at once.
-    The backends "loky" and "multiprocessing" of :obj:`joblib.parallel_config` start a process for
-    each worker, which takes a second or two, and map arrays of a megabyte or more into all of
-    them; they pay where threads of the same process wait for each other. "dask" sends the rows
-    once to each machine, and pays from some minutes of work on. With ``checkpoint``, the
-    solutions of dense data take as much room in the folder as the data.
+    Blocks of 32 problems are distributed over the workers. Threads share the rows and start at
+    once. The backends "loky" and "multiprocessing" of :obj:`joblib.parallel_config` start a
+    process for each worker, which takes a second or two, and memory-map arrays of a megabyte or
+    more. They are faster when threads of one process block each other. "dask" sends the rows once
+    to each machine, and is worthwhile for fits of minutes or more. With ``checkpoint``, the
+    solutions of dense data take as much disk space as the data.
 
-    A relative duality gap g certifies each solution to ``sqrt(2 g objective)`` in norm only, so
-    that ``quantile_distance_`` is exact to about 1e-3 at the default ``tol``.
+    A relative duality gap g bounds the error of a solution in norm by ``sqrt(2 g objective)``. At
+    the default ``tol``, ``quantile_distance_`` is therefore accurate to about 1e-3.
 
     References
     ----------
@@ -230,7 +232,7 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     >>> precision_at_top_score(y[1::2], ranker.decision_function(X[1::2]), tau=0.1)
     1.0
 
-    Every convex problem comes with a certificate, and so does the non-convex one:
+    The attributes certify the convex problems and bound the non-convex one:
 
     >>> fitted = ranker[-1]
     >>> bool(fitted.dual_gap_ <= fitted.tol)
@@ -295,9 +297,10 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows. Sparse matrices are converted to CSR.
         y : array-like of shape (n_samples,)
-            Two classes of any type, of which ``pos_label`` names the positive one.
+            Labels of two classes, of any type; ``pos_label`` is the positive one.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights; weight 2 is the row twice, weight 0 is the row absent.
+            Non-negative weights. A row of weight 2 counts as two rows, a row of weight 0 is
+            ignored.
 
         Returns
         -------
@@ -307,17 +310,18 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         Raises
         ------
         ValueError
-            If ``y`` has one class or more than two, ``pos_label`` is none of them, or X, y or
-            sample_weight is not finite.
+            If ``y`` does not have exactly two classes, ``pos_label`` is not one of them, or X, y
+            or sample_weight is not finite.
 
         Warns
         -----
         ConvergenceWarning
-            If a convex problem misses ``tol`` within ``max_iter`` iterations.
+            If a convex problem does not reach ``tol`` within ``max_iter`` iterations.
         LongFitWarning
-            If the fit will take more than ten minutes, by its first blocks of candidates.
+            If the first blocks of candidates indicate that the fit will take more than ten
+            minutes.
         PositiveClassWarning
-            If ``pos_label`` is None and the labels are not among 0 and 1 or among -1 and 1.
+            If ``pos_label`` is None and the labels are neither 0 and 1 nor -1 and 1.
         QuantileDistanceWarning
             If ``selection="closest"`` and ``quantile_distance_`` exceeds 1 (1.01, since scores
             are not exact).
@@ -336,37 +340,39 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     def fit_pairs(
         self, X_lower: Any, X_upper: Any, pair_weight: Any = None
     ) -> AccuracyAtTopRanker:
-        """Fit to pairs of rows of which the second is preferred, the paper's general setting.
+        """Fit to pairs of rows, the second preferred to the first: the paper's general setting.
 
         Row i of ``X_upper`` should score above the quantile, row i of ``X_lower`` below. A point
-        that stands in many pairs counts once for each, on either side or on both.
+        in several pairs counts once for each pair.
 
         Parameters
         ----------
         X_lower, X_upper : {array-like, sparse matrix} of shape (n_pairs, n_features)
-            The two rows of each pair. Kernels but "precomputed" apply.
+            The two rows of each pair. All kernels except "precomputed" are available.
         pair_weight : array-like of shape (n_pairs,), default=None
-            Non-negative weights; weight 2 is the pair twice, weight 0 is the pair absent.
+            Non-negative weights. A pair of weight 2 counts as two pairs, a pair of weight 0 is
+            ignored.
 
         Returns
         -------
         AccuracyAtTopRanker
-            The estimator itself. ``classes_`` are 0 and 1, of which 1, or the ``pos_label``, is
-            predicted above the quantile; ``pivot_index_``, ``candidate_indices_`` and
-            ``support_`` count the rows of ``X_lower`` first and go on with those of ``X_upper``.
+            The estimator itself. ``classes_`` are 0 and 1; ``predict`` returns 1, or ``pos_label``
+            if it is given, above the quantile. ``pivot_index_``, ``candidate_indices_`` and
+            ``support_`` index the rows of ``X_lower`` followed by those of ``X_upper``.
 
         Raises
         ------
         ValueError
-            If the two have different shapes, a value is not finite, or the kernel is
-            precomputed.
+            If ``X_lower`` and ``X_upper`` have different shapes, a value is not finite, or the
+            kernel is precomputed.
 
         Warns
         -----
         ConvergenceWarning
-            If a convex problem misses ``tol`` within ``max_iter`` iterations.
+            If a convex problem does not reach ``tol`` within ``max_iter`` iterations.
         LongFitWarning
-            If the fit will take more than ten minutes, by its first blocks of candidates.
+            If the first blocks of candidates indicate that the fit will take more than ten
+            minutes.
         QuantileDistanceWarning
             If ``selection="closest"`` and ``quantile_distance_`` exceeds 1 (1.01, since scores
             are not exact).
@@ -375,13 +381,13 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
 
         See Also
         --------
-        fit : Two classes; with ``class_weight="pairs", quantile="pairs"`` the same as all pairs
-            of a negative and a positive row.
+        fit : Fits to two classes. With ``class_weight="pairs", quantile="pairs"`` it equals a fit
+            to all pairs of a negative and a positive row.
 
         Notes
         -----
-        ``class_weight`` and ``quantile`` have no effect: the pairs say how often each point
-        counts, in the loss and in the quantile, which is over the members of all pairs.
+        ``class_weight`` and ``quantile`` have no effect: each point counts, in the loss and in the
+        quantile, as often as it occurs in pairs.
         """
         with restored_on_error(self):
             if self.kernel == "precomputed":

@@ -116,49 +116,50 @@ class AccuracyAtTopBase(KernelRanker):
     def margin_bound(
         self, X: Any, y: Any, *, radius: float, rho: float | None = None, delta: float = 0.05
     ) -> Bound:
-        """Bound the risk at the learned threshold by the margins of the training rows.
+        """Bound the balanced error at the learned threshold by the margins of the training rows.
 
-        ``R(h, t) = 1/2 (P(h > t | negative) + P(h < t | positive))``, t the threshold in the units
-        of h. It holds for functions and thresholds of this norm at once, and so for what was
-        learned from the rows.
+        The risk is ``R(h, t) = 1/2 (P(h > t | negative) + P(h < t | positive))``, where t is the
+        threshold. The bound holds uniformly over all functions and thresholds of this norm, and
+        therefore for the learned ones.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The training rows, or any others of their distribution; for ``kernel="precomputed"``
-            the square kernel matrix of the training rows.
+            The training rows, or other rows of the same distribution. For
+            ``kernel="precomputed"``, the square kernel matrix of the training rows.
         y : array-like of shape (n_samples,)
-            Their classes, each row counting once.
+            Their classes; each row counts once.
         radius : float
-            Number that no row's norm (its image's under a kernel, 1 for "rbf") can exceed, known
-            beforehand; the largest norm among the rows is no such number.
+            Upper bound of the norm of every possible row (of its image under a kernel; 1 for
+            "rbf"). It must be known in advance: the largest norm in the data is not valid.
         rho : float or None, default=None
-            Margin in units of the scores, positive; None takes the one that makes the bound
-            smallest. More makes the margin loss larger and the rest smaller.
+            Margin in units of the scores, positive. A greater value increases the margin loss and
+            decreases the other terms. None minimises the bound.
         delta : float, default=0.05
             Probability with which the bound may fail, in (0, 1).
 
         Returns
         -------
         Bound
-            Of R(h, t); 1/2 or more says nothing, since thresholds beyond all scores have 1/2.
+            Bound of R(h, t). A value of 1/2 or more is vacuous, since a threshold above all scores
+            has risk 1/2.
 
         Raises
         ------
         ValueError
-            If a row is longer than ``radius``, ``y`` has not the two classes, or the weights are
-            all 0.
+            If the norm of a row exceeds ``radius``, ``y`` does not have the two classes of
+            ``fit``, or all coefficients are 0.
 
         See Also
         --------
-        sklearn_rank.bounds.accuracy_at_top_margin_bound : From margins; what is guaranteed.
+        sklearn_rank.bounds.accuracy_at_top_margin_bound : The bound as a function of margins.
 
         Notes
         -----
-        The rows have to be drawn independently given their classes, and their features not to
-        depend on them: a scaler that was fitted to the same rows breaks the guarantee. ``tau``
-        plays no part: the bound is at the threshold that was learned, not at the quantile in the
-        population. Sizes are discussed in the user guide: for a few hundred rows it says nothing.
+        The rows must be drawn independently given their classes, and the features must not depend
+        on the sample: a scaler fitted to the same rows invalidates the guarantee. ``tau`` has no
+        effect: the bound is for the learned threshold, not for the quantile of the population. For
+        a few hundred rows the bound is vacuous; the user guide discusses sample sizes.
         """
         check_is_fitted(self)
         X, y = validate_data(

@@ -53,75 +53,75 @@ C_RANGE = (-4, 0)
 
 
 class AccuracyAtTopRankerCV(AccuracyAtTopBase):
-    """Accuracy at the top with ``C``, and how a solution is selected, by cross-validation.
+    """Accuracy at the top with ``C`` and the selection rule chosen by cross-validation.
 
-    The convex problems of :class:`AccuracyAtTopRanker` depend on ``C`` alone: one solve of them
-    serves every share of the top, every selection and both quantiles. So the search over all
-    four costs the fits of ``Cs``, in each fold, and one more for the choice, on all rows.
+    The convex problems of :class:`AccuracyAtTopRanker` depend on ``C`` alone: their solutions
+    serve every share of the top, every selection and both quantiles. A search over all four
+    parameters costs one fit for each value of ``Cs`` in each fold, and one final fit to all rows.
 
     Parameters
     ----------
     tau : float, default=0.05
-        Share of the rows that makes the top, in (0, 1): the one to be good at, where the scores
-        of ``scoring=None`` and the threshold are.
+        Share of the rows that form the top of the list, in (0, 1). ``scoring=None`` and the
+        threshold use it.
     Cs : int or array-like of shape (n_Cs,), default=5
-        Values of ``C`` to try, positive; a number is so many from 1e-4 to 1, evenly on the
-        logarithmic scale. With ``class_weight="pairs"`` costs are larger by about the number of
-        rows of a class, and the values should be smaller.
+        Values of ``C`` to try, positive. An int is the number of values, logarithmically spaced
+        from 1e-4 to 1. With ``class_weight="pairs"`` costs are greater by a factor of about the
+        number of rows of a class, so the values should be smaller.
     selections : sequence of {"average", "closest", "objective", "refine"}, \
             default=("average", "closest")
-        How a solution is selected. "refine" takes far longer than all the rest.
+        Selection rules to try. "refine" takes far longer than the others.
     quantiles : sequence of {"sample", "pairs"}, default=("sample",)
-        Which scores the quantile is of.
+        Values of ``quantile`` to try; see :class:`AccuracyAtTopRanker`.
     taus : array-like of shape (n_taus,) or None, default=None
-        Shares of the top to train for, in (0, 1); None is ``tau`` alone. A ranker that is trained
-        for another share can be better at ``tau``.
+        Shares of the top to train for, in (0, 1). None is ``tau`` alone. A ranker trained for
+        another share can be better at ``tau``.
     cv : int, splitter, iterable or None, default=None
-        Folds; None is 5, fewer where a class has fewer rows, a number is so many, stratified and
-        without shuffling. An iterable yields row numbers of training and test parts.
+        Folds. An int is the number of stratified folds without shuffling; None is 5, or fewer if a
+        class has fewer rows. An iterable yields pairs of training and test indices.
     scoring : str, Measure, callable or None, default=None
-        What the choice is by, more being better; None is the precision in the top, smoothed over
-        four shares (``"smoothed_precision@top"`` with ``tau``). Names and measures as for
-        :func:`sklearn_rank.metrics.get_scorer`, means over queries taking all rows as one list;
-        or a callable ``scorer(estimator, X, y)``.
+        Score by which parameters are chosen; greater is better. None is the precision at the top,
+        smoothed over four shares (``"smoothed_precision@top"`` with ``tau``). Names and measures
+        are those of :func:`sklearn_rank.metrics.get_scorer`; measures of queries treat all rows as
+        one query. A callable has the signature ``scorer(estimator, X, y)``.
     rule : {"best", "one_standard_error"}, default="best"
-        The largest mean score over the folds; or the strongest regularisation that does as well:
-        the smallest ``C`` that comes, with any of the other parameters, within one standard error
-        of the largest mean, and with this ``C`` the largest mean. Ties go to the smaller ``C``,
-        then to what stands first in ``quantiles``, ``selections`` and ``taus``.
+        "best" takes the greatest mean score over the folds. "one_standard_error" takes the
+        smallest ``C`` that is within one standard error of the greatest mean for some value of the
+        other parameters, and the best of these values at that ``C``. Ties go to the smaller ``C``,
+        then to the first value in ``quantiles``, ``selections`` and ``taus``.
     pos_label : int, float, bool, str or None, default=None
-        The positive class, which belongs on top. None is 1 for labels among 0 and 1 or among -1
-        and 1; for all others it is the greater label, with a warning.
+        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
+        and 1 or -1 and 1, and otherwise the greater label, with a warning.
     class_weight : {"balanced", "pairs"}, dict or None, default="balanced"
         Factor on ``C`` for each class, as for :class:`AccuracyAtTopRanker`.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Inner product of rows. With "precomputed" ``fit`` takes the square matrix of the rows.
+        Kernel. With "precomputed", ``fit`` takes the square kernel matrix of the rows.
     gamma : float or None, default=None
-        Rate of ``exp(-gamma |x - z|^2)`` and of ``(gamma x.z + coef0)^degree``; None is
-        ``1 / n_features``.
+        Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
+        coef0)^degree``. None is ``1 / n_features``.
     degree : float, default=3
-        Degree of "poly".
+        Degree of the "poly" kernel.
     coef0 : float, default=1
-        Constant of "poly".
+        Constant term of the "poly" kernel.
     kernel_params : dict or None, default=None
-        Keyword arguments of a callable.
+        Keyword arguments of a callable kernel.
     solver : {"auto", "newton", "cvxpy"}, default="auto"
         As for :class:`AccuracyAtTopRanker`.
     tol : float, default=1e-6
-        Relative duality gap at which a convex problem counts as solved, positive.
+        Tolerance on the relative duality gap of each convex problem, positive.
     max_iter : int, default=500
-        Most iterations (Newton or interior-point steps) for one problem.
+        Maximum number of iterations (Newton or interior-point steps) for one problem.
     n_jobs : int or None, default=None
-        Number of workers; None is 1 unless in a :obj:`joblib.parallel_config` context, -1 all
-        cores. They are threads unless that context names another backend; see the Notes. The
-        result does not depend on it.
+        Number of workers. None is 1 unless in a :obj:`joblib.parallel_config` context, -1 uses all
+        cores. Workers are threads unless that context sets another backend; see Notes. The result
+        does not depend on it.
     checkpoint : str, path-like or None, default=None
-        Folder that keeps the convex problems that are solved, so that a fit that was killed goes
-        on from there, to the same bits. Fits to other data or with other parameters may share
-        it: each has a folder of its own in it, which is deleted when the fit has succeeded.
+        Folder in which solved convex problems are stored. An interrupted fit resumes from it and
+        gives bitwise the same result. Fits to other data or with other parameters can share the
+        folder: each uses its own subfolder, which is deleted when the fit succeeds.
     verbose : int, default=0
-        1 writes how long the fit will still take to the standard error, after 2, 4, 8 ... blocks
-        of 32 candidates; 0 is silent.
+        1 writes the estimated remaining time to the standard error, after 2, 4, 8 ... blocks of 32
+        candidates. 0 is silent.
 
     Attributes
     ----------
@@ -130,23 +130,23 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     selection_ : str
         The selection that was chosen.
     quantile_of_ : str
-        The one of ``quantiles`` that was chosen.
+        The ``quantile`` that was chosen.
     tau_ : float
-        The one of ``taus`` that was chosen: the share that the ranker was trained for.
+        The share of ``taus`` that was chosen, for which the ranker is trained.
     best_params_ : dict
-        The four under the names that they have in :class:`AccuracyAtTopRanker`.
+        The four chosen values, by their parameter names in :class:`AccuracyAtTopRanker`.
     best_index_ : int
-        The setting that was chosen, a row of ``cv_results_``.
+        Index in ``cv_results_`` of the chosen setting.
     best_score_ : float
-        Its mean score over the folds.
+        Mean score of the chosen setting over the folds.
     Cs_ : ndarray of shape (n_Cs,)
         The values of ``C``, ascending.
     scores_ : ndarray of shape (n_folds, n_Cs, n_quantiles, n_selections, n_taus)
         Score of each setting in each fold.
     cv_results_ : dict
-        One value per setting under each name, for a data frame: as in
-        :class:`sklearn.model_selection.GridSearchCV`, and "standard_error" (of the mean, as if
-        folds were independent) and "within_one_standard_error" (of the largest mean).
+        Results of all settings, as in :class:`sklearn.model_selection.GridSearchCV`, with two
+        further columns: "standard_error" (of the mean score, as if folds were independent) and
+        "within_one_standard_error" (of the greatest mean score).
     n_splits_ : int
         Number of folds.
     scorer_ : callable
@@ -154,62 +154,62 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     classes_ : ndarray of shape (2,)
         The classes, ascending.
     pos_label_ : object
-        The positive one of them.
+        The positive class.
     coef_ : ndarray of shape (1, n_features)
-        Weights of the features, from all rows. Only for ``kernel="linear"``.
+        Coefficients of the features, fitted to all rows. Only for ``kernel="linear"``.
     dual_coef_, support_, X_fit_ : ndarray
-        As of :class:`AccuracyAtTopRanker`. Only for other kernels.
+        As in :class:`AccuracyAtTopRanker`. Only for other kernels.
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     quantile_ : float
         The top ``tau`` quantile of the training scores ``X @ coef_``; if the first class is
         positive, the quantile that cuts off the ``tau`` lowest.
     threshold_ : float
-        Midway from the quantile to the next distinct score towards the other rows: the top
-        ``tau`` of the rows (of the members of pairs, if ``quantile_of_`` is "pairs") lie beyond
-        it, whichever share the ranker was trained for.
+        Midpoint between the quantile and the next distinct score below the top. The top ``tau`` of
+        the rows (of the members of pairs, if ``quantile_of_`` is "pairs") lie beyond it, whatever
+        ``tau_`` is.
     pivot_index_, quantile_distance_, objective_, objective_top_, lower_bound_ : object
-        As of :class:`AccuracyAtTopRanker` with ``best_params_``, and so at ``tau_``.
+        As in :class:`AccuracyAtTopRanker` with ``best_params_``, and so at ``tau_``.
     optimality_gap_, dual_gap_, converged_, n_iter_, average_ : object
-        Likewise.
+        As in :class:`AccuracyAtTopRanker` with ``best_params_``.
     candidate_indices_, candidate_objectives_, candidate_distances_ : ndarray
-        Likewise.
+        As in :class:`AccuracyAtTopRanker` with ``best_params_``.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where ``X`` has names that are all strings.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
-    AccuracyAtTopRanker : For given parameters.
-    sklearn.model_selection.GridSearchCV : Fits every setting anew; searches over anything.
-    sklearn_rank.model_selection.BoundSearchCV : Chooses by lower limits.
+    AccuracyAtTopRanker : The ranker for given parameters.
+    sklearn.model_selection.GridSearchCV : Refits every setting; searches over any parameter.
+    sklearn_rank.model_selection.BoundSearchCV : Chooses models by lower confidence limits.
 
     Notes
     -----
-    With the same folds and scorer, scores and choice are those of ``GridSearchCV`` over
-    :class:`AccuracyAtTopRanker`, which takes 7 times as long for 3 selections and 3 shares.
-    "refine" goes on by solving some hundreds of problems more for each quantile and share, which
-    nothing shares: with it the search can take thirty times as long.
+    With the same folds and scorer, ``GridSearchCV`` over :class:`AccuracyAtTopRanker` gives the
+    same scores and choice, but takes 7 times as long for 3 selections and 3 shares. "refine"
+    solves some hundreds of further problems for each quantile and share, which cannot be shared:
+    with it the search can take thirty times as long.
 
-    ``best_score_`` is the largest of many means, and too good to report: score on rows that no
-    fold has seen.
+    ``best_score_`` is the greatest of many means and therefore optimistic. To report a score, use
+    rows that are in no fold.
 
-    Everything is fitted within the folds but what stands before the ranker: in
+    Pipeline steps before the ranker are fitted outside the folds: in
     ``make_pipeline(StandardScaler(), AccuracyAtTopRankerCV())`` the means and scales are those of
-    all rows, held-out ones included. Of a scaler this is mostly harmless; a step that looks at
-    ``y`` belongs inside, with ``GridSearchCV`` around the pipeline.
+    all rows, held-out ones included. For a scaler this is mostly harmless. If a step uses ``y``,
+    search over the whole pipeline with ``GridSearchCV``.
 
-    Rows of weight 0 are absent and are not split. Scores are weighted by ``sample_weight``; with
-    metadata routing enabled they are by default, and scorers that are passed get what they
-    request. ``groups`` go to the splitter.
+    Rows of weight 0 are ignored and not split. Scores are weighted by ``sample_weight``. With
+    metadata routing enabled, the default scorer uses the weights, and scorers that are passed get
+    what they request. ``groups`` are passed to the splitter.
 
     Workers and checkpoints are those of :class:`AccuracyAtTopRanker`: folds and values of ``C``
-    come one after another, the problems of each shared among the workers.
+    are processed one after another, and the problems of each are distributed over the workers.
 
-    Time is that of ``len(Cs)`` fits of :class:`AccuracyAtTopRanker` for each fold and one more;
-    memory that of one, with a few numbers for each candidate and each pair of a quantile and a
-    share.
+    The time is that of ``len(Cs)`` fits of :class:`AccuracyAtTopRanker` for each fold and one
+    more. The memory is that of one fit, plus a few numbers for each candidate and each pair of a
+    quantile and a share.
 
     References
     ----------
@@ -295,19 +295,19 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, **params: Any
     ) -> AccuracyAtTopRankerCV:
-        """Choose by cross-validation, and fit to all rows with the choice.
+        """Choose the parameters by cross-validation and fit to all rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows. Sparse matrices are converted to CSR.
         y : array-like of shape (n_samples,)
-            Two classes of any type, of which ``pos_label`` names the positive one.
+            Labels of two classes, of any type; ``pos_label`` is the positive one.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights, of the fits and of the scores; weight 0 is the row absent.
+            Non-negative weights, used in fits and scores; rows of weight 0 are ignored.
         **params : dict
-            ``groups`` for the splitter; with metadata routing enabled, what splitter and scorer
-            request.
+            ``groups`` for the splitter. With metadata routing enabled, the metadata that splitter
+            and scorer request.
 
         Returns
         -------
@@ -317,25 +317,26 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         Raises
         ------
         ValueError
-            If ``y`` has one class or more than two, ``pos_label`` is none of them, X, y or
-            sample_weight is not finite, a value to try is not valid, a part of a fold lacks a
-            class, or a score is not finite.
+            If ``y`` does not have exactly two classes, ``pos_label`` is not one of them, X, y or
+            sample_weight is not finite, a value to try is not valid, the training or test part of
+            a fold lacks a class, or a score is not finite.
         TypeError
-            If metadata is passed that nothing takes.
+            If metadata is passed that neither the splitter nor the scorer takes.
 
         Warns
         -----
         ConvergenceWarning
-            If a convex problem misses ``tol`` within ``max_iter`` iterations; once for the folds.
+            If a convex problem does not reach ``tol`` within ``max_iter`` iterations. The folds
+            give one warning together.
         LongFitWarning
             If the problems will take more than ten minutes.
         PositiveClassWarning
-            If ``pos_label`` is None and the labels are not among 0 and 1 or among -1 and 1.
+            If ``pos_label`` is None and the labels are neither 0 and 1 nor -1 and 1.
         QuantileDistanceWarning
-            As of :class:`AccuracyAtTopRanker`, if ``selection_`` is "closest".
+            As in :class:`AccuracyAtTopRanker`, if ``selection_`` is "closest".
         SmallTopWarning
-            If a share times the number of rows of a part of a fold, or of all rows, rounds to
-            less than one row; once for the folds.
+            If a share times the number of rows, of a part of a fold or of all, rounds to less than
+            one row. The folds give one warning together.
         """
         with (
             restored_on_error(self),
@@ -393,12 +394,12 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         return scorer
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say what is handed on to the splitter and the scorer.
+        """Get the metadata routing of the splitter and the scorer.
 
         Returns
         -------
         MetadataRouter
-            The requests.
+            The metadata requests.
         """
         to_splitter = MethodMapping().add(caller="fit", callee="split")
         to_scorer = MethodMapping().add(caller="fit", callee="score")
@@ -506,7 +507,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         self._store_solution(solution, rows, self.selection_, self.tau_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
-        """Score by ``scoring``.
+        """Compute the score defined by ``scoring``.
 
         Parameters
         ----------
@@ -515,14 +516,14 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         y : array-like of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Their weights, for a scorer that takes weights.
+            Weights of the rows, for a scorer that takes weights.
         **params : dict
-            With metadata routing enabled, what the scorer requests.
+            With metadata routing enabled, the metadata that the scorer requests.
 
         Returns
         -------
         float
-            The score; more is better.
+            The score; greater is better.
         """
         check_is_fitted(self)
         if _routing_enabled():

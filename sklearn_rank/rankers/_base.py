@@ -21,7 +21,7 @@ from ._two_classes import TwoClasses
 
 
 class Ranker(BaseEstimator):
-    """Base of all rankers, which know the version that stored them and their documentation."""
+    """Base class of all rankers: version check after unpickling, link to the documentation."""
 
     _doc_link_module = "sklearn_rank"
     _doc_link_template = "https://sklearn-rank.readthedocs.io/en/stable/api/generated/sklearn_rank.{estimator_name}.html"
@@ -41,11 +41,11 @@ class Ranker(BaseEstimator):
 
 
 class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
-    """Base of the rankers of two classes: scikit-learn classifiers that order.
+    """Base class of rankers of two classes, which are scikit-learn classifiers.
 
-    A subclass has a parameter ``pos_label``, the class that belongs on top; learns ``classes_``
-    and ``pos_label_`` from :meth:`_two_classes`; and defines ``decision_function``, the score less
-    the threshold between the classes, greater for the second class, whichever is positive.
+    A subclass has a parameter ``pos_label``, the class to rank at the top; sets ``classes_`` and
+    ``pos_label_`` by :meth:`_two_classes`; and defines ``decision_function``, the score minus the
+    threshold between the classes, greater for the second class, whichever is positive.
     """
 
     def __sklearn_tags__(self) -> Any:
@@ -93,11 +93,11 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
 
     @abstractmethod
     def decision_function(self, X: Any) -> Any:
-        """Return the score of each row less the threshold between the classes."""
+        """Return the score of each row minus the threshold between the classes."""
 
     @property
     def predict_proba(self) -> Any:
-        """Not available: the scores are no probabilities, and the error says who makes them so."""
+        """Not available: scores are not probabilities. The error shows how to calibrate them."""
         name = type(self).__name__
         raise AttributeError(
             f"{name} has scores and no probabilities, so no predict_proba: use"
@@ -116,7 +116,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n_samples,)
-            The positive class where the row scores above the threshold, else the other.
+            The positive class if the row scores above the threshold, else the other class.
         """
         check_is_fitted(self)
         return self._labels(self.decision_function(X))
@@ -130,10 +130,9 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         return _classes_of(decision, self.classes_, towards)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Average precision of the positive class, the mean over all orders of tied rows.
+        """Average precision of the positive class, averaged over all orders of tied rows.
 
-        All rankers of two classes share this yardstick, so that a search over several of them
-        compares like with like.
+        All rankers of two classes use this measure, so that a search can compare them.
 
         Parameters
         ----------
@@ -142,12 +141,12 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         y : array-like of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            How many times each row counts, in whole numbers.
+            Number of times each row counts, whole numbers.
 
         Returns
         -------
         float
-            Average precision in [0, 1]; more is better.
+            Average precision in [0, 1]; greater is better.
 
         See Also
         --------
@@ -169,7 +168,7 @@ def _classes_of(decision: FloatArray, classes: AnyArray, towards: float) -> AnyA
 
 
 def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
-    """Find the positive one of two classes; an estimator that was not told takes the greater.
+    """Find the positive class; without ``pos_label`` it is the greater label, with a warning.
 
     Parameters
     ----------
@@ -178,7 +177,7 @@ def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
     classes : ndarray of shape (2,)
         The classes, ascending.
     pos_label : object
-        The positive class; None is 1 of the usual labels, else the second, with a warning.
+        The positive class. None is 1 for the usual labels, else the second class, with a warning.
 
     Returns
     -------

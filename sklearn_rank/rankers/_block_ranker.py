@@ -21,7 +21,7 @@ __all__ = ["BlockRanker"]
 
 
 class BlockRanker(NormalizingRanker):
-    """Base of the rankers whose loss is a sum over queries, of rows in blocks as well.
+    """Base class of rankers whose loss is a sum over queries; rows may come in blocks.
 
     A subclass has the parameters ``normalize``, ``single_list`` and ``n_jobs``.
     """
@@ -78,27 +78,28 @@ class BlockRanker(NormalizingRanker):
             normalizer.n_queries_ = n_lists
 
     def predict(self, X: Any, *, qid: Any = None) -> Any:
-        """Score rows; within a query a higher score is nearer to the top.
+        """Predict scores; within a query a greater score is nearer to the top.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, RowBatches, dask collection} of shape (n_samples, \
 n_features)
-            Rows; with ``normalize`` all those of each query.
+            Rows. With ``normalize``, all rows of each query.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row; needed with ``normalize``, unless the ranker was fitted on
-            one list, and of no effect without it.
+            Id of the query of each row. Required with ``normalize`` unless the ranker was fitted
+            to one query; without ``normalize`` it has no effect.
 
         Returns
         -------
         ndarray or dask array of shape (n_samples,)
-            Scores. They order the rows of one query; those of different queries need not compare.
-            Those of dask collections are computed when they are asked for.
+            Scores. They order the rows of one query; scores of different queries need not be
+            comparable. Scores of dask collections are lazy.
 
         Raises
         ------
         ValueError
-            If the ranker normalises queries, was fitted on several, and ``qid`` is None.
+            If ``qid`` is None, and the ranker normalises features within queries and was fitted to
+            several.
         """
         if not is_blocked(X):
             return super().predict(X, qid=qid)

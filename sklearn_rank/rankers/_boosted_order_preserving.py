@@ -36,120 +36,118 @@ __all__ = ["BoostedOrderPreservingRanker"]
 
 
 class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
-    """Boosted trees for queries that minimise a loss calibrated with a measure.
+    """Gradient-boosted trees for learning to rank, with a loss calibrated for a measure.
 
-    With the utilities v = u(y) that the measure gives the items, it grows trees of which the sum s
-    makes ``sum over queries q of w_q l(v_q, s_q) / sum of w_q`` small, where l is the loss as its
-    definition says. Each tree is a Newton step by the gradient and the diagonal of the second
-    derivatives, grown by LightGBM or XGBoost.
+    The measure maps relevance y to utilities v = u(y). The scores s, a sum of trees, minimise
+    ``sum over queries q of w_q l(v_q, s_q) / sum of w_q`` for the loss l. Each tree is a Newton
+    step, using the gradient and the diagonal of the second derivatives, and is grown by LightGBM
+    or XGBoost.
 
     Parameters
     ----------
     loss : str or TemplateLoss, default="pairwise_logistic"
-        Loss, by a name that :func:`sklearn_rank.losses.get_loss` takes, or made with parameters of
-        its own, or of one's own. A loss without second derivatives is taken with a constant one
-        for each query, estimated from its gradients. Losses that are not order-preserving are
-        taken with a warning.
+        Loss: a name that :func:`sklearn_rank.losses.get_loss` takes, or a loss object. For a loss
+        without second derivatives, a constant for each query is estimated from its gradients.
+        Losses that are not order-preserving give a warning.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
-        The measure that gives the utilities, of which :meth:`score` is the value, and by which
-        the fit stops early.
+        Measure that defines the utilities. :meth:`score` computes it, and early stopping uses it.
     backend : {"lightgbm", "xgboost"}, default="lightgbm"
-        What grows the trees: the package is one of the extras of this one.
+        Library that grows the trees. Install it by the extra of the same name.
     n_estimators : int, default=100
-        Largest number of trees.
+        Maximum number of trees.
     learning_rate : float, default=0.1
-        Factor of each tree, greater than 0; more is larger steps. At 1 the training loss need not
-        fall with every tree.
+        Factor of each tree, greater than 0. A greater value takes larger steps. At 1 the training
+        loss need not decrease with every tree.
     max_leaf_nodes : int or None, default=31
-        Most leaves of a tree, at least 2; None is no limit.
+        Maximum number of leaves of a tree, at least 2. None is no limit.
     max_depth : int or None, default=None
-        Largest depth of a tree; None is no limit.
+        Maximum depth of a tree. None is no limit.
     min_samples_leaf : int, default=20
-        Least number of rows of a leaf, as the backends count them: LightGBM takes the share of a
-        leaf in the curvature of its node for its share of the rows, XGBoost the sum of curvatures,
-        of which the mean at the start is 1.
+        Minimum number of rows of a leaf, as the backend counts them. LightGBM estimates the share
+        of the rows by the share of the curvature. XGBoost uses the sum of curvatures, whose
+        initial mean is 1.
     l2_regularization : float, default=0.0
-        Penalty of the squared values of the leaves, in units of rows of mean curvature; more is
-        smaller values.
+        Penalty on squared leaf values, in units of rows of mean curvature. A greater value shrinks
+        the leaf values.
     max_features : float, default=1.0
-        Share of the features, drawn anew, that are tried at each node.
+        Share of the features, in (0, 1], that are drawn at random for each node.
     monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
-        1 where the score may only rise with a feature, -1 where it may only fall, 0 elsewhere; or
-        such numbers by names of features.
+        Monotonicity of the score in each feature: 1 is nondecreasing, -1 is nonincreasing, 0 is
+        unconstrained. A dict maps feature names to these numbers.
     propensity_clip : float, default=0.0
-        Least propensity, in [0, 1]: smaller ones count as this one. More is less variance, and
-        more bias against rows that were rarely examined; 0 clips none.
+        Minimum propensity, in [0, 1]; smaller propensities are raised to it. A greater value gives
+        less variance and more bias against rarely examined rows. 0 does not clip.
     early_stopping : bool, default=False
-        Whether to end the fit, and to keep the trees up to the best round, by the value of
-        ``measure`` for held-out queries.
+        Whether to stop when ``measure`` on held-out queries no longer improves, and keep the trees
+        up to the best round.
     validation_fraction : float or int, default=0.1
-        Share of the queries, or their number, that ``early_stopping`` holds out where ``fit`` gets
-        no ``X_val``. Queries are held out whole.
+        Share (float) or number (int) of the queries held out for early stopping if ``fit`` gets no
+        ``X_val``.
     n_iter_no_change : int, default=20
-        After how many rounds without a better value ``early_stopping`` ends the fit.
+        Number of rounds without improvement after which early stopping ends the fit.
     single_list : bool, default=False
-        Whether all rows are one list, so that no ``qid`` is needed, and none is taken.
+        Whether all rows belong to one query. ``fit`` then takes no ``qid``.
     n_jobs : int or None, default=None
-        Number of threads; None is 1, -1 is all.
+        Number of threads. None is 1, -1 uses all cores.
     random_state : int, RandomState or None, default=None
-        What draws the held-out queries, and features where ``max_features`` is below 1; else
-        nothing is random.
+        Seed for drawing the held-out queries, and the features if ``max_features`` is less than 1.
+        Nothing else is random.
     verbose : int, default=0
-        Whether to write a line for each tree to the standard error.
+        1 writes a line for each tree to the standard error; 0 is silent.
     backend_params : dict or None, default=None
-        Further parameters in the words of the backend, as ``{"max_bin": 63}``. What another
-        parameter says, or would change what is minimised, is refused.
+        Further parameters of the backend, by its own names, such as ``{"max_bin": 63}``.
+        Parameters that duplicate one of the estimator, or change the objective, raise an error.
 
     Attributes
     ----------
     best_iteration_ : int
-        Number of trees that score: those up to the best round, or all.
+        Number of trees used for scoring: those up to the best round, or all.
     base_score_ : float
-        Score of all rows before the first tree: the constant of which the loss is least, 0 for
-        losses of differences of scores.
+        Score of all rows before the first tree: the constant that minimises the loss, 0 for losses
+        of score differences.
     loss_ : TemplateLoss
         The loss, with its parameters.
     n_iter_ : int
-        Number of rounds that were run.
+        Number of boosting rounds that were run.
     training_queries_ : object
-        Which queries were learned from, those held out among them, so that :meth:`score` and
-        scorers can warn where some of them are scored.
+        Record of the training queries, held-out ones included. :meth:`score` and scorers use it to
+        warn when training queries are scored.
     n_queries_ : int
-        Number of queries that counted, those held out among them.
+        Number of queries that were used, held-out ones included.
     objective_ : float
-        Loss of the training queries by the trees that score, the weighted mean over them.
+        Weighted mean loss of the training queries, at the trees used for scoring.
     validation_scores_ : ndarray of shape (n_rounds + 1,) or (0,)
-        Value of ``measure`` for the held-out queries at the start and after each round, the
-        negative value where less is better; empty without early stopping.
+        Value of ``measure`` on the held-out queries before the first round and after each round,
+        negated if less is better. Empty without early stopping.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string names.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
-    OrderPreservingRanker : Linear, with a certified optimum.
+    OrderPreservingRanker : Linear ranker with a certified optimum.
     sklearn_rank.calibration.regret_bound : What a small surrogate regret guarantees.
 
     Notes
     -----
-    There is no certificate: the sum of trees is not the minimiser of a convex problem. What can be
-    seen is that ``objective_`` falls with ``n_estimators``, and the value for held-out queries.
+    There is no certificate, since a sum of trees does not minimise a convex problem. To judge a
+    fit, check that ``objective_`` decreases with ``n_estimators``, and score held-out queries.
 
-    The gradient and curvature of all rows are multiplied by one number, so that the mean curvature
-    at the start is 1. Rows at which a loss hardly bends are taken with a curvature of 1e-3.
+    The gradients and curvatures of all rows are multiplied by one factor, so that the initial mean
+    curvature is 1. Smaller curvatures than 1e-3 are raised to 1e-3.
 
-    Weights are those of the loss: a row or query of weight 2 has the gradient that it and its copy
-    would have together. The trees need not be those of repeated rows, since the bins of the
-    features, and ``min_samples_leaf``, count each row once. A weight of 0 is the row absent.
+    Weights apply to the loss: a row or query of weight 2 has the gradient of two copies. The trees
+    can differ from those of repeated rows, since feature bins and ``min_samples_leaf`` count each
+    row once. Rows of weight 0 are ignored.
 
-    The order of the rows and the names of the ids change nothing but, where ids sort in another
-    order, roundings. LightGBM's results do not depend on the number of threads.
+    The result does not depend on the order of the rows, and on the ids only by rounding, if they
+    sort in another order. LightGBM's results do not depend on the number of threads.
 
-    A tree costs O(n_samples n_features) and the loss what it costs
-    :class:`OrderPreservingRanker` for one gradient. LightGBM takes sparse matrices as they are;
-    XGBoost takes them as dense ones in single precision, since what is not stored there is
-    missing, not 0.
+    A tree costs O(n_samples n_features) plus one gradient of the loss, as in
+    :class:`OrderPreservingRanker`. LightGBM takes sparse matrices as they are. For XGBoost they
+    are converted to dense single precision, since XGBoost treats entries that are not stored as
+    missing, not as 0.
 
     References
     ----------
@@ -255,33 +253,33 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         y_val: Any = None,
         qid_val: Any = None,
     ) -> BoostedOrderPreservingRanker:
-        """Grow trees that make the loss over the queries small.
+        """Grow trees that minimise the loss over the queries.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; NaN is a value that is missing, which the trees send to the side that is
-            better. Sparse matrices are converted to CSR.
+            Rows. NaN is a missing value, sent to the side of a split that lowers the loss more.
+            Sparse matrices are converted to CSR.
         y : array-like of shape (n_samples,)
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row: numbers, strings or anything that sorts, in any order.
-            None takes up to 2,000 rows as one query, with a warning; a single number, or
-            ``single_list=True``, does on purpose.
+            Id of the query of each row: numbers, strings or any sortable values, in any order.
+            None treats up to 2,000 rows as one query, with a warning. A single number, or
+            ``single_list=True``, treats any number of rows as one query without a warning.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows; 0 is the row absent.
+            Non-negative weights of the rows; rows of weight 0 are ignored.
         query_weight : array-like of shape (n_samples,), default=None
             Non-negative weight of the query of each row, the same for all rows of a query.
         propensity : array-like of shape (n_samples,), default=None
-            Where y is what was observed of the relevance, as clicks: the probability in (0, 1]
-            that each row was examined, as in :class:`OrderPreservingRanker`. ``early_stopping``
-            then needs ``X_val`` and relevance that is known.
+            If y is an observation of the relevance, such as clicks: probability in (0, 1] that
+            each row was examined, as in :class:`OrderPreservingRanker`. ``early_stopping`` then
+            needs ``X_val`` with known relevance.
         X_val : {array-like, sparse matrix} of shape (n_val, n_features), default=None
-            Rows of other queries, by which ``early_stopping=True`` ends the fit.
+            Rows of validation queries for early stopping.
         y_val : array-like of shape (n_val,), default=None
-            Their relevance.
+            Relevance of the validation rows.
         qid_val : array-like of shape (n_val,), default=None
-            Their ids, which need not differ from those of ``qid``.
+            Query ids of the validation rows. They may coincide with ids in ``qid``.
 
         Returns
         -------
@@ -291,13 +289,14 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         Raises
         ------
         ImportError
-            If the package of the backend is not installed.
+            If the backend is not installed.
         ValueError
             If an argument is not valid, the measure is undefined for every query, most queries
             have one row, or ``qid`` is missing for more than 2,000 rows.
         ScorerSetupError
-            If a search or cross-validation of scikit-learn passes no ``qid``, or has cut queries.
-            It ends the search at once, which would turn other errors into NaN.
+            If a scikit-learn search or cross-validation passes no ``qid``, or splits the rows of a
+            query between folds. This error ends the search at once, whereas a search turns other
+            errors into NaN scores.
 
         Warns
         -----
@@ -419,7 +418,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Share of each feature in the total gain of the splits; sum 1, or 0 without a split."""
+        """Share of each feature in the total gain of the splits; 0 without a split."""
         check_is_fitted(self)
         return importances_of(self._trees)
 

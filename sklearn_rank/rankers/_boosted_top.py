@@ -48,12 +48,12 @@ ROUNDING = 1e-13
 
 
 class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
-    r"""Boosted trees trained for the top of one list of two classes.
+    r"""Gradient-boosted trees for two classes, trained for the top of the ranking.
 
-    The trees are grown by LightGBM or XGBoost. First trees lower the logistic loss, as any boosted
-    classifier does; from then on each lowers the target, a smooth function of all scores s. For
-    positives i and negatives j, :math:`\ell(u) = \log(1 + e^u)` and means that are weighted by
-    ``sample_weight``:
+    LightGBM or XGBoost grows the trees. The first trees minimise the logistic loss, as in any
+    boosted classifier. The following trees minimise the target, a smooth function of all scores s.
+    With positives i, negatives j, :math:`\ell(u) = \log(1 + e^u)` and means weighted by
+    ``sample_weight``, the targets are:
 
     - "top_push": :math:`\operatorname{mean}_i \ell(T - s_i)`, T a smooth mean of the top ``tau``
       of the negatives' scores,
@@ -62,119 +62,125 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
       \ell(s_j - s_i))^p)^{1/p}`, or for ``loss="exponential"`` its logarithm with
       :math:`e^u` for :math:`\ell`;
     - "accuracy_at_top": :math:`\frac12 \operatorname{mean}_i \ell(t - s_i) + \frac12
-      \operatorname{mean}_j \ell(s_j - t)`, t the smooth quantile of all scores above which
-      ``tau`` of the rows are;
-    - "w_phi": minus the mean over positives of phi at their smooth ranks, which count rows by
-      :math:`1 / (1 + e^{s_j - s_i})`; it is not convex;
+      \operatorname{mean}_j \ell(s_j - t)`, t the smooth top ``tau`` quantile of all scores;
+    - "w_phi": minus the mean over positives of phi at their smooth ranks, which are sums of
+      :math:`1 / (1 + e^{s_j - s_i})` over rows; it is not convex;
     - "pairwise_logistic": :math:`\operatorname{mean}_{ij} \ell(s_j - s_i)`.
 
     Parameters
     ----------
     target : str, default="top_push"
-        What the trees after the warm-up lower: "top_push", "p_norm_push", "accuracy_at_top",
+        Objective of the trees after the warm-up: "top_push", "p_norm_push", "accuracy_at_top",
         "w_phi" or "pairwise_logistic".
     tau : float, default=0.05
-        Share of the list that makes its top, in (0, 1). The targets "top_push" (of the negatives),
-        "accuracy_at_top" and "w_phi" with ``phi=None`` take it, and ``measure=None``.
+        Share of the rows that form the top of the list, in (0, 1). Used by the targets "top_push"
+        (as a share of the negatives), "accuracy_at_top" and "w_phi" with ``phi=None``, and by
+        ``measure=None``.
     p : float, default=4
-        Power of "p_norm_push", at least 1; more looks at fewer negatives, nearer to the top.
+        Exponent of "p_norm_push", at least 1. A greater value concentrates on fewer negatives,
+        nearer to the top.
     phi : str, Measure, ScoreGeneratingFunction, callable or None, default=None
-        Function of the ranks of "w_phi": one of :mod:`sklearn_rank.metrics`, or a measure that is
-        a linear rank statistic, such as "local_auc@0.8". None is
-        :class:`Exponential(1 / tau) <sklearn_rank.metrics.Exponential>`.
+        Score-generating function of "w_phi": one of :mod:`sklearn_rank.metrics`, or a measure that
+        is a linear rank statistic, such as "local_auc@0.8". None is :class:`Exponential(1 / tau)
+        <sklearn_rank.metrics.Exponential>`.
     loss : {"logistic", "exponential"}, default="logistic"
         Loss of a pair of "p_norm_push".
     n_warmup : int or None, default=None
-        Number of first trees that lower the logistic loss, at least 0. None is half of
-        ``n_estimators``, and 0 for "pairwise_logistic". Without them a target begins on a list in
-        which all rows are tied and nothing is on top.
+        Number of first trees that minimise the logistic loss, at least 0. None is half of
+        ``n_estimators``, and 0 for "pairwise_logistic". Without a warm-up all rows are tied at the
+        start, so that the list has no top yet.
     backend : {"lightgbm", "xgboost"}, default="lightgbm"
-        What grows the trees; ``pip install "sklearn-rank[lightgbm]"`` or ``[xgboost]``.
+        Library that grows the trees; install it by ``pip install "sklearn-rank[lightgbm]"`` or
+        ``[xgboost]``.
     n_estimators : int, default=100
-        Largest number of trees, those of the warm-up included.
+        Maximum number of trees, those of the warm-up included.
     learning_rate : float, default=0.1
-        Factor of each tree, positive.
+        Factor of each tree, positive. A greater value takes larger steps.
     max_leaf_nodes : int or None, default=31
-        Most leaves of a tree, at least 2; None is no limit.
+        Maximum number of leaves of a tree, at least 2. None is no limit.
     max_depth : int or None, default=None
-        Largest depth of a tree; None is no limit.
+        Maximum depth of a tree. None is no limit.
     min_samples_leaf : int, default=20
-        Least number of rows of a leaf; XGBoost takes it as a sum of curvatures, whose mean at the
-        start is 1. More is smoother.
+        Minimum number of rows of a leaf. XGBoost uses it as a minimum sum of curvatures, whose
+        initial mean is 1. A greater value gives a smoother score.
     l2_regularization : float, default=0.0
-        Penalty of the squared values of the leaves, in units of rows at the start.
+        Penalty on squared leaf values, in units of rows at the start. A greater value shrinks the
+        leaf values.
     max_features : float, default=1.0
-        Share of the features that are tried at each node, in (0, 1].
+        Share of the features, in (0, 1], that are drawn at random for each node.
     monotonic_cst : array-like of int, dict of int or None, default=None
-        1 for features with which a row may only rise towards the top, -1 for those with which it
-        may only fall, 0 for others; by position, or by name for frames.
+        Monotonicity of the score of the positive class in each feature: 1 is nondecreasing, -1 is
+        nonincreasing, 0 is unconstrained. An array is by position, a dict by feature name.
     measure : str, Measure, ScoreGeneratingFunction, callable or None, default=None
-        What early stopping watches on held-out rows; None is
-        :func:`smoothed precision <sklearn_rank.metrics.smoothed_precision_at_top_score>` at
-        ``tau``, which has few values, plus a millionth of the AUC, which breaks ties.
+        Measure on held-out rows for early stopping. None is :func:`smoothed precision
+        <sklearn_rank.metrics.smoothed_precision_at_top_score>` at ``tau``, which has few values,
+        plus a millionth of the AUC, which breaks ties.
     early_stopping : bool, default=False
-        Whether held-out rows say how many of the trees are kept.
+        Whether to stop when ``measure`` on held-out rows no longer improves, and keep the trees up
+        to the best round.
     validation_fraction : float or int, default=0.1
-        Share of the rows of each class, or number of rows, that is held out where ``fit`` gets no
-        ``X_val``.
+        Share of the rows of each class (float), or number of rows (int), held out if ``fit`` gets
+        no ``X_val``.
     n_iter_no_change : int, default=20
-        After how many trees without a better value the fit stops.
+        Number of trees without improvement after which the fit stops.
     pos_label : int, float, bool, str or None, default=None
-        The positive class, which belongs on top. None is 1 for labels among 0 and 1 or among -1
-        and 1; for all others it is the greater label, with a warning.
+        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
+        and 1 or -1 and 1, and otherwise the greater label, with a warning.
     n_jobs : int or None, default=None
-        Number of threads; None is 1.
+        Number of threads. None is 1, -1 uses all cores.
     random_state : int, RandomState or None, default=None
-        Draws the held-out rows and the features of each node; otherwise nothing is random.
+        Seed for drawing the held-out rows and the features of each node. Nothing else is random.
     verbose : int, default=0
-        1 writes a line on each tree to the standard error; 0 is silent.
+        1 writes a line for each tree to the standard error; 0 is silent.
     backend_params : dict or None, default=None
-        Further parameters in the words of the backend, such as ``{"max_bin": 63}``.
+        Further parameters of the backend, by its own names, such as ``{"max_bin": 63}``.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The classes, ascending.
     pos_label_ : object
-        The positive one of them.
+        The positive class.
     best_iteration_ : int
-        Number of trees that score: those up to the best round, or all.
+        Number of trees used for scoring: those up to the best round, or all.
     n_iter_ : int
-        Number of rounds that were run.
+        Number of boosting rounds that were run.
     n_warmup_ : int
-        How many of the trees that score lowered the logistic loss.
+        Number of the trees used for scoring that belong to the warm-up.
     base_score_ : float
         Score of all rows before the first tree, the log-odds of the positive class.
     objective_ : float
-        Value of the target on the rows that trees were grown on.
+        Value of the target on the training rows, without held-out rows.
     validation_scores_ : ndarray of shape (n_rounds + 1,) or (0,)
-        Value of ``measure`` for the held-out rows at the start and after each round, the negative
-        value where less is better; empty without early stopping.
+        Value of ``measure`` on the held-out rows before the first round and after each round,
+        negated if less is better. Empty without early stopping.
     threshold_ : float
-        Decision values are scores less this, which cuts off the top ``tau`` of the training rows
-        for "accuracy_at_top", and has most of them on the side of their class for other targets.
+        Threshold that is subtracted from scores to give decision values. For "accuracy_at_top" it
+        cuts off the top ``tau`` of the training rows; for other targets it maximises the training
+        accuracy.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where ``X`` has names that are all strings.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
-    TopFocusedRanker : Fits any classifier, boosted trees too, again with weights.
-    TopPushRanker : Linear and convex, with a certificate.
+    TopFocusedRanker : Refits any classifier, boosted trees included, with weights.
+    TopPushRanker : Linear ranker with a convex objective and a certificate.
     RankBoostRanker : Boosts stumps for the exponential loss of pairs.
 
     Notes
     -----
-    The logistic loss of a classifier is hard to beat where trees can follow the data; the user
-    guide says where a target gains and where it does not.
+    If trees can fit the data well, the logistic loss of a classifier is hard to beat. The user
+    guide shows where a target helps and where it does not.
 
-    Each tree takes the gradient of the target and a diagonal of which twice bounds its second
-    derivatives (for "w_phi" where phi is convex), raised so that no leaf asks for a step beyond 3.
-    Gradients take O(n log n) time, sums over all pairs included, and O(n) memory. Weight 2 counts
-    as the row twice in the target, but not in ``min_samples_leaf`` and in the bins of the backend:
-    LightGBM takes the share of a leaf in the curvature of the rows for its share in their number.
-    Missing values (NaN) go where they lower the target most.
+    Each tree uses the gradient of the target and a diagonal; twice this diagonal bounds the second
+    derivatives (for "w_phi" if phi is convex). The diagonal is raised so that no leaf takes a step
+    greater than 3. Gradients take O(n log n) time, sums over all pairs included, and O(n) memory.
+    A row of weight 2 counts as two rows in the target, but not in ``min_samples_leaf`` or the
+    feature bins of the backend: LightGBM estimates the share of the rows in a leaf by its share of
+    the curvature. Missing values (NaN) are sent to the side of a split that lowers the target
+    more.
 
     References
     ----------
@@ -306,22 +312,22 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         y_val: Any = None,
         sample_weight_val: Any = None,
     ) -> BoostedTopRanker:
-        """Grow the trees.
+        """Grow the trees of the warm-up and of the target.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows; NaN is a missing value.
         y : array-like of shape (n_samples,)
-            Two classes of any type, of which ``pos_label`` names the positive one.
+            Labels of two classes, of any type; ``pos_label`` is the positive one.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights; a row of weight 0 is absent.
+            Non-negative weights; rows of weight 0 are ignored.
         X_val : {array-like, sparse matrix} of shape (n_val, n_features), default=None
-            Rows that early stopping watches; None holds out some of ``X``.
+            Validation rows for early stopping. None holds out some rows of ``X``.
         y_val : array-like of shape (n_val,), default=None
-            Their classes.
+            Labels of the validation rows.
         sample_weight_val : array-like of shape (n_val,), default=None
-            Their weights.
+            Weights of the validation rows.
 
         Returns
         -------
@@ -331,18 +337,19 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         Raises
         ------
         ImportError
-            If the package of the backend is not installed.
+            If the backend is not installed.
         ValueError
-            If ``y`` has one class or more than two, ``pos_label`` is none of them, validation
-            rows came without ``early_stopping=True`` or in part, or ``n_warmup`` is more than
-            ``n_estimators``.
+            If ``y`` does not have exactly two classes, ``pos_label`` is not one of them,
+            validation arguments are incomplete or passed without ``early_stopping=True``, or
+            ``n_warmup`` is more than ``n_estimators``.
 
         Warns
         -----
         PositiveClassWarning
-            If ``pos_label`` is None and the labels are not among 0 and 1 or among -1 and 1.
+            If ``pos_label`` is None and the labels are neither 0 and 1 nor -1 and 1.
         SmallTopWarning
-            If the target is "accuracy_at_top" and ``tau`` of the rows rounds to less than one.
+            If the target is "accuracy_at_top" and ``tau`` times the number of rows rounds to less
+            than one row.
         """
         with restored_on_error(self):
             given = check_validation_data(self.early_stopping, X_val, y_val=y_val)
@@ -475,19 +482,19 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
     def booster_(self) -> Any:
         """The ``lightgbm.Booster`` or ``xgboost.Booster``; its scores lack ``base_score_``.
 
-        By its scores the positives are on top, whichever class they are.
+        Its scores are greater for positives, whichever class is positive.
         """
         check_is_fitted(self)
         return self._trees.model
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Share of each feature in the total gain of the splits; sum 1, or 0 without a split."""
+        """Share of each feature in the total gain of the splits; 0 without a split."""
         check_is_fitted(self)
         return importances_of(self._trees)
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score of each row less the threshold between the classes.
+        """Score of each row minus the threshold between the classes.
 
         Parameters
         ----------
@@ -497,8 +504,9 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Greater for ``classes_[1]``, and so nearer to the top if that is the positive class,
-            farther from it if the first is.
+            Decision values, greater for ``classes_[1]``. The top of the list has the greatest
+            values if ``classes_[1]`` is the positive class, and the smallest if ``classes_[0]``
+            is.
         """
         check_is_fitted(self)
         return self._towards_positive(self._trees.scores(self._validated(X))) - self.threshold_

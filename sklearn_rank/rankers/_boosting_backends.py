@@ -37,7 +37,7 @@ class TreeSettings:
     max_leaf_nodes : int or None
         Most leaves of a tree; None is no limit.
     max_depth : int or None
-        Largest depth of a tree; None is no limit.
+        Maximum depth of a tree. None is no limit.
     min_samples_leaf : int
         Least number of rows of a leaf; XGBoost takes it as a sum of curvatures, of mean 1.
     l2_regularization : float

@@ -22,7 +22,7 @@ __all__ = ["CalibratedRanker", "calibrated_loss", "nothing_to_learn", "with_util
 
 
 class CalibratedRanker(QueryRanker):
-    """Base of the rankers with parameters ``loss`` and ``measure``, whose utilities it takes."""
+    """Base class of rankers with parameters ``loss`` and ``measure``, which defines utilities."""
 
     def _utility_lists(
         self,
@@ -76,7 +76,7 @@ class CalibratedRanker(QueryRanker):
         sample_weight: Any = None,
         query_weight: Any = None,
     ) -> float:
-        """Value of ``measure``, the mean over the queries.
+        """Mean of ``measure`` over the queries.
 
         Parameters
         ----------
@@ -85,26 +85,26 @@ class CalibratedRanker(QueryRanker):
         y : array-like of shape (n_samples,)
             Relevance.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row; may be left out by a ranker fitted on one list.
+            Id of the query of each row. Optional if the ranker was fitted to one query.
         sample_weight : array-like of shape (n_samples,), default=None
-            How many times each row counts.
+            Number of times each row counts.
         query_weight : array-like of shape (n_samples,), default=None
             Weight of the query of each row.
 
         Returns
         -------
         float
-            The value; more is better.
+            Value of the measure; greater is better.
 
         Raises
         ------
         ValueError
-            If the ranker was fitted on several queries and ``qid`` is None.
+            If ``qid`` is None and the ranker was fitted to several queries.
 
         Warns
         -----
         CalibrationWarning
-            If the measure is "ap" or "err", with which no order-preserving loss is calibrated.
+            If the measure is "ap" or "err", for which no order-preserving loss is calibrated.
         QueryOverlapWarning
             If the ranker was trained on some of the queries, or on other rows of them.
         """

@@ -30,90 +30,93 @@ GRADES = LabelType("graded", lowest=-np.inf, name="y")
 
 
 class GroupRankerAdapter(QueryRanker):
-    r"""Make a ranker of LightGBM, XGBoost or CatBoost a ranker of queries like those here.
+    r"""Adapt LGBMRanker, XGBRanker or CatBoostRanker to query ids, searches and pipelines.
 
-    These libraries want the rows of a query together, and each its own arguments: ``LGBMRanker``
-    sizes of groups, ``XGBRanker`` and ``CatBoostRanker`` ids of consecutive rows; weights are of
-    rows, of queries, or of groups. The adapter takes ids of any type in any order (``qid``, or
-    ``groups`` where metadata is routed), sorts the rows, translates weights, stops early by any
-    measure of this package, and scores by it. Searches, pipelines and cross-validation then treat
-    all of them alike, and like :class:`OrderPreservingRanker`.
+    These libraries require the rows of a query to be consecutive, and take different arguments:
+    ``LGBMRanker`` takes group sizes, ``XGBRanker`` and ``CatBoostRanker`` take ids; weights belong
+    to rows, queries or groups. The adapter takes ids of any type in any order (``qid``, or
+    ``groups`` with metadata routing), sorts the rows and translates the weights. It scores and
+    stops early by any measure of this package. All of them can then be used in searches, pipelines
+    and cross-validation like :class:`OrderPreservingRanker`.
 
     Parameters
     ----------
     estimator : estimator or None, default=None
-        ``LGBMRanker``, ``XGBRanker``, ``CatBoostRanker`` or one derived from them; or any
-        estimator whose ``fit`` takes ``group_id``, ``qid`` or ``group`` (sizes), the first of
-        these in its signature. None is ``LGBMRanker()``. It is cloned.
+        ``LGBMRanker``, ``XGBRanker``, ``CatBoostRanker`` or a subclass; or any estimator whose
+        ``fit`` takes ``group_id``, ``qid`` or ``group`` (sizes); the first of these in its
+        signature is used. None is ``LGBMRanker()``. The estimator is cloned.
     measure : str, Measure or function, default="ndcg"
-        What :meth:`score` gives and ``early_stopping`` watches: any measure that
-        :func:`~sklearn_rank.metrics.get_measure` takes. The loss is the estimator's own.
+        Measure for :meth:`score` and ``early_stopping``: any value that
+        :func:`~sklearn_rank.metrics.get_measure` takes. It does not change the loss of the
+        estimator.
     early_stopping : bool, default=False
-        Whether to stop when ``measure`` no longer rises on held-out queries, after at most as
-        many rounds as the estimator says.
+        Whether to stop when ``measure`` on held-out queries no longer improves. The estimator sets
+        the maximum number of rounds.
     validation_fraction : float or int, default=0.1
-        Share of the queries, in (0, 1), or their number, that are held out for it, where ``fit``
-        gets no ``X_val``.
+        Share (float in (0, 1)) or number (int) of the queries held out for early stopping if
+        ``fit`` gets no ``X_val``.
     n_iter_no_change : int, default=20
-        Rounds without a better value after which to stop, at least 1.
+        Number of rounds without improvement after which the fit stops, at least 1.
     random_state : int, RandomState or None, default=None
-        Draws the queries that are held out. The estimator has its own.
+        Seed for drawing the held-out queries. The estimator has its own seed.
     row_order : {"content", "given"}, default="content"
-        Order in which queries and their rows are handed on. "content" is by hashes of their
-        values: the model is then the same in whatever order the rows came and whatever the ids
-        are. "given" is by ascending id, and the rows of a query as they came. The model depends
-        on the order: all scores tie at the start, and the libraries break ties by it.
+        Order in which queries and their rows are passed to the estimator. "content" sorts by
+        hashes of their values, so that the model does not depend on the order of the rows or on
+        the ids. "given" sorts queries by id and keeps the order of the rows of a query. The order
+        affects the model, because all scores are tied at the start and the libraries break ties by
+        position.
     single_list : bool, default=False
-        Whether all rows are one list, so that no ``qid`` is needed, and none is taken.
+        Whether all rows belong to one query. ``fit`` then takes no ``qid``.
 
     Attributes
     ----------
     estimator_ : estimator
-        The fitted one.
+        The fitted estimator.
     best_iteration_ : int
-        Number of rounds (trees) that scores are made of, for the three libraries.
+        Number of rounds (trees) used for scoring, for the three libraries.
     validation_score_ : ndarray of shape (n_rounds,)
-        Values of ``measure`` on the validation queries after each round, more is better; where
-        ``early_stopping`` is on.
+        Value of ``measure`` on the validation queries after each round; greater is better. Only
+        with ``early_stopping``.
     stopping_measure_ : str
-        Name of the measure that they are of.
+        Name of the measure of ``validation_score_``.
     n_queries_ : int
-        Number of queries of the fit, those included that were held out.
+        Number of queries of the fit, held-out ones included.
     training_queries_ : object
-        Which these are, so that :meth:`score` and scorers can warn where some of them are scored:
-        hashes of up to 100,000 ids, and digests of the labels.
+        Hashes of up to 100,000 ids of these queries, and digests of their labels. :meth:`score`
+        and scorers use them to warn when training queries are scored.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where ``X`` has names that are all strings.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
-    OrderPreservingRanker : Linear, with a loss that is calibrated with the measure.
-    RankSVM : Linear, by hinge losses of pairs.
+    OrderPreservingRanker : Linear ranker with a loss calibrated for the measure.
+    RankSVM : Linear ranker with the hinge loss of pairs.
 
     Notes
     -----
     **Weights.** ``query_weight`` goes to LightGBM as the weight of each row of the query, to
-    XGBoost as the weight of the query, to CatBoost as ``group_weight``. None of them has weights
-    of rows that mean repetition: LightGBM multiplies the gradient of the row alone, CatBoost says
-    that pairwise losses do not support them, and goes on, and XGBoost has none. So rows are
-    repeated as often as a whole ``sample_weight`` says, and other weights are refused.
+    XGBoost as the weight of the query, to CatBoost as ``group_weight``. None of them has row
+    weights that count as repetition: LightGBM multiplies the gradient of the row only, CatBoost
+    ignores them for pairwise losses with a message, and XGBoost has none. Rows are therefore
+    repeated according to ``sample_weight``, which must consist of whole numbers.
 
-    **Grades** that LightGBM or XGBoost refuse are refused before, with what to do: LightGBM takes
-    whole ones below the length of ``label_gain`` (31), XGBoost whole ones up to 31 unless
-    ``ndcg_exp_gain=False``.
+    **Grades.** Grades that the library does not accept raise an error that names a remedy:
+    LightGBM takes whole grades below the length of ``label_gain`` (31), XGBoost whole grades up to
+    31 unless ``ndcg_exp_gain=False``.
 
-    **Early stopping** watches ``measure`` itself in all three libraries, tied rows included, which
-    LightGBM's own NDCG takes as they stand. ``metric`` of the estimator is not evaluated then.
+    **Early stopping.** All three libraries evaluate ``measure`` itself, averaged over the orders
+    of tied rows (LightGBM's own NDCG takes tied rows in their given order). The ``metric`` of the
+    estimator is not evaluated.
 
-    ``X`` is handed on as it is, but for the order of its rows: frames with columns of categories,
-    sparse matrices, float32, missing values, as the library takes them. Number and names of the
-    features are checked. LightGBM and CatBoost print nothing and CatBoost writes no files, unless
-    the estimator says so. Threads are as it says.
+    ``X`` is passed to the estimator unchanged except for the order of its rows. Categorical
+    columns, sparse matrices, float32 and missing values are available if the library takes them.
+    The number and names of the features are checked. LightGBM and CatBoost print nothing and
+    CatBoost writes no files, unless the estimator's parameters request it. The estimator sets the
+    number of threads.
 
-    Sorting takes time in O(n_samples (n_features + log n_samples)) and the memory of a copy of
-    ``X``.
+    Sorting takes O(n_samples (n_features + log n_samples)) time and the memory of a copy of ``X``.
 
     Examples
     --------
@@ -200,20 +203,20 @@ class GroupRankerAdapter(QueryRanker):
         y : array-like of shape (n_samples,)
             Relevance, as the estimator takes it.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row: numbers, strings or anything that sorts, in any order.
-            None takes up to 2,000 rows as one query, with a warning; a single number, or
-            ``single_list=True``, does on purpose.
+            Id of the query of each row: numbers, strings or any sortable values, in any order.
+            None treats up to 2,000 rows as one query, with a warning. A single number, or
+            ``single_list=True``, treats any number of rows as one query without a warning.
         sample_weight : array-like of shape (n_samples,), default=None
-            How many times each row counts, whole numbers; a row of weight 0 is absent.
+            Number of times each row counts, whole numbers; rows of weight 0 are ignored.
         query_weight : array-like of shape (n_samples,), default=None
-            Non-negative weight of the query of each row, the same for all rows of a query; one of
-            weight 0 is absent.
+            Non-negative weight of the query of each row, the same for all rows of a query; queries
+            of weight 0 are ignored.
         X_val : {array-like, sparse matrix, DataFrame} of shape (n_val, n_features), default=None
-            Rows to stop early by, instead of queries that are held out.
+            Validation rows for early stopping, instead of held-out queries.
         y_val : array-like of shape (n_val,), default=None
-            Their relevance.
+            Relevance of the validation rows.
         qid_val : array-like of shape (n_val,), default=None
-            Their queries.
+            Query ids of the validation rows.
 
         Returns
         -------
@@ -223,14 +226,15 @@ class GroupRankerAdapter(QueryRanker):
         Raises
         ------
         TypeError
-            If ``fit`` of the estimator takes no groups.
+            If ``fit`` of the estimator takes no groups or query ids.
         ValueError
-            If the grades are not what the estimator takes, ``sample_weight`` is not whole, the
-            estimator does not weigh queries, it cannot stop early or was told to twice, most
-            queries have one row, or ``qid`` is missing for more than 2,000 rows.
+            If the estimator does not take the grades, ``sample_weight`` is not whole, the
+            estimator does not weight queries, it cannot stop early or has early stopping set as
+            well, most queries have one row, or ``qid`` is missing for more than 2,000 rows.
         QuerySetupError
-            If a search or cross-validation of scikit-learn passes no ``qid``, or has cut queries.
-            It ends the search at once, which would turn other errors into NaN.
+            If a scikit-learn search or cross-validation passes no ``qid``, or splits the rows of a
+            query between folds. This error ends the search at once, whereas a search turns other
+            errors into NaN scores.
 
         Warns
         -----
@@ -320,12 +324,12 @@ class GroupRankerAdapter(QueryRanker):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Importances of the features, of the kind that the estimator gives by default.
+        """Feature importances of the estimator's default kind.
 
         Returns
         -------
         ndarray of shape (n_features,)
-            One per feature.
+            Importance of each feature.
         """
         check_is_fitted(self)
         return booster_of(self.estimator_).importances()

@@ -34,7 +34,7 @@ __all__ = ["KernelRanker", "OneProblemRanker"]
 
 
 class KernelRanker(CallbackSupportMixin, BipartiteRanker):
-    """What rankers with a linear or kernel score share: checks of rows, and their scores.
+    """Base class of rankers with a linear or kernel score: input checks and decision values.
 
     A subclass has the parameters of the constraints; ``tol``, ``max_iter`` and ``verbose`` are
     its solver's.
@@ -85,7 +85,7 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
         return X[np.ix_(rows, rows if others is None else others)]
 
     def decision_function(self, X: Any) -> Any:
-        """Score of each row less the threshold between the classes.
+        """Score of each row minus the threshold between the classes.
 
         Parameters
         ----------
@@ -96,9 +96,9 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
         Returns
         -------
         ndarray of shape (n_samples,)
-            ``X @ coef_[0] - threshold_``; greater for ``classes_[1]``, and so nearer to the top
-            if that is the positive class, farther from it if the first is. Of dask collections a
-            dask array, which is computed when it is asked for.
+            Decision values ``X @ coef_[0] - threshold_``, greater for ``classes_[1]``. The top of
+            the list has the greatest values if ``classes_[1]`` is the positive class, and the
+            smallest if ``classes_[0]`` is. For dask collections, a lazy dask array.
         """
         check_is_fitted(self)
         if is_blocked(X):
@@ -113,7 +113,7 @@ def _decision(function: ScoreFunction, threshold: float, X: Any) -> FloatArray:
 
 
 class OneProblemRanker(KernelRanker):
-    """Kernel ranker that is learned by one problem, from rows in memory or met block by block.
+    """Base class of kernel rankers that solve one problem, on rows in memory or in blocks.
 
     A subclass says in :meth:`_solve` which, and in :meth:`_threshold_of`, where the problem has
     one, the threshold.
@@ -162,15 +162,16 @@ class OneProblemRanker(KernelRanker):
         ----------
         X : {array-like, sparse matrix, RowBatches, dask array or dataframe} of shape \
                 (n_samples, n_features)
-            Rows. Sparse matrices are converted to CSR.
-            :class:`~sklearn_rank.datasets.RowBatches` are read again and again, and dask
-            collections are met where their chunks are, for ``kernel="linear"``: in memory are
-            some vectors of 8 bytes a row, and copies of at most 1 GiB of rows.
+            Rows. Sparse matrices are converted to CSR. With ``kernel="linear"``, X can be
+            :class:`~sklearn_rank.datasets.RowBatches`, which are read several times, or a dask
+            collection, whose chunks stay with their workers. Memory is then some vectors of 8
+            bytes per row, and copies of at most 1 GiB of rows.
         y : array-like or dask collection of shape (n_samples,)
-            Two classes of any type, of which ``pos_label`` names the positive one. With
-            ``RowBatches`` it is ``X.y``.
+            Labels of two classes, of any type; ``pos_label`` is the positive one. With
+            ``RowBatches``, pass ``X.y``.
         sample_weight : array-like or dask collection of shape (n_samples,), default=None
-            Non-negative weights; weight 2 is the row twice, weight 0 is the row absent.
+            Non-negative weights. A row of weight 2 counts as two rows, a row of weight 0 is
+            ignored.
 
         Returns
         -------
@@ -180,15 +181,15 @@ class OneProblemRanker(KernelRanker):
         Raises
         ------
         ValueError
-            If ``y`` has one class or more than two, ``pos_label`` is none of them, or X, y or
-            sample_weight is not finite.
+            If ``y`` does not have exactly two classes, ``pos_label`` is not one of them, or X, y
+            or sample_weight is not finite.
 
         Warns
         -----
         ConvergenceWarning
-            If the problem misses ``tol`` within ``max_iter`` iterations.
+            If the problem does not reach ``tol`` within ``max_iter`` iterations.
         PositiveClassWarning
-            If ``pos_label`` is None and the labels are not among 0 and 1 or among -1 and 1.
+            If ``pos_label`` is None and the labels are neither 0 and 1 nor -1 and 1.
         """
         with restored_on_error(self):
             self._check_parameters(blocked=is_blocked(X))

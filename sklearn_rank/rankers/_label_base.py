@@ -22,7 +22,7 @@ __all__ = ["LabelOrderRanker"]
 
 
 class LabelOrderRanker(Ranker, metaclass=ABCMeta):
-    """Base of the rankers of labels, whose ``predict`` is a score for each label of each row.
+    """Base class of label rankers, whose ``predict`` returns a score for each label.
 
     A subclass has the parameters ``target_type`` and ``measure``; its constraints begin with
     ``**LabelOrderRanker._parameter_constraints``. Its fit begins with :meth:`_labelled`, and it
@@ -92,23 +92,24 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
         return X, orders, None if np.all(weight == 1.0) else weight
 
     def label_grades(self, y: Any) -> FloatArray:
-        """Read orders of labels as ``fit`` did: the ``y_true`` that measures take.
+        """Convert orders of labels to grades, the ``y_true`` of measures.
 
         Parameters
         ----------
         y : array-like, sparse matrix or DataFrame
-            Orders in the form of those of ``fit``, of the same labels.
+            Orders of the same labels, in the same form as in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Grades by the columns of :attr:`labels_`, more is nearer to the top, NaN is missing.
+            Grades, with columns in the order of :attr:`labels_`. A greater grade is nearer to the
+            top, NaN is a missing label.
         """
         check_is_fitted(self)
         return read_label_orders(y, self.target_type_, self.labels_).grades
 
     def predict(self, X: Any) -> FloatArray:
-        """Score the labels of rows; a higher score is nearer to the top.
+        """Predict scores of the labels; a greater score is nearer to the top.
 
         Parameters
         ----------
@@ -118,14 +119,14 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Scores by the columns of :attr:`labels_`. They order the labels of one row; those of
-            different rows need not compare.
+            Scores, with columns in the order of :attr:`labels_`. They order the labels of one row;
+            scores of different rows need not be comparable.
         """
         check_is_fitted(self)
         return self._scores(self._checked_rows(X, reset=False))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score the labels of rows; the same as :meth:`predict`.
+        """Predict scores of the labels; the same as :meth:`predict`.
 
         Parameters
         ----------
@@ -140,7 +141,7 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
         return self.predict(X)
 
     def rank(self, X: Any) -> FloatArray:
-        """Find the positions of the labels of rows.
+        """Predict the positions of the labels, 1 at the top.
 
         Parameters
         ----------
@@ -150,35 +151,36 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Positions from 1, the top, by the columns of :attr:`labels_`; tied labels share the
-            mean of theirs.
+            Positions from 1, the top, with columns in the order of :attr:`labels_`. Tied labels
+            get the mean of their positions.
         """
         scores = self.predict(X)
         rows = np.repeat(np.arange(len(scores)), scores.shape[1])
         return rank_positions(scores.ravel(), qid=rows).reshape(scores.shape)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Value of the measure of the ranker, its parameter ``measure``.
+        """Mean over the rows of the measure set by the parameter ``measure``.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : array-like, sparse matrix or DataFrame
-            Orders in the form of those of ``fit``, of the same labels.
+            Orders of the same labels, in the same form as in ``fit``.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row in the mean.
 
         Returns
         -------
         float
-            Mean over the rows; more is better.
+            Mean over the rows; greater is better.
 
         Raises
         ------
         ScorerSetupError
-            If the measure is not of such grades, as one of two classes for more. It ends a search
-            at once, which would turn other errors into NaN.
+            If the measure does not apply to the grades, such as a measure of two classes for more
+            grades. This error ends a search at once, whereas a search turns other errors into NaN
+            scores.
         """
         scores = self.predict(X)
         measure = get_measure(self.measure)

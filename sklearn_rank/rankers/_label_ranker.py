@@ -37,109 +37,109 @@ __all__ = ["LabelRanker"]
 
 
 class LabelRanker(LabelOrderRanker):
-    r"""Rank the labels of each row by any regressor, classifier or ranker of queries.
+    r"""Label ranking by any regressor, classifier or ranker of queries.
 
-    - A **regressor** is fitted to the utilities that ``measure`` gives the labels of each row,
-      for "tau_b" the Borda share
+    - A **regressor** is fitted to the utilities of the labels of each row, defined by ``measure``.
+      For "tau_b" the utility is the Borda share
 
       .. math:: v_i = \frac{\#\{j : i \succ j\} + \#\{j \neq i : i \sim j\} / 2}{m - 1},
 
-      the share of the other m - 1 labels of the row that are below label i, ties half. Its
-      predictions are the scores. A regressor that minimises squared error estimates
-      :math:`E[v_i \mid x]`, and the order of these is the one to show: the pointwise squared loss
-      is order-preserving, and has a regret bound for positional measures with constant
+      the share of the other m - 1 labels of the row that are below label i, where ties count one
+      half. The predictions are the scores. A regressor that minimises squared error estimates
+      :math:`E[v_i \mid x]`, whose order is optimal: the pointwise squared loss is
+      order-preserving, and has a regret bound for positional measures with constant
       :math:`\sqrt 2` ([1]_, Table 2).
-    - A **classifier** with ``predict_proba`` is fitted to each pair of labels, on the rows that
-      have both and do not tie them: which is above ([2]_). The score of label i is
-      :math:`\sum_{j \neq i} \hat P(i \succ j \mid x) / (n_\text{labels} - 1)`, the expected
-      Borda share.
+    - A **classifier** with ``predict_proba`` is fitted for each pair of labels to predict which is
+      above ([2]_), on the rows that have both labels untied. The score of label i is
+      :math:`\sum_{j \neq i} \hat P(i \succ j \mid x) / (n_\text{labels} - 1)`, the expected Borda
+      share.
     - A **ranker of queries**, whose ``fit`` takes ``qid``, is fitted to the labels of each row as
-      the items of a query. Their features are those of the row and an indicator for each label,
-      their relevance the grade. What it minimises is its own matter.
+      the items of a query. The features of an item are those of the row and an indicator for each
+      label, its relevance is the grade. The ranker uses its own loss.
 
     Parameters
     ----------
     estimator : estimator or None, default=None
-        The regressor, classifier or ranker of queries; pipelines and searches that end in one,
-        too. None is ``ExtraTreesRegressor(n_estimators=100)``. It is cloned.
+        Regressor, classifier or ranker of queries, or a pipeline or search that ends in one. None
+        is ``ExtraTreesRegressor(n_estimators=100)``. The estimator is cloned.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="tau_b"
-        The measure of which :meth:`score` is the value, and whose utilities regressors are fitted
-        to: its own if it is positional, as "ndcg@3" is, else Borda shares. Classifiers learn
-        which label of a pair has more of these, not how much. Rankers of queries are handed the
-        grades as they are where it is positional, else the levels of the row, 0 the lowest.
+        Measure that :meth:`score` computes, and that defines the utilities to which regressors are
+        fitted: its own if it is positional, such as ``"ndcg@3"``, else Borda shares. Classifiers
+        learn which label of a pair has the greater utility. Rankers of queries get the grades if
+        the measure is positional, else the levels of the row, with 0 the lowest.
     target_type : str, default="auto"
         Form of y: "auto", "utilities", "positions", "orders", "indicator" or "classes"; see
         :func:`sklearn_rank.preprocessing.label_grades`.
     voting : {"soft", "hard"}, default="soft"
-        How classifiers of pairs make scores: "soft" takes the means of their probabilities,
-        "hard" counts the labels that each is above more likely than not, and breaks ties by
-        these means. Regressors and rankers of queries make no use of it.
+        How classifiers of pairs are combined into scores. "soft" averages their probabilities.
+        "hard" counts the labels that a label is more likely above than below, and breaks ties by
+        these averages. No effect on regressors and rankers of queries.
     n_jobs : int or None, default=None
-        Number of fits of labels or pairs at a time, and of trees of the default forest; None
-        is 1, -1 is all.
+        Number of labels or pairs fitted in parallel, and of trees of the default forest. None is
+        1, -1 uses all cores.
     random_state : int, RandomState or None, default=None
-        Seed of the default forest; an estimator that is given has its own.
+        Seed of the default forest; an estimator that is passed has its own.
 
     Attributes
     ----------
     estimator_ : estimator
-        The fitted estimator, where one ranks all labels: a regressor of several outputs without
+        The fitted estimator, if a single one ranks all labels: a multi-output regressor without
         missing labels, or a ranker of queries.
     estimators_ : list of estimators
-        Else the fitted ones. Regressors: one for each label. Classifiers: one for each pair
-        i < j of labels, in lexicographic order, whose class 1 is "i is above j"; a number, the
-        share of 1, for pairs that are in the same order in all rows (0 or 1) or in none (1/2).
+        Otherwise the fitted estimators. Regressors: one for each label. Classifiers: one for each
+        pair i < j of labels, in lexicographic order, whose class 1 is "i is above j". For pairs
+        that have the same order in all rows, the number 0 or 1 instead; for pairs that are ordered
+        in no row, 1/2.
     reduction_ : {"regression", "pairs", "queries"}
-        How the labels are ranked.
+        How label ranking is reduced to the estimator's task.
     loss_ : TemplateLoss or None
-        The loss of the scores whose minimiser is learned: pointwise squared for regressors, that
-        of the ranker of queries where it says so, None for classifiers.
+        Loss of the scores: pointwise squared for regressors, the loss of the ranker of queries if
+        it has one, None for classifiers.
     labels_ : ndarray of shape (n_labels,)
-        Names of the labels.
+        Labels, in the order of the columns of scores.
     n_labels_ : int
         Number of labels.
     target_type_ : str
-        What ``y`` was read as.
+        Form in which ``y`` was read.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where ``X`` has names that are all strings.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
-    sklearn_rank.preprocessing.label_grades : The forms in which orders of labels are read.
-    OrderPreservingLabelRanker : Linear or with a kernel, with a loss that fits the measure.
+    sklearn_rank.preprocessing.label_grades : The accepted forms of orders of labels.
+    OrderPreservingLabelRanker : Linear or kernel ranker with a loss calibrated for the measure.
     BoostedOrderPreservingRanker : Trees for rankings of queries.
 
     Notes
     -----
-    **Which one.** The forest is a good default where orders follow from regions of the features;
-    with few rows, much noise or a linear rule ``LabelRanker(LogisticRegression())`` is better. A
-    regressor of medians or quantiles, or of another loss than the squared, does not estimate what
-    the bound is about.
+    **Choice of estimator.** The forest is a good default if orders depend on regions of the
+    feature space. With few rows, much noise or a linear rule,
+    ``LabelRanker(LogisticRegression())`` is better. The regret bound requires squared error: it
+    does not hold for regressors of medians or quantiles, or with other losses.
 
-    Soft votes estimate the expected Borda share of each label, and order by it. Hard votes order
-    as the majority of each pair does, which maximises the expected tau where the majorities have
-    no cycle: on sets with many labels forests gain by them, and linear classifiers of few labels
-    lose.
+    Soft votes estimate the expected Borda share of each label and order by it. Hard votes follow
+    the majority of each pair, which maximises the expected tau if the majorities have no cycle:
+    they improve forests on data with many labels, and worsen linear classifiers on few labels.
 
-    **Missing labels.** Where some are missing, a regressor is fitted for each label to the rows
-    that have it, and a classifier to the rows that have the pair. No label is filled in: for
-    labels that are missing at random, the Borda share among those of the row has the expectation
-    of that among all.
+    **Missing labels.** If labels are missing, a regressor for a label is fitted to the rows that
+    have the label, and a classifier to the rows that have the pair. No label is imputed: if labels
+    are missing at random, the Borda share among the labels of the row has the same expectation as
+    the share among all labels.
 
-    **Rows** whose utilities are undefined, as where all labels are tied or there is one label
-    only, are left out. A row of weight 0 is absent. ``sample_weight`` is handed on, as
-    ``query_weight`` to rankers of queries, and refused where the estimator takes none.
+    **Rows.** Rows whose utilities are undefined, because all labels are tied or only one label is
+    present, are left out, as are rows of weight 0. ``sample_weight`` is passed to the estimator,
+    to rankers of queries as ``query_weight``; an estimator that takes no weights raises an error.
 
-    Regressors and classifiers get ``X`` as it is given, so that frames, sparse matrices and
-    missing values are theirs to judge. Of a linear ranker of queries the scores of all rows would
-    have the same order, and it is refused.
+    Regressors and classifiers get ``X`` unchanged, so they decide whether they take frames, sparse
+    matrices and missing values. A linear ranker of queries raises an error, since it would give
+    all rows the same order.
 
-    The time is that of the fit of the estimator: of one fit for regressors of several outputs,
-    of ``n_labels`` fits for others, of ``n_labels (n_labels - 1) / 2`` for classifiers. A ranker
-    of queries sees ``n_samples n_labels`` rows of ``n_features + n_labels`` features, in the
-    memory of such a matrix, sparse if ``X`` is.
+    The time is that of one fit of the estimator for multi-output regressors, of ``n_labels`` fits
+    for other regressors, and of ``n_labels (n_labels - 1) / 2`` fits for classifiers. A ranker of
+    queries is fitted to a matrix of ``n_samples n_labels`` rows and ``n_features + n_labels``
+    features, sparse if ``X`` is.
 
     References
     ----------
@@ -210,9 +210,9 @@ class LabelRanker(LabelOrderRanker):
         X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
             Rows, as the estimator takes them.
         y : array-like, sparse matrix or DataFrame
-            An order of the labels for each row, in the form that ``target_type`` says.
+            An order of the labels for each row, in the form set by ``target_type``.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows; one of weight 0 is absent.
+            Non-negative weights of the rows; rows of weight 0 are ignored.
 
         Returns
         -------
@@ -222,17 +222,17 @@ class LabelRanker(LabelOrderRanker):
         Raises
         ------
         TypeError
-            If the estimator is neither regressor nor classifier nor ranker of queries, or a
+            If the estimator is not a regressor, classifier or ranker of queries, or is a
             classifier without ``predict_proba``.
         ValueError
-            If ``y`` is not what ``target_type`` says, no row has an order, a label is in no row
-            that has one, the estimator does not take weights that are given, or a ranker of
-            queries is linear.
+            If ``y`` does not have the form set by ``target_type``, no row has an order, a label
+            occurs in no row with an order, the estimator does not take the weights, or the ranker
+            of queries is linear.
 
         Warns
         -----
         CalibrationWarning
-            If ``measure`` has no utilities and is no correlation of whole orders.
+            If ``measure`` defines no utilities and is not a correlation of whole orders.
         """
         with restored_on_error(self):
             base = self._base()

@@ -54,65 +54,64 @@ __all__ = ["OrderPreservingRanker"]
 
 
 class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker):
-    """Linear ranker of queries that minimises a loss calibrated with a measure.
+    """Linear learning to rank with a loss that is calibrated for a measure.
 
-    With the utilities v = u(y) that the measure gives the items, and scores s = X w + b, it
-    minimises ``sum over queries q of w_q l(v_q, s_q) / sum of w_q + alpha / 2 ||w||**2``, convex
-    in w and b, where l is the loss as its definition says, a sum over the items of a query or over
-    their pairs.
+    The measure maps relevance y to utilities v = u(y). The scores s = X w + b minimise ``sum over
+    queries q of w_q l(v_q, s_q) / sum of w_q + alpha / 2 ||w||**2``, which is convex in w and b.
+    The loss l is a sum over the items of a query or over their pairs.
 
     Parameters
     ----------
     loss : str or TemplateLoss, default="pairwise_logistic"
-        Loss, by a name that :func:`sklearn_rank.losses.get_loss` takes or made with parameters of
-        its own. Losses that are not order-preserving are taken with a warning, as "ranknet",
-        "listnet" and "ranksvm".
+        Loss: a name that :func:`sklearn_rank.losses.get_loss` takes, or a loss object. Losses that
+        are not order-preserving, such as "ranknet", "listnet" and "ranksvm", give a warning.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
-        The measure that gives the utilities, and of which :meth:`score` is the value: "ndcg@10",
-        "dcg", "precision@5", "recall@20", "auc", "spearman", "rbp@0.8", one of your own that says
-        its utilities (:func:`sklearn_rank.metrics.make_measure`); "ap" and "err" with a warning.
-        See :func:`sklearn_rank.calibration.utility`.
+        Measure that defines the utilities, and that :meth:`score` computes: ``"ndcg@10"``,
+        ``"dcg"``, ``"precision@5"``, ``"recall@20"``, ``"auc"``, ``"spearman"``, ``"rbp@0.8"``, or
+        a custom measure with utilities (:func:`sklearn_rank.metrics.make_measure`). "ap" and "err"
+        give a warning. See :func:`sklearn_rank.calibration.utility`.
     eta : float or None, default=None
-        Upper limit of the utilities for a ``loss`` by name that needs one, as the pointwise
-        logistic loss; greater than 0. None is that of the measure, 1 for NDCG, or where there is
-        none, as for DCG, the largest utility in the training data; for :meth:`partial_fit` give
-        one that holds for all batches.
+        Upper limit of the utilities, greater than 0, for a ``loss`` given by name that needs one,
+        such as "pointwise_logistic". None takes the limit of the measure, such as 1 for NDCG, or
+        the greatest utility in the training data if the measure has no limit, such as DCG. For
+        :meth:`partial_fit`, pass a limit that holds for all batches.
     alpha : float or str, default="scale"
-        Strength of the penalty; more is smaller coefficients. ``"scale"``, or a factor of it such
-        as ``"10*scale"``, is relative to the curvature of the loss and the variance of the
-        features within queries, and means the same for all losses and lengths of lists; in
-        :meth:`partial_fit` it is taken from the first batch. A number, at least 0, is the alpha of
+        Strength of the penalty. A greater value shrinks the coefficients. ``"scale"``, or a
+        multiple such as ``"10*scale"``, is relative to the curvature of the loss and the variance
+        of the features within queries, so that it is comparable across losses and list lengths;
+        :meth:`partial_fit` computes it from the first batch. A number, at least 0, is the alpha of
         the objective. See Notes.
     normalize : {None, "zscore", "rank", "minmax"} or QueryNormalizer, default=None
-        How features are put on one scale within each query first, by
-        :class:`sklearn_rank.preprocessing.QueryNormalizer`. Scores of a row then depend on the
+        How to scale features within each query before fitting, by
+        :class:`sklearn_rank.preprocessing.QueryNormalizer`. The score of a row then depends on the
         other rows of its query, so that :meth:`predict` needs ``qid``, and X must be dense.
     fit_intercept : bool, default=True
-        Whether there is b, which is not penalised. Losses of differences of scores do not depend
-        on it, and leave it at 0.
+        Whether to fit the intercept b, which is not penalised. Losses of score differences do not
+        depend on b; it stays 0.
     solver : {"auto", "newton-cg", "lbfgs"}, default="auto"
         Newton's method with conjugate gradients, or limited-memory BFGS. "auto" is Newton's method
-        where the loss has Hessian products. Where Newton's method cannot go on, L-BFGS does.
+        if the loss has Hessian products. If Newton's method stalls, L-BFGS continues.
     tol : float, default=1e-6
-        Largest norm of the gradient, relative to that at 0; greater than 0.
+        Tolerance on the norm of the gradient, relative to the norm at 0; greater than 0.
     max_iter : int, default=200
-        Largest number of iterations.
+        Maximum number of iterations.
     propensity_clip : float, default=0.0
-        Least propensity, in [0, 1]: smaller ones count as this one. More is less variance, and
-        more bias against rows that were rarely examined; 0 clips none.
+        Minimum propensity, in [0, 1]; smaller propensities are raised to it. A greater value gives
+        less variance and more bias against rarely examined rows. 0 does not clip.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the coefficients of the last fit.
+        Whether ``fit`` starts from the coefficients of the previous fit.
     single_list : bool, default=False
-        Whether all rows are one list, so that no ``qid`` is needed, and none is taken.
+        Whether all rows belong to one query. ``fit`` then takes no ``qid``.
     n_jobs : int or None, default=None
-        Number of threads that evaluate the loss; None is 1, -1 is all. The result does not depend
-        on it.
+        Number of threads that evaluate the loss. None is 1, -1 uses all cores. The result does not
+        depend on it.
     checkpoint : str, path-like or None, default=None
-        Folder that keeps the parameters after each iteration of :meth:`fit`, so that a fit that
-        was killed goes on from there, to the same minimum and certificate. Fits to other data may
-        share it: each has a folder of its own in it, which is deleted when the fit has succeeded.
+        Folder in which the parameters are stored after each iteration of :meth:`fit`. An
+        interrupted fit resumes from it and reaches the same minimum and certificate. Fits to other
+        data can share the folder: each uses its own subfolder, which is deleted when the fit
+        succeeds.
     verbose : int, default=0
-        Whether to write a line for each iteration to the standard error.
+        1 writes a line for each iteration to the standard error; 0 is silent.
 
     Attributes
     ----------
@@ -121,27 +120,28 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     intercept_ : float
         Intercept b.
     alpha_ : float
-        The penalty as a number.
+        The penalty alpha as a number.
     normalizer_ : QueryNormalizer or None
-        What normalises the features of queries.
+        Normalises the features within each query.
     loss_ : TemplateLoss
         The loss, with its parameters.
     curvature_, slope_ : ndarray of shape (p, p) and (p,)
-        What :meth:`partial_fit` remembers of the loss; absent after :meth:`fit`.
+        Quadratic approximation of the loss of earlier batches in :meth:`partial_fit`. Not set by
+        :meth:`fit`.
     total_query_weight_ : float
-        Weight of the queries that it remembers; absent after :meth:`fit`.
+        Total weight of the queries of earlier batches. Not set by :meth:`fit`.
     training_queries_ : object
-        Which queries were learned from, so that :meth:`score` and scorers can warn where some of
-        them are scored: hashes of up to 100,000 ids, and digests of the labels.
+        Hashes of up to 100,000 ids of training queries, and digests of their labels. :meth:`score`
+        and scorers use them to warn when training queries are scored.
     n_queries_ : int
-        Number of queries that counted.
+        Number of queries that were used.
     objective_ : float
         Value of the objective.
     lower_bound_ : float
-        Certified: no coefficients have a smaller objective. It is ``objective_`` less
-        ``||gradient||**2 / (2 alpha)``, and NaN where an intercept is fitted or alpha is 0.
+        Certified lower bound of the objective over all coefficients,
+        ``objective_ - ||gradient||**2 / (2 alpha)``. NaN if an intercept is fitted or alpha is 0.
     gradient_norm_ : float
-        Norm of the gradient relative to that at 0, by which the fit ends.
+        Norm of the gradient, relative to the norm at 0.
     converged_ : bool
         Whether ``gradient_norm_`` is at most ``tol``.
     n_iter_ : int
@@ -149,55 +149,52 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string names.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
-    RankSVM : The usual loss of pairs, which is not order-preserving.
+    RankSVM : Hinge loss of pairs, which is not order-preserving.
     sklearn_rank.calibration.regret_bound : What a small surrogate regret guarantees.
 
     Notes
     -----
-    Queries for which the measure is undefined are left out where the measure leaves them out;
-    where it counts them as a number, as NDCG does a query without a relevant row, their utilities
-    are 0. Long queries weigh more in a sum over items, and much more in a sum over pairs;
-    ``query_weight`` changes this and leaves the loss order-preserving, for any weight that does
-    not depend on the labels. The upper limit ``eta`` of pointwise losses is that of the measure
-    (1 for NDCG), or where there is none, as for DCG, or with propensities, the largest utility in
-    the training data; give a loss object to say it.
+    If the measure is undefined for a query and leaves it out, the fit leaves it out. If the
+    measure counts such a query as a number, as NDCG does without a relevant row, its utilities are
+    0. Long queries have more weight in a sum over items, and much more in a sum over pairs.
+    ``query_weight`` changes this, and the loss stays order-preserving for any weight that does not
+    depend on the labels. With propensities, ``eta=None`` is the greatest utility in the training
+    data.
 
-    The objective is a mean over queries of sums over items or pairs, so that the best number
-    for alpha differs by orders of magnitude between losses and between lists of 10 and 100 items.
-    ``"scale"`` is a tenth of ``sum over queries of w_q k_q s_q / sum of w_q``, where s_q is the
-    mean over the features of their variance in the query, and k_q the curvature of its loss along
-    its utilities v, standardised there to z: ``z' (l'(v, z / 2) - l'(v, -z / 2))``. Where this
-    is 0 it is 1.
+    The objective is a mean over queries of sums over items or pairs, so that the best number for
+    alpha differs by orders of magnitude between losses, and between lists of 10 and 100 items.
+    ``"scale"`` is a tenth of ``sum over queries of w_q k_q s_q / sum of w_q``. Here s_q is the
+    mean variance of the features within the query, and k_q is the curvature of its loss along the
+    standardised utilities z, ``z' (l'(v, z / 2) - l'(v, -z / 2))``. If this is 0, alpha is 1.
 
-    A Newton step costs some ten evaluations of the loss: O(n_samples n_features) for the scores
-    and O(n) a query of n rows, but O(r n) for the pairwise logistic loss with r relevant rows.
-    Memory is a few vectors of n_samples beside the data: rows of any order, and dense ones of
-    float32, are not copied, and products are those of float64. A fit by "pointwise_squared" to a
-    million rows of 50 features takes 66 MB beside X, where a copy of unsorted float32 rows in
-    order took 866. Of sparse float32 the values are copied, and where fewer than half of the rows
-    count, these are. Features of very different scales make it slow: standardise them.
+    A Newton step costs about ten evaluations of the loss. An evaluation takes O(n_samples
+    n_features) for the scores and O(n) for a query of n rows, or O(r n) for the pairwise logistic
+    loss with r relevant rows. In addition to the data, memory is a few vectors of n_samples: dense
+    rows are not copied, in any order and also in float32, and products are computed in float64. A
+    fit of "pointwise_squared" to a million rows of 50 features takes 66 MB in addition to X; a
+    sorted copy of float32 rows would bring this to 866 MB. The values of sparse float32 matrices
+    are copied, and if fewer than half of the rows have positive weight, these rows are copied.
+    Features of very different scales slow down the fit: standardise them.
 
-    The loss is a sum over queries, so that rows need not be in memory: X may be
-    :class:`sklearn_rank.datasets.RowBatches`, or a dask array or dataframe with the other
-    arguments as collections that are cut alike. Each evaluation, of the objective with its
-    gradient or of a Hessian product, is then one pass over the rows, in which runs of queries of
-    some 4 MB go from scores to gradient while they are in the processor's cache. The minimum and
-    its certificate are those of rows in memory, but for rounding. Of batches some 50 bytes a row
-    are in memory at the most (utilities, and what the loss prepares of them; 16 more where ids do
-    not ascend), beside one batch and the run of queries that crosses its end: 550 MB for ten
-    million rows, whatever the number of features. A fit to a million rows of 136 features takes
-    the time that it takes in memory, if reading them is as fast. Of collections each
-    chunk is read once, and stays with its worker; vectors of ``n_features`` travel, and with
-    :meth:`fit` the ids of queries once. A chunk that is lost with its worker is read again.
+    Rows need not be in memory: X can be :class:`sklearn_rank.datasets.RowBatches`, or a dask array
+    or dataframe with the other arguments as collections of the same chunks. Each evaluation of the
+    objective and gradient, or of a Hessian product, is then one pass over the rows, in cache-sized
+    blocks of queries of about 4 MB. The minimum and its certificate are the same as in memory, up
+    to rounding. With batches, memory is at most about 50 bytes per row (utilities and data of the
+    loss; 16 more if ids are not ascending), one batch, and the queries that extend beyond its end:
+    550 MB for ten million rows, for any number of features. A fit to a million rows of 136
+    features takes as long as in memory, if the rows are read as fast. With collections, each chunk
+    is read once and stays with its worker; only vectors of ``n_features`` are sent in each pass,
+    and the query ids once. A chunk that is lost with its worker is read again.
 
-    With ``propensity`` p the utilities are ``u(y) / max(p, propensity_clip)``. Where a row that is
-    not examined has the label 0, their mean, if nothing is clipped, is the utility of the
-    relevance itself, and so the expected loss, but for terms without scores, that of the
-    relevance [2]_. Weights of 1 / p in ``sample_weight`` are not the same: a pair has the product
+    With ``propensity`` p the utilities are ``u(y) / max(p, propensity_clip)``. If rows that are
+    not examined have the label 0 and nothing is clipped, the expectation of these utilities is the
+    utility of the relevance. The expected loss is then that of the relevance, up to terms without
+    scores [2]_. Weights of 1 / p in ``sample_weight`` are not equivalent: a pair gets the product
     of the weights of its rows.
 
     References
@@ -221,7 +218,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     >>> bool(ranker.gradient_norm_ <= ranker.tol)
     True
 
-    Positions within each query, 1 at the top:
+    ``rank`` returns positions within each query, 1 at the top:
 
     >>> ranker.rank(X, qid=qid)[:10]
     array([ 5.,  6.,  1.,  9., 10.,  7.,  4.,  2.,  3.,  8.])
@@ -295,31 +292,32 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         query_weight: Any = None,
         propensity: Any = None,
     ) -> OrderPreservingRanker:
-        """Minimise the loss over the queries.
+        """Fit the coefficients by minimising the loss over the queries.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, RowBatches, dask collection} of shape (n_samples, \
 n_features)
-            Rows. Sparse matrices are converted to CSR. Rows that are read batch by batch
-            (:class:`sklearn_rank.datasets.RowBatches`, with ``y=rows.y`` and ``qid=rows.qid``)
-            need the rows of each query together; dask arrays and dataframes each query whole
-            within a chunk. See Notes.
+            Rows. Sparse matrices are converted to CSR. In
+            :class:`sklearn_rank.datasets.RowBatches` (passed with ``y=rows.y`` and
+            ``qid=rows.qid``) the rows of each query must be consecutive. In dask arrays and
+            dataframes each query must lie within one chunk. See Notes.
         y : array-like of shape (n_samples,)
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row: numbers, strings or anything that sorts, in any order.
-            None takes up to 2,000 rows as one query, with a warning; a single number, or
-            ``single_list=True``, does on purpose.
+            Id of the query of each row: numbers, strings or any sortable values, in any order.
+            None treats up to 2,000 rows as one query, with a warning. A single number, or
+            ``single_list=True``, treats any number of rows as one query without a warning.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows: 2 is the row twice, 0 the row absent.
+            Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
+            0 is ignored.
         query_weight : array-like of shape (n_samples,), default=None
             Non-negative weight of the query of each row, the same for all rows of a query.
         propensity : array-like of shape (n_samples,), default=None
-            Where y is what was observed of the relevance, as clicks: the probability in (0, 1]
-            that each row was examined where it was shown. The utilities are divided by it. It
-            needs a loss that is order-preserving, and a measure by which the utility of an item
-            depends on its own label, as "dcg". None takes y as it is.
+            If y is an observation of the relevance, such as clicks: probability in (0, 1] that
+            each row was examined at the position where it was shown. The utilities are divided by
+            it. This requires an order-preserving loss, and a measure for which the utility of an
+            item depends on its own label only, such as "dcg". None takes y as the relevance.
 
         Returns
         -------
@@ -332,8 +330,9 @@ n_features)
             If an argument is not valid, the measure is undefined for every query, most queries
             have one row, or ``qid`` is missing for more than 2,000 rows.
         QuerySetupError
-            If a search or cross-validation of scikit-learn passes no ``qid``, or has cut queries.
-            It ends the search at once, which would turn other errors into NaN.
+            If a scikit-learn search or cross-validation passes no ``qid``, or splits the rows of a
+            query between folds. This error ends the search at once, whereas a search turns other
+            errors into NaN scores.
 
         Warns
         -----
@@ -342,7 +341,7 @@ n_features)
         CalibrationWarning
             If the loss is not order-preserving, or the measure is "ap" or "err".
         ConvergenceWarning
-            If the gradient norm misses ``tol``.
+            If the gradient norm does not reach ``tol``.
         """
         with (
             restored_on_error(self),
@@ -386,12 +385,11 @@ n_features)
         query_weight: Any = None,
         propensity: Any = None,
     ) -> OrderPreservingRanker:
-        """Fit to more queries, whole ones, beside what is remembered of earlier ones.
+        """Fit to further whole queries, keeping an approximation of the loss of earlier ones.
 
-        Of the loss of earlier queries a quadratic function is kept, exact for squared losses: for
-        these, with a number for ``alpha``, the result is that of :meth:`fit` on all queries,
-        whatever the batches. For others it
-        is the second-order expansion where each batch ended.
+        The loss of earlier queries is stored as a quadratic function. For squared losses it is
+        exact: if ``alpha`` is a number, the result is that of :meth:`fit` on all queries, for any
+        batches. For other losses it is the second-order expansion at the solution of each batch.
 
         Parameters
         ----------
@@ -400,7 +398,7 @@ n_features)
         y : array-like of shape (n_samples,)
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row; a query that was in an earlier batch counts as another.
+            Id of the query of each row. An id of an earlier batch counts as another query.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows.
         query_weight : array-like of shape (n_samples,), default=None
@@ -419,8 +417,9 @@ n_features)
             If an argument is not valid, the measure is undefined for every query, or a utility
             exceeds ``eta``.
         QuerySetupError
-            If a search or cross-validation of scikit-learn passes no ``qid``, or has cut queries.
-            It ends the search at once, which would turn other errors into NaN.
+            If a scikit-learn search or cross-validation passes no ``qid``, or splits the rows of a
+            query between folds. This error ends the search at once, whereas a search turns other
+            errors into NaN scores.
 
         Warns
         -----
@@ -431,19 +430,19 @@ n_features)
         GrownLimitWarning
             If ``eta`` is None and utilities exceed the limit of earlier batches.
         ConvergenceWarning
-            If the gradient norm misses ``tol``.
+            If the gradient norm does not reach ``tol``.
 
         Notes
         -----
-        The memory is a matrix of n_features x n_features, and a batch costs one Hessian product
-        for each feature beside the fit.
+        Memory is a matrix of n_features x n_features. In addition to the fit, a batch costs one
+        Hessian product for each feature.
 
-        A loss with a limit, ``sum v a(s) + (eta - v) b(s)``, is linear in utilities and limit.
-        With one ``eta`` for all batches they are terms of one loss. Where the limit grew, rows
-        keep that of their batch: for the same features in several batches the sum is the loss of
-        their mean utility with the mean of the limits, weighted as they are, and it stays
-        order-preserving if the share of each batch does not depend on the features; a kind of row
-        that was seen mostly before the limit grew is scored too high.
+        A loss with a limit, ``sum v a(s) + (eta - v) b(s)``, is linear in the utilities and the
+        limit. With one ``eta`` for all batches, the batches are terms of one loss. If the limit
+        grows, rows keep the limit of their batch. For equal features in several batches, the sum
+        is then the loss of their weighted mean utility with the weighted mean limit. It stays
+        order-preserving if the share of each batch does not depend on the features; rows that
+        occur mostly before the limit grew are scored too high.
         """
         refuse_blocked(self, X, ", or rows of one of the blocks() of RowBatches")
         with restored_on_error(self):

@@ -32,80 +32,79 @@ ALPHAS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
 
 class OrderPreservingRankerCV(NormalizingRanker):
-    """Order-preserving ranker with its penalty chosen by cross-validation over whole queries.
+    """OrderPreservingRanker with penalty, loss and scaling chosen by cross-validation.
 
-    For each loss and each way to normalise features it fits :class:`OrderPreservingRanker` along
-    the penalties, from the strongest on, to all folds but one, and takes the mean of the measure
-    over the queries of the others. The best of these is fitted to all rows.
+    For each loss, each normalisation of features and each fold of whole queries, it fits a path of
+    :class:`OrderPreservingRanker` from the strongest penalty to the weakest, and scores the
+    held-out queries by the measure. The setting with the best mean score is refitted to all rows.
 
     Parameters
     ----------
     losses : str, TemplateLoss or sequence of these, default="pairwise_logistic"
         The losses to choose from.
     alphas : array-like of float, default=(100, 30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01)
-        Strengths of the penalty to choose from, greater than 0, as factors of the ``"scale"`` of
-        :class:`OrderPreservingRanker`, which does not depend on the loss and the lengths of lists.
+        Strengths of the penalty to choose from, greater than 0, as multiples of the ``"scale"`` of
+        :class:`OrderPreservingRanker`, so that they are comparable across losses and list lengths.
     normalize : None, {"zscore", "rank", "minmax"}, QueryNormalizer or sequence of these, \
 default="zscore"
-        The ways to normalise features within queries to choose from. Where one is chosen,
+        Normalisations of features within queries to choose from. If one other than None is chosen,
         :meth:`predict` needs ``qid``.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
-        The measure by which it chooses, that gives the utilities, and of which :meth:`score` is
-        the value.
+        Measure that selects the setting, defines the utilities, and is computed by :meth:`score`.
     cv : int, splitter, iterable or None, default=None
-        Folds of whole queries: their number, a splitter, which is handed the queries as groups, or
-        pairs of training and test rows; None is 5.
+        Folds of whole queries: their number, a splitter that takes groups, or pairs of training
+        and test indices. None is 5.
     tol : float, default=1e-6
-        Largest norm of the gradient at the end, relative to that at 0; along the path 1e-4
-        suffices.
+        Tolerance on the norm of the gradient in the final fit, relative to the norm at 0. The path
+        uses 1e-4.
     max_iter : int, default=200
-        Largest number of iterations of a fit.
+        Maximum number of iterations of a fit.
     single_list : bool, default=False
-        Whether all rows are one list, so that no ``qid`` is needed, and none is taken. Folds are
-        then of its rows.
+        Whether all rows belong to one query. ``fit`` then takes no ``qid``, and folds split the
+        rows.
     n_jobs : int or None, default=None
-        Number of paths at a time; None is 1, -1 is all.
+        Number of paths fitted in parallel. None is 1, -1 uses all cores.
 
     Attributes
     ----------
     alpha_ : float
-        The chosen penalty, as :class:`OrderPreservingRanker` takes it.
+        The chosen penalty, as a value of ``alpha`` in :class:`OrderPreservingRanker`.
     best_params_ : dict
         The chosen ``loss``, ``alpha`` (with the unit ``*scale``) and ``normalize``.
     best_score_ : float
-        Mean of the measure over held-out queries, of the chosen ones; the best of many, which is
-        too high for what it estimates.
+        Mean of the measure over held-out queries for the chosen setting. As the greatest of
+        several means it is optimistic.
     cv_results_ : dict of list and ndarray
-        For all candidates ``params``, ``mean_test_score``, and ``test_scores`` of shape
+        ``params`` and ``mean_test_score`` of all candidates, and ``test_scores`` of shape
         (n_candidates, n_folds).
     estimator_ : OrderPreservingRanker
-        The ranker that was fitted to all rows.
+        The ranker fitted to all rows.
     coef_ : ndarray of shape (n_features,)
         Its coefficients.
     intercept_ : float
         Its intercept.
     normalizer_ : QueryNormalizer or None
-        What normalises the features of queries.
+        Normalises the features within each query.
     training_queries_ : object
-        Which queries were learned from, so that :meth:`score` and scorers can warn where some of
-        them are scored.
+        Record of the training queries. :meth:`score` and scorers use it to warn when training
+        queries are scored.
     n_queries_ : int
-        Number of queries that counted.
+        Number of queries that were used.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string names.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
-    RankEnsemble : Averages rankers, where a choice among losses is hardly better than chance.
+    RankEnsemble : Averages rankers; use it when no loss is clearly better than the others.
 
     Notes
     -----
-    A path of penalties costs about two fits, since each starts where the last one ended; all of
-    them ``n_losses * n_normalizations * n_folds`` paths. Features are normalised once, since
-    queries do not depend on each other. Of candidates with equal scores the first is taken, which
-    has the stronger penalty. Nothing is random.
+    There are ``n_losses * n_normalizations * n_folds`` paths. A path costs about two fits, since
+    each fit starts from the previous solution. Features are normalised once, since each query is
+    normalised separately. Among candidates with equal scores the first is chosen, which has the
+    stronger penalty. Nothing is random.
 
     Examples
     --------
@@ -165,18 +164,19 @@ default="zscore"
         sample_weight: Any = None,
         query_weight: Any = None,
     ) -> OrderPreservingRankerCV:
-        """Choose the penalty, the loss and the features, and fit with them.
+        """Choose penalty, loss and normalisation by cross-validation and refit to all rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; sparse ones only without normalisation.
+            Rows. Sparse matrices are accepted only without normalisation.
         y : array-like of shape (n_samples,)
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row: numbers, strings or anything that sorts, in any order.
+            Id of the query of each row: numbers, strings or any sortable values, in any order.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows: 2 is the row twice, 0 the row absent.
+            Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
+            0 is ignored.
         query_weight : array-like of shape (n_samples,), default=None
             Non-negative weight of the query of each row, the same for all rows of a query.
 
@@ -188,7 +188,8 @@ default="zscore"
         Raises
         ------
         ValueError
-            If an argument is not valid, there are fewer queries than folds, or ``cv`` cuts some.
+            If an argument is not valid, there are fewer queries than folds, or ``cv`` splits a
+            query.
         """
         with restored_on_error(self):
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}

@@ -49,67 +49,68 @@ __all__ = ["OrderPreservingLabelRanker"]
 
 
 class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
-    """Linear or kernel ranker of labels that minimises a loss calibrated with a measure.
+    """Linear or kernel label ranking with a loss that is calibrated for a measure.
 
-    Each row has an order of the same labels, and is one list whose items are the labels. With the
-    utilities v_i that the measure gives the labels of row i, and scores ``s_i = W x_i + b``, one
-    for each label, it minimises ``sum over rows i of w_i l(v_i, s_i) / sum of w_i
-    + alpha / 2 ||W||**2``, convex in W and b, where l is the loss as its definition says, a sum
-    over the labels of the row or over their pairs.
+    Each row has an order of the same labels, and is treated as a list whose items are the labels.
+    The measure defines utilities v_i of the labels of row i. The scores ``s_i = W x_i + b``, one
+    for each label, minimise ``sum over rows i of w_i l(v_i, s_i) / sum of w_i + alpha / 2
+    ||W||**2``, which is convex in W and b. The loss l is a sum over the labels of the row or over
+    their pairs.
 
     Parameters
     ----------
     loss : str or TemplateLoss, default="pointwise_logistic"
-        Loss, by a name that :func:`sklearn_rank.losses.get_loss` takes or made with parameters of
-        its own. Losses that are not order-preserving are taken with a warning, as "ranknet".
+        Loss: a name that :func:`sklearn_rank.losses.get_loss` takes, or a loss object. Losses that
+        are not order-preserving, such as "ranknet", give a warning.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="tau_b"
-        The measure that gives the utilities, and of which :meth:`score` is the value. With
-        "tau_b" and other measures of whole orders the utility of a label is its Borda share, the
-        share of the other labels of the row that are below it, ties half; see Notes. "ndcg@3",
-        "precision@1", "spearman" and others give their own utilities; "ap" and "err" with a
+        Measure that defines the utilities, and that :meth:`score` computes. For "tau_b" and other
+        measures of whole orders, the utility of a label is its Borda share: the share of the other
+        labels of the row that are below it, where ties count one half; see Notes. ``"ndcg@3"``,
+        ``"precision@1"``, "spearman" and others define their own utilities; "ap" and "err" give a
         warning.
     target_type : str, default="auto"
         Form of y: "auto", "utilities", "positions", "orders", "indicator" or "classes"; see
         :func:`sklearn_rank.preprocessing.label_grades`.
     alpha : float or str, default="scale"
-        Strength of the penalty; more is smaller coefficients. ``"scale"``, or a factor of it such
-        as ``"10*scale"``, is relative to the curvature of the loss and the variance of the
-        features, and means the same for all losses, measures and numbers of labels. A number, at
-        least 0, is the alpha of the objective. See Notes.
+        Strength of the penalty. A greater value shrinks the coefficients. ``"scale"``, or a
+        multiple such as ``"10*scale"``, is relative to the curvature of the loss and the variance
+        of the features, so that it is comparable across losses, measures and numbers of labels. A
+        number, at least 0, is the alpha of the objective. See Notes.
     kernel : {"linear", "rbf", "laplacian", "poly", "precomputed"} or callable, default="linear"
-        Kernel, as for scikit-learn's kernel methods; "precomputed" takes K(X, X) in place of X.
+        Kernel, as in scikit-learn's kernel methods. "precomputed" takes K(X, X) in place of X.
         "laplacian", ``exp(-gamma ||x - z||_1)``, suits orders that change at thresholds of single
-        features, where trees do well and "rbf" does not.
+        features, for which trees work well and "rbf" does not.
     gamma : float or None, default=None
         Parameter of "rbf", "laplacian" and "poly", greater than 0; None is ``1 / n_features``.
     degree : float, default=3
         Degree of "poly", at least 1.
     coef0 : float, default=1
-        Constant of "poly".
+        Constant term of the "poly" kernel.
     kernel_params : dict or None, default=None
         Parameters of a callable kernel.
     fit_intercept : bool, default=True
-        Whether there is b, which is not penalised. Unlike for queries, losses of differences of
-        scores depend on it.
+        Whether to fit the intercepts b, which are not penalised. Losses of score differences
+        depend on them, unlike in rankers of queries.
     solver : {"auto", "newton-cg", "lbfgs"}, default="auto"
         Newton's method with conjugate gradients, or limited-memory BFGS. "auto" is Newton's method
-        where the loss has Hessian products. Where Newton's method cannot go on, L-BFGS does.
+        if the loss has Hessian products. If Newton's method stalls, L-BFGS continues.
     eta : float or None, default=None
-        Upper limit of the utilities for a ``loss`` by name that needs one, as the pointwise
-        logistic loss; greater than 0. None is that of the measure, 1 for Borda shares and NDCG,
-        or where there is none, as for DCG, the largest utility in the training data.
+        Upper limit of the utilities, greater than 0, for a ``loss`` given by name that needs one,
+        such as "pointwise_logistic". None takes the limit of the measure, such as 1 for Borda
+        shares and NDCG, or the greatest utility in the training data if the measure has no limit,
+        such as DCG.
     tol : float, default=1e-6
-        Largest norm of the gradient, relative to that at 0; greater than 0.
+        Tolerance on the norm of the gradient, relative to the norm at 0; greater than 0.
     max_iter : int, default=200
-        Largest number of iterations.
+        Maximum number of iterations.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the coefficients of the last fit, where that had the same
-        labels and features; of the linear kernel alone.
+        Whether ``fit`` starts from the coefficients of the previous fit, if that had the same
+        labels and features. Only for the linear kernel.
     n_jobs : int or None, default=None
-        Number of threads that evaluate the loss; None is 1, -1 is all. The result does not depend
-        on it.
+        Number of threads that evaluate the loss. None is 1, -1 uses all cores. The result does not
+        depend on it.
     verbose : int, default=0
-        Whether to write a line for each iteration to the standard error.
+        1 writes a line for each iteration to the standard error; 0 is silent.
 
     Attributes
     ----------
@@ -120,32 +121,32 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     target_type_ : str
         Form of y that was read.
     coef_ : ndarray of shape (n_labels, n_features)
-        Coefficients W; only for ``kernel="linear"``.
+        Coefficients W. Only for ``kernel="linear"``.
     intercept_ : ndarray of shape (n_labels,)
-        Intercepts b. For losses of differences of scores those of labels that rows join, and their
-        coefficients, sum to 0, which no loss tells from other sums.
+        Intercepts b. Losses of score differences do not determine the sum of coefficients and
+        intercepts over labels that are linked by rows; it is set to 0.
     dual_coef_ : ndarray of shape (n_labels, n_support)
-        Coefficients of the support rows; only for other kernels.
+        Coefficients of the support rows. Only for other kernels.
     support_ : ndarray of shape (n_support,)
-        Support rows, among those of ``fit``; only for other kernels.
+        Indices of the support rows among the rows of ``fit``. Only for other kernels.
     X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
-        The support rows; only for other kernels, but "precomputed".
+        The support rows. Only for other kernels, except "precomputed".
     alpha_ : float
-        The penalty as a number.
+        The penalty alpha as a number.
     loss_ : TemplateLoss
         The loss, with its parameters.
     probability_ : {"softmax", "sigmoid"} or None
-        What turns scores into probabilities; None where nothing does. See :meth:`predict_proba`.
+        Function that maps scores to probabilities; None if there is none. See
+        :meth:`predict_proba`.
     n_rows_ : int
-        Number of rows that counted.
+        Number of rows that were used.
     objective_ : float
         Value of the objective.
     lower_bound_ : float
-        Certified: no coefficients have a smaller objective, see Notes; NaN where alpha is 0, or
-        the intercepts have no minimum or the loss no Hessian products.
+        Certified lower bound of the objective over all coefficients; see Notes. NaN if alpha is 0,
+        the minimum over the intercepts does not exist, or the loss has no Hessian products.
     gradient_norm_ : float
-        Norm of the gradient relative to that at 0, by which the fit ends, of features about their
-        means.
+        Norm of the gradient for centred features, relative to the norm at 0.
     converged_ : bool
         Whether ``gradient_norm_`` is at most ``tol``.
     n_iter_ : int
@@ -153,7 +154,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string names.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
@@ -163,41 +164,41 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
 
     Notes
     -----
-    *Kendall's tau.* The best order by expected tau is that of Kemeny's rule, NP-hard to find, and
-    tau gives labels no utilities. The Borda share is that of the mean position. It has the best
-    order wherever some order agrees with all pairwise majorities and the share of a label in
-    pairs rises along it, as in the models of Mallows and of Plackett and Luce; else it can differ.
-    Where labels are missing at random, the share among the labels that a row has is unbiased for
-    that among all. Losses that are order-preserving, then, rank by the expected share. The loss
-    of pairs "ranknet" aims at the majorities themselves, often with as good or better values of
-    tau, and has no such guarantee.
+    *Kendall's tau.* The order of greatest expected tau is that of Kemeny's rule, which is NP-hard
+    to find, and tau defines no utilities of labels. Ordering by the expected Borda share is
+    ordering by mean position. It gives the order of greatest expected tau if some order agrees
+    with all pairwise majorities and the share of a label in pairs increases along it, as in the
+    models of Mallows and of Plackett and Luce; otherwise the two can differ. If labels are missing
+    at random, the share among the labels of a row is an unbiased estimate of the share among all.
+    Order-preserving losses rank by the expected share. The pairwise loss "ranknet" targets the
+    majorities, often with values of tau as good or better, but without such a guarantee.
 
-    *Losses.* "pairwise_logistic" and "softmax" learn the logarithm of the expected share, in
-    which labels near the bottom have the largest differences, "pointwise_logistic" the log-odds,
-    in which both ends have them: with linear scores of data that are not linear, this fits whole
-    orders better. For measures of the top the others do as well.
+    *Losses.* "pairwise_logistic" and "softmax" estimate the logarithm of the expected share, which
+    has the greatest differences among labels near the bottom. "pointwise_logistic" estimates the
+    log-odds, which have the greatest differences at both ends: if a linear model is misspecified,
+    it fits whole orders better. For measures of the top, the three do equally well.
 
-    *Missing labels.* A row counts by the labels that it has. Rows in which no label is above
-    another, as those with one label, teach nothing and are left out, as are those for which
-    ``measure`` is undefined. Where no chain of rows joins some labels, their scores do not
-    compare: :class:`~sklearn_rank.exceptions.UnlinkedLabelWarning`.
+    *Missing labels.* The loss of a row is over the labels that are present. Rows in which no label
+    is above another, such as rows with one label, are left out, as are rows for which ``measure``
+    is undefined. If no chain of rows links some labels, their scores are not comparable, and
+    :class:`~sklearn_rank.exceptions.UnlinkedLabelWarning` is issued.
 
     *Penalty.* ``"scale"`` is a hundredth of ``sum over rows of w_i k_i / sum of w_i / n_labels``
-    times s, where s is the mean over the features of their variance, and k_i the curvature of the
-    loss of row i along its utilities v, standardised there to z:
-    ``z' (l'(v, z / 2) - l'(v, -z / 2))``. Where this is 0 it is 1. With a kernel the features are
-    coordinates in its space, as many as the rank of the kernel matrix, and it is a tenth.
+    times s. Here s is the mean variance of the features, and k_i is the curvature of the loss of
+    row i along its standardised utilities z, ``z' (l'(v, z / 2) - l'(v, -z / 2))``. If this is 0,
+    alpha is 1. With a kernel, the features are coordinates in its feature space, as many as the
+    rank of the kernel matrix, and the factor is a tenth instead of a hundredth.
 
     *Certificate.* The minimum over b alone is a function of W that is strongly convex with
-    constant alpha. ``lower_bound_`` is its value at W, to which a few more steps in b alone lead,
-    less ``||gradient||**2 / (2 alpha)``; it is exact to rounding.
+    constant alpha. ``lower_bound_`` is its value at W, computed by a few further steps in b alone,
+    minus ``||gradient||**2 / (2 alpha)``. It is exact up to rounding.
 
-    *Cost.* A step takes an evaluation of the loss and two products with X of all labels, and as
-    many again for each conjugate gradient. These are preconditioned by the system in which all
-    rows have the same second derivatives by the scores, a Kronecker product: squared losses with
-    all labels take one step. Memory is a few arrays of the size of the scores, n_samples by
-    n_labels, beside X; kernels take the factorisation of the kernel matrix, O(n r^2) time and
-    O(n r) memory for rank r.
+    *Cost.* A step takes an evaluation of the loss and two products with X for all labels, and the
+    same again for each conjugate-gradient iteration. The preconditioner is a Kronecker product,
+    the system in which all rows have the same second derivatives: squared losses without missing
+    labels take one step. In addition to X, memory is a few arrays of shape (n_samples, n_labels).
+    Kernels require a factorisation of the kernel matrix, O(n r^2) time and O(n r) memory for rank
+    r.
 
     References
     ----------
@@ -220,7 +221,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     array([[4., 3., 2., 1.],
            [4., 3., 1., 2.]])
 
-    Orders by names, some labels missing:
+    Orders as strings of labels, with missing labels:
 
     >>> y = ["a>b>c", "b>a", "c>b=a"]
     >>> OrderPreservingLabelRanker().fit(X[:3], y).labels_
@@ -300,18 +301,19 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OrderPreservingLabelRanker:
-        """Minimise the loss over the rows.
+        """Fit the coefficients by minimising the loss over the rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows. Sparse matrices are converted to CSR.
         y : array-like, sparse matrix or DataFrame
-            An order of labels for each row, in the form ``target_type``: grades or utilities of
-            shape (n_samples, n_labels), NaN where a label is missing, positions, an indicator,
-            strings such as "a>b=c", sequences of labels, or classes.
+            An order of labels for each row, in the form set by ``target_type``: grades or
+            utilities of shape (n_samples, n_labels) with NaN for missing labels, positions, an
+            indicator matrix, strings such as "a>b=c", sequences of labels, or classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows; 2 is the row twice, 0 the row absent.
+            Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
+            0 is ignored.
 
         Returns
         -------
@@ -321,18 +323,18 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         Raises
         ------
         ValueError
-            If an argument is not valid, y is no order of two labels or more, or no row has one
-            label above another.
+            If an argument is not valid, y has fewer than two labels, or no row has one label above
+            another.
 
         Warns
         -----
         CalibrationWarning
-            If the loss is not order-preserving, the measure is "ap" or "err", or neither has the
-            measure utilities nor is it a correlation of orders.
+            If the loss is not order-preserving, the measure is "ap" or "err", or the measure
+            neither defines utilities nor is a correlation of orders.
         UnlinkedLabelWarning
-            If no chain of rows joins some labels.
+            If no chain of rows links some labels.
         ConvergenceWarning
-            If the gradient norm misses ``tol``.
+            If the gradient norm does not reach ``tol``.
         """
         with restored_on_error(self):
             before = dict(vars(self))
@@ -453,18 +455,18 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
 
     @property
     def predict_proba(self) -> Callable[[Any], FloatArray]:
-        """Estimate the probabilities of labels, where the scores say them.
+        """Estimate the probabilities of labels, for losses that define them.
 
-        There are such where the minimiser of the expected loss says them. With ``loss="softmax"``,
-        where one label of each row has the utility 1 and the others 0, as classes with
-        ``measure="precision@1"``, it is the softmax of the scores: the probability that the label
-        is that one, of multinomial logistic regression. With ``loss="pointwise_logistic"`` and
-        utilities of 0 and 1, as an indicator with ``measure="precision@1"``, it is their sigmoid:
-        the probability that the label is relevant.
+        The method exists for two losses. For ``loss="softmax"``, if one label of each row has
+        utility 1 and the others 0, such as classes with ``measure="precision@1"``, it returns the
+        softmax of the scores: the probability of each class, as in multinomial logistic
+        regression. For ``loss="pointwise_logistic"`` with utilities 0 and 1, such as an indicator
+        matrix with ``measure="precision@1"``, it returns the sigmoid of the scores: the
+        probability that each label is relevant.
 
-        It takes rows X of shape (n_samples, n_features), and returns probabilities of shape
-        (n_samples, n_labels), by the columns of ``labels_``; only those of the softmax sum to 1.
-        Elsewhere there is no such method, and the AttributeError says why.
+        It takes rows X of shape (n_samples, n_features) and returns probabilities of shape
+        (n_samples, n_labels), with columns in the order of ``labels_``. Only those of the softmax
+        sum to 1. In all other cases an AttributeError gives the reason.
         """
         self._refuse_probabilities()
         return self._probabilities

@@ -16,16 +16,16 @@ __all__ = ["PNormPushRanker"]
 
 
 class PNormPushRanker(OneProblemRanker):
-    r"""Linear ranker that pushes down the negatives that stand highest.
+    r"""P-norm push: linear or kernel ranker that penalises high-scored negatives.
 
-    The height of a negative j is its mean loss against the positives i, and the p-norm push is
-    the p-norm of the heights,
+    The height of a negative j is its mean loss against the positives i. The p-norm push is the
+    p-norm of the heights,
 
     .. math:: R_p = \Bigl(\frac1V \sum_j v_j \Bigl(\frac1U \sum_i u_i \,
               \ell(s_j - s_i)\Bigr)^p\Bigr)^{1/p},
 
     with scores :math:`s = w \cdot x`, weights u of the positives and v of the negatives, and their
-    sums U and V. The larger p, the more the highest negatives count. The ranker minimises
+    sums U and V. The greater p, the more weight the highest negatives have. The ranker minimises
 
     .. math:: \tfrac12 \|w\|^2 + C \log R_p \;\text{ for } \ell(z) = e^z, \qquad
               \tfrac12 \|w\|^2 + C \, R_p \;\text{ for } \ell(z) = \log(1 + e^z).
@@ -35,98 +35,102 @@ class PNormPushRanker(OneProblemRanker):
     Parameters
     ----------
     p : float, default=4
-        Exponent, at least 1 and finite; more looks nearer to the top. With 1 all pairs count
-        alike.
+        Exponent, at least 1 and finite. A greater value concentrates on the top of the list; with
+        1, all pairs have equal weight.
     pos_label : int, float, bool, str or None, default=None
-        The positive class, which belongs on top. None is 1 for labels among 0 and 1 or among -1
-        and 1; for all others it is the greater label, with a warning.
+        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
+        and 1 or -1 and 1, and otherwise the greater label, with a warning.
     loss : {"exponential", "logistic"}, default="exponential"
-        The loss of a pair, above. "logistic" grows linearly, so that single rows far on the wrong
-        side pull less.
+        Loss of a pair, as above. "logistic" grows linearly and is therefore less sensitive to
+        outliers.
     C : float, default=1.0
-        Factor of the push, positive; more fits the training data closer. The push is a mean over
-        rows, so that the same value suits lists of any length; search .01 to 10 on standardised
-        features.
+        Factor of the push, positive. A greater value fits the training data more closely. The push
+        is a mean over rows, so that the same value suits lists of any length. Search .01 to 10 on
+        standardised features.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Inner product of rows. With "precomputed" ``fit`` takes the square matrix of the training
-        rows and ``decision_function`` that of new rows with all training rows; a callable takes
-        two rows and returns a number. It has to be positive semidefinite.
+        Kernel. With "precomputed", ``fit`` takes the square kernel matrix of the training rows and
+        ``decision_function`` the matrix of new rows by training rows. A callable takes two rows
+        and returns a number. The kernel must be positive semidefinite.
     gamma : float or None, default=None
-        Rate of ``exp(-gamma |x - z|^2)`` and of ``(gamma x.z + coef0)^degree``; None is
-        ``1 / n_features``.
+        Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
+        coef0)^degree``. None is ``1 / n_features``.
     degree : float, default=3
-        Degree of "poly".
+        Degree of the "poly" kernel.
     coef0 : float, default=1
-        Constant of "poly".
+        Constant term of the "poly" kernel.
     kernel_params : dict or None, default=None
-        Keyword arguments of a callable.
+        Keyword arguments of a callable kernel.
     tol : float, default=1e-6
-        Duality gap relative to the objective at which the problem counts as solved, positive.
+        Tolerance on the duality gap relative to the objective, positive.
     max_iter : int, default=200
-        Most Newton steps; fits take 1 to 20, on sparse rows at large C up to 170.
+        Maximum number of Newton steps. Fits take 1 to 20 steps, up to 170 on sparse rows with
+        large C.
     verbose : int, default=0
-        1 writes a line on each step to the standard error; 0 is silent.
+        1 writes a line for each step to the standard error; 0 is silent.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The classes, ascending.
     pos_label_ : object
-        The positive one of them.
+        The positive class.
     coef_ : ndarray of shape (1, n_features)
-        Weights of the features. Only for ``kernel="linear"``.
+        Coefficients of the features. Only for ``kernel="linear"``.
     dual_coef_ : ndarray of shape (1, n_support)
-        Weights of the kernel's values with the support rows. Only for other kernels.
+        Coefficients of the kernel values between a row and the support rows. Only for other
+        kernels.
     support_ : ndarray of shape (n_support,)
-        Support rows: those whose images span all others, to rounding. Only for other kernels.
+        Indices of the support rows, whose images span those of all rows up to rounding. Only for
+        other kernels.
     X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
-        The support rows. Only for other kernels that are not precomputed.
+        The support rows. Only for other kernels, except "precomputed".
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     threshold_ : float
-        Threshold between the classes: of the largest weighted accuracy on the training rows.
+        Threshold between the classes, which maximises the weighted training accuracy.
     objective_ : float
-        Value of the objective; with "exponential" at most 0, its value at w = 0.
+        Value of the objective. With "exponential" it is at most 0, the value at w = 0.
     lower_bound_ : float
-        Certified: no weights have a smaller objective.
+        Certified lower bound of the objective over all coefficients.
     dual_gap_ : float
-        Objective less lower bound, relative to the size of the objective.
+        ``objective_ - lower_bound_``, relative to the absolute objective.
     converged_ : bool
-        Whether that is at most ``tol``.
+        Whether ``dual_gap_`` is at most ``tol``.
     n_iter_ : int
         Number of Newton steps.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where ``X`` has names that are all strings.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
-    TopPushRanker : With ``top=1`` the limit of large p: the negative that stands highest alone.
-    AccuracyAtTopRanker : Trained for a share of the rows.
-    sklearn_rank.metrics.negative_height_loss : The criterion with pairs counted, not a loss.
-    sklearn_rank.metrics.p_norm_push_score : A power of the ranks in the pooled list.
+    TopPushRanker : With ``top=1``, the limit of large p: only the highest negative counts.
+    AccuracyAtTopRanker : Trained for a top share of the rows.
+    sklearn_rank.metrics.negative_height_loss : The same criterion with misordered pairs as loss.
+    sklearn_rank.metrics.p_norm_push_score : A measure with powers of ranks among all rows.
 
     Notes
     -----
-    With the exponential R_p falls apart,
+    With the exponential loss, R_p separates into two sums,
 
     .. math:: \log R_p = \log \tfrac1U \sum_i u_i e^{-s_i}
               + \tfrac1p \log \tfrac1V \sum_j v_j e^{p s_j},
 
-    which is convex, and safe for scores of any size; with p = 1 it is the logarithm of
-    RankBoost's objective. With the logistic loss the logarithm would not be convex; R_p itself is,
-    a monotone norm of convex functions that are not negative. As p grows, the two tend to
-    the loss against the positives of the highest negative, which is the Infinite Push: R_p is
-    smaller by a factor of at most ``(V / v)^(1/p)``, v the weight of that negative.
+    which is convex and does not overflow. With p = 1 it is the logarithm of RankBoost's objective.
+    With the logistic loss the logarithm is not convex, but R_p is, as a monotone norm of
+    non-negative convex functions. As p grows, both tend to the mean loss of the highest negative,
+    which is the Infinite Push: R_p is smaller by a factor of at most ``(V / v)^(1/p)``, where v is
+    the weight of that negative.
 
-    Where the positives' mean lies among the negatives, as on many rows of few features, the limit
-    has the solution w = 0 for every C, and the coefficients go to 0 as 1 / p. Their size does not
-    matter for the order of the rows, but a large p learns from few negatives.
+    If the mean of the positives lies in the convex hull of the negatives, as is usual with many
+    rows and few features, the limit has the solution w = 0 for every C, and the coefficients
+    decrease to 0 as 1 / p. Their size does not affect the order of the rows, but a large p learns
+    from few negatives.
 
-    Means over 20 halvings of standardised data, "exponential" at the best C of 1, 10, 100, 1000
-    for each column, and logistic regression at its default; average precision, and smoothed
-    precision in the top 5 %, of held-out rows:
+    The table shows average precision and smoothed precision in the top 5 % of held-out rows, as
+    means over 20 random halvings of standardised data. It compares "exponential" at the best C of
+    1, 10, 100, 1000 for each column with logistic regression at its default:
 
     ==========  ===========  ===========  ===========  ===========
     set         p = 1        p = 4        p = 16       logistic
@@ -138,24 +142,25 @@ class PNormPushRanker(OneProblemRanker):
 
     The best C was 10 on Spambase (1 for p = 16) and 1 on Ionosphere.
 
-    Loss and penalty have the Fenchel dual ``-1/2 |X'a|^2 - f*(a)``, f the push as a function of
-    the scores. Its value at the slopes ``a`` of f at the scores is the objective less half the
-    squared norm of the gradient: this is ``lower_bound_``. Of log-sum-exp f* is the relative
-    entropy to the weights. Gaps that rounding of the objective hides count as 0.
+    The Fenchel dual of the problem is ``-1/2 |X'a|^2 - f*(a)``, where f is the push as a function
+    of the scores. At the gradient ``a`` of f, its value is the objective minus half the squared
+    norm of the gradient of the objective: this is ``lower_bound_``. For log-sum-exp, f* is the
+    relative entropy to the weights. Gaps below the rounding error of the objective count as 0.
 
-    Newton's method. A step takes O(n d^2) for n dense rows of d features up to 1,000, which are
-    summed up in a matrix of d x d; beyond that it takes some tens of passes over the rows. The
-    length of a step is found from the scores alone. No pairs are formed: sums of the logistic loss
-    of all pairs take Chebyshev series on intervals of the scores, O(n) and exact to rounding. One
-    million rows of 50 features take 2 to 4 seconds with "exponential" on one core, 100,000 with
-    "logistic" .3 to 1; memory is some vectors of n, 100 bytes a row in all, and the matrix.
-    Kernels other than "linear" make coordinates of n x n_support first. Nothing is random.
+    The solver is Newton's method. For n dense rows of d features, d at most 1,000, a step takes
+    O(n d^2) and forms a d x d matrix; for more features it takes some tens of passes over the
+    rows. The step length is found from the scores alone. No pairs are formed: sums of the logistic
+    loss over all pairs use Chebyshev series on intervals of the scores, in O(n) and exact up to
+    rounding. On one core, one million rows of 50 features take 2 to 4 seconds with "exponential",
+    and 100,000 rows take .3 to 1 second with "logistic". Memory is some vectors of n, 100 bytes
+    per row in total, and the matrix. Kernels other than "linear" first form an n x n_support array
+    of coordinates. Nothing is random.
 
-    Batches are read twice in a step with "exponential". On the workers of a cluster 8 bytes
-    a row of scores come back in a step, and 32 go there.
+    With "exponential", batches are read twice in each step. On a cluster, each step receives 8
+    bytes per row from the workers and sends 32.
 
-    Weight 2 is a row twice. Tied scores need no rule in the loss: it is a function of
-    differences.
+    A row of weight 2 counts as two rows. Tied scores need no special rule, since the loss is a
+    function of score differences.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What the rankers of queries share: ids and weights in, scores and positions out."""
+"""Base class of rankers of queries: input checks, scores and positions."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def remembered_lists(
 
 
 class QueryRanker(Ranker, metaclass=ABCMeta):
-    """Base of the rankers of queries, whose ``predict`` is a score: neither class nor amount.
+    """Base class of rankers of queries, whose ``predict`` returns scores.
 
     A subclass has the parameters ``measure``, the measure of its :meth:`score`, and
     ``single_list``; its constraints begin with ``**QueryRanker._parameter_constraints``. Its fit
@@ -222,7 +222,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         return self.coef_
 
     def predict(self, X: Any) -> FloatArray:
-        """Score rows; within a query a higher score is nearer to the top.
+        """Predict scores; within a query a greater score is nearer to the top.
 
         Parameters
         ----------
@@ -232,13 +232,14 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Scores. They order the rows of one query; those of different queries need not compare.
+            Scores. They order the rows of one query; scores of different queries need not be
+            comparable.
         """
         check_is_fitted(self)
         return self._scores(self._checked_rows(X))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows; the same as :meth:`predict`.
+        """Predict scores; the same as :meth:`predict`.
 
         Parameters
         ----------
@@ -253,19 +254,19 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         return self.predict(X)
 
     def rank(self, X: Any, qid: Any = None) -> FloatArray:
-        """Find the positions of rows within their queries.
+        """Predict the positions of rows within their queries, 1 at the top.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row; None is one query.
+            Id of the query of each row. None treats all rows as one query.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Positions from 1, the top; tied rows share the mean of theirs.
+            Positions from 1, the top. Tied rows get the mean of their positions.
         """
         return rank_positions(self._predict_lists(X, qid), qid=qid)
 
@@ -278,7 +279,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         sample_weight: Any = None,
         query_weight: Any = None,
     ) -> float:
-        """Value of the measure of the ranker, its parameter ``measure``.
+        """Mean over the queries of the measure set by the parameter ``measure``.
 
         Parameters
         ----------
@@ -287,24 +288,24 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         y : array-like of shape (n_samples,)
             Relevance.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row; may be left out by a ranker fitted on one list.
+            Id of the query of each row. Optional if the ranker was fitted to one query.
         sample_weight : array-like of shape (n_samples,), default=None
-            How many times each row counts.
+            Number of times each row counts.
         query_weight : array-like of shape (n_samples,), default=None
             Weight of the query of each row.
 
         Returns
         -------
         float
-            Mean over the queries; more is better.
+            Mean over the queries; greater is better.
 
         Raises
         ------
         ScorerSetupError
-            If the ranker was fitted on several queries and ``qid`` is None, or ``measure`` is
-            "err" or "rbp" without ``max_grade`` and the grades go beyond 0 and 1, or gains
-            ``2**y - 1`` overflow. It ends a search at once, which would turn other errors into
-            NaN.
+            If the ranker was fitted to several queries and ``qid`` is None, ``measure`` is "err"
+            or "rbp" without ``max_grade`` and there are grades other than 0 and 1, or gains
+            ``2**y - 1`` overflow. This error ends a search at once, whereas a search turns other
+            errors into NaN scores.
 
         Warns
         -----

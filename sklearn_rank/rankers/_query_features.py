@@ -31,9 +31,9 @@ def as_normalizer(normalize: Any) -> QueryNormalizer | None:
 
 
 class NormalizingRanker(QueryRanker):
-    """Base of the rankers with a parameter ``normalize``.
+    """Base class of rankers with a parameter ``normalize``.
 
-    Their fit makes its rows by :meth:`_items`, which learns ``normalizer_``.
+    ``fit`` obtains its rows from :meth:`_items`, which sets ``normalizer_``.
     """
 
     # With features per query the ids are needed where rows are scored, too.
@@ -65,25 +65,27 @@ class NormalizingRanker(QueryRanker):
         return as_design(items)
 
     def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
-        """Score rows; within a query a higher score is nearer to the top.
+        """Predict scores; within a query a greater score is nearer to the top.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; with ``normalize`` all those of each query.
+            Rows. With ``normalize``, all rows of each query.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row; needed with ``normalize``, unless the ranker was fitted on
-            one list, and of no effect without it.
+            Id of the query of each row. Required with ``normalize`` unless the ranker was fitted
+            to one query; without ``normalize`` it has no effect.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Scores. They order the rows of one query; those of different queries need not compare.
+            Scores. They order the rows of one query; scores of different queries need not be
+            comparable.
 
         Raises
         ------
         ValueError
-            If the ranker normalises queries, was fitted on several, and ``qid`` is None.
+            If ``qid`` is None, and the ranker normalises features within queries and was fitted to
+            several.
         """
         check_is_fitted(self)
         refuse_blocked(self, X)
@@ -100,7 +102,7 @@ class NormalizingRanker(QueryRanker):
         return self._scores(self.normalizer_.transform(X, qid=qid))
 
     def decision_function(self, X: Any, *, qid: Any = None) -> FloatArray:
-        """Score rows; the same as :meth:`predict`.
+        """Predict scores; the same as :meth:`predict`.
 
         Parameters
         ----------

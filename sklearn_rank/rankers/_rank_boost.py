@@ -65,126 +65,128 @@ OF_SOME = (
 
 
 class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
-    r"""RankBoost: add up weak rankers, each chosen for the pairs that are still ordered wrong.
+    r"""RankBoost: boosting of weak rankers for the exponential loss of pairs.
 
-    The score is :math:`H(x) = \sum_t \alpha_t h_t(x)`. Round t takes the weak ranker h of the
-    largest :math:`|r|`,
+    The score is :math:`H(x) = \sum_t \alpha_t h_t(x)`. Round t selects the weak ranker h with the
+    greatest :math:`|r|`,
 
     .. math:: r = \sum_{a, b} D_t(a, b) \, (h(b) - h(a)), \qquad
               D_t(a, b) \propto w_a w_b \, e^{H_{t-1}(a) - H_{t-1}(b)},
 
     over the pairs of a negative row a and a positive row b, with
-    :math:`\alpha_t = \tfrac12 \ln \frac{1 + r}{1 - r}`: coordinate descent on the exponential
-    ranking loss :math:`L(H)`, the weighted mean over the pairs of :math:`e^{H(a) - H(b)}`. D is a
-    product of a weight of each row, so that a round costs what the rows do, not their pairs.
+    :math:`\alpha_t = \tfrac12 \ln \frac{1 + r}{1 - r}`. This is coordinate descent on the
+    exponential ranking loss :math:`L(H)`, the weighted mean of :math:`e^{H(a) - H(b)}` over the
+    pairs. D is a product of row weights, so that the cost of a round is linear in the number of
+    rows, not of pairs.
 
     Parameters
     ----------
     n_estimators : int, default=100
-        Largest number of rounds, at least 1; more fits the training pairs closer.
+        Maximum number of rounds, at least 1. A greater value fits the training pairs more closely.
     weak_ranker : {"stump", "linear"} or estimator, default="stump"
-        The weak rankers: "stump" is 1 where a feature exceeds a threshold and 0 elsewhere, the
-        best of all features and thresholds; "linear" is a feature divided by its range, and makes
-        H linear; of a classifier or regressor whose ``fit`` takes ``sample_weight``, what it
-        learns under the weights of the rows, with scores scaled to [0, 1] on the training rows.
+        Weak rankers. "stump" is 1 if a feature exceeds a threshold and 0 otherwise, the best of
+        all features and thresholds. "linear" is a feature divided by its range, and makes H
+        linear. A classifier or regressor, whose ``fit`` must take ``sample_weight``, is fitted
+        under the weights of the rows, and its scores are scaled to [0, 1] on the training rows.
     step : {"closed_form", "line_search"}, default="closed_form"
-        Coefficient of a weak ranker: the one above, or that of the least L, which is larger.
+        Coefficient of a weak ranker: "closed_form" is the formula above; "line_search" minimises L
+        and gives a greater coefficient.
     learning_rate : float, default=1.0
-        Factor of the coefficients, in (0, 1]; less learns slower, over more rounds.
+        Factor of the coefficients, in (0, 1]. A smaller value needs more rounds.
     early_stopping : bool, default=False
-        Whether the AUC of held-out rows ends the boosting.
+        Whether to stop when the AUC of held-out rows no longer improves.
     validation_fraction : float, default=0.1
-        Share of the rows of each class that are held out for that, in (0, 1); at least one row.
+        Share of the rows of each class held out for early stopping, in (0, 1); at least one row.
     n_iter_no_change : int, default=10
-        Rounds without a better AUC of these rows after which the boosting ends.
+        Number of rounds without a better AUC of the held-out rows after which boosting ends.
     tol : float, default=1e-7
-        Largest ``|r|`` that counts as none, and the largest gain of the held-out AUC that does;
-        more ends earlier.
+        Boosting ends when ``|r|`` is at most this value; gains of the held-out AUC up to this
+        value count as no improvement. A greater value ends earlier.
     pos_label : int, float, bool, str or None, default=None
-        The positive class, which belongs on top. None is 1 for labels among 0 and 1 or among -1
-        and 1; for all others it is the greater label, with a warning.
+        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
+        and 1 or -1 and 1, and otherwise the greater label, with a warning.
     n_jobs : int or None, default=None
-        Number of threads that search for stumps; None is 1, -1 is all. The result does not depend
-        on it.
+        Number of threads that search for stumps. None is 1, -1 uses all cores. The result does not
+        depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the rows held out, and of each fit of an estimator that has a ``random_state``,
-        which keeps its own if this is None. Nothing else is random.
+        Seed for drawing the held-out rows, and for each fit of an estimator that has a
+        ``random_state`` (if None, the estimator keeps its own). Nothing else is random.
     verbose : int, default=0
-        Whether to write a line on each round to the standard error.
+        1 writes a line for each round to the standard error; 0 is silent.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The classes, ascending.
     pos_label_ : object
-        The positive one of them.
+        The positive class.
     alphas_ : ndarray of shape (n_rounds,)
-        Coefficients of the weak rankers, in scores by which the positives are on top.
+        Coefficients of the weak rankers, for scores that are greater for positives.
     features_ : ndarray of shape (n_rounds,)
         Feature of each stump or linear weak ranker.
     thresholds_ : ndarray of shape (n_rounds,)
         Threshold of each stump, midway between two values of its feature.
     feature_ranges_ : ndarray of shape (n_rounds,)
-        What each linear weak ranker divides its feature by.
+        Range by which each linear weak ranker divides its feature.
     coef_ : ndarray of shape (1, n_features)
-        Of linear weak rankers, the coefficients of the decision values.
+        Coefficients of the decision values. Only for linear weak rankers.
     intercept_ : ndarray of shape (1,)
-        With ``coef_``: ``-threshold_``.
+        ``-threshold_``. Only for linear weak rankers.
     estimators_ : list of estimator
-        Of an estimator, the fits, to labels 0 and 1.
+        The fitted weak rankers, for labels 0 and 1. Only if ``weak_ranker`` is an estimator.
     estimator_ranges_ : ndarray of shape (n_rounds, 2)
-        Least score of each on the training rows, and the largest less the least.
+        Minimum and range of the scores of each of ``estimators_`` on the training rows.
     threshold_ : float
-        Threshold of the greatest weighted training accuracy, in decision values.
+        Threshold that maximises the weighted training accuracy, in units of decision values.
     staged_thresholds_ : ndarray of shape (n_rounds,)
-        Threshold of each stage; the last is ``threshold_``.
+        Threshold of each stage; the last one is ``threshold_``.
     train_loss_ : ndarray of shape (n_rounds,)
-        L after each round, the product of the normalisers Z of the rounds: at least the
-        share of pairs that are ordered wrong or tied.
+        L after each round, the product of the normalisers Z of the rounds. It is an upper bound of
+        the share of pairs that are misordered or tied.
     objective_ : float
-        L at the end.
+        L after the last round.
     gradient_norm_ : float
-        Largest ``|r|`` of all weak rankers at the end, which is the largest derivative of log L
-        by a coefficient. For an estimator NaN, or the ``|r|`` of what it learned last.
+        Greatest ``|r|`` of all weak rankers after the last round, which is the greatest derivative
+        of log L with respect to a coefficient. For an estimator, NaN or the ``|r|`` of its last
+        fit.
     converged_ : bool
-        Whether it is at most ``tol``, so that no combination of weak rankers has a smaller L (of
-        an estimator's, which need not be the best, as far as it finds); or whether one weak
-        ranker separates the classes.
+        Whether ``gradient_norm_`` is at most ``tol``, so that no combination of weak rankers has a
+        smaller L (for an estimator, among the weak rankers that it finds), or one weak ranker
+        separates the classes.
     n_iter_ : int
         Number of rounds.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the reduction of log L; of an estimator, the mean of its fits'
-        importances weighted by these reductions, if it has any.
+        Share of each feature in the reduction of log L. For an estimator, the mean of the
+        importances of its fits weighted by these reductions, if it has importances.
     validation_score_ : ndarray of shape (n_rounds,)
-        With ``early_stopping``, AUC of the held-out rows after each round.
+        AUC of the held-out rows after each round. Only with ``early_stopping``.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where ``X`` has names that are all strings.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
-    TopFocusedRanker : For the top of the list rather than all pairs.
-    sklearn.ensemble.AdaBoostClassifier : The same loss of rows in place of pairs.
+    TopFocusedRanker : Focuses on the top of the list instead of all pairs.
+    sklearn.ensemble.AdaBoostClassifier : Boosting for the exponential loss of rows.
 
     Notes
     -----
-    log L is convex in the coefficients of all weak rankers, so that ``gradient_norm_`` = 0 is its
-    minimum. There need not be one: where some combination orders all pairs right, L falls to 0
-    and the coefficients grow without end. ``learning_rate`` and ``n_estimators`` are what keeps
-    the score from that.
+    log L is convex in the coefficients of all weak rankers, so that ``gradient_norm_`` = 0 implies
+    a minimum. If some combination orders all pairs correctly, there is no minimum: L decreases to
+    0 and the coefficients grow without bound. ``learning_rate`` and ``n_estimators`` limit them.
 
-    A weak ranker with ``r = 1`` or ``-1`` separates the classes, and the formula has no finite
-    coefficient: it gets ``max(5, 1 + sum of |alphas_| before)``, by which all pairs are ordered
-    right, and the boosting ends. All other coefficients are cut off at 5.
+    A weak ranker with ``r = 1`` or ``-1`` separates the classes, and the formula gives no finite
+    coefficient. Its coefficient is then ``max(5, 1 + sum of |alphas_| before)``, which orders all
+    pairs correctly, and boosting ends. All other coefficients are clipped at 5.
 
-    Without early stopping, weight 2 is the row twice; with it, rows are held out one by one
-    whatever their weights. Rows with equal features score the same. Of equally good stumps the
-    first feature counts, and of it the lowest threshold. An estimator gets the rows as an array.
+    Without early stopping, a row of weight 2 counts as two rows. With early stopping, rows are
+    held out irrespective of their weights. Among equally good stumps, the first feature and its
+    lowest threshold are taken. An estimator gets the rows as an array.
 
-    *Cost.* One sort of each column, then O(n_samples * n_features) a round, of sparse rows
-    O(nonzeros); 4 bytes for each entry on top of the data. ``decision_function`` with stumps looks
-    up each feature once, whatever the number of rounds.
+    *Cost.* Each column is sorted once. A round takes O(n_samples * n_features), or O(nonzeros) for
+    sparse rows. Memory is 4 bytes for each entry in addition to the data. ``decision_function``
+    with stumps looks up each feature once, for any number of rounds.
 
     References
     ----------
@@ -266,16 +268,17 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RankBoostRanker:
-        """Boost weak rankers on rows of two classes.
+        """Fit the weak rankers to rows of two classes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows without missing values. Sparse matrices are converted to CSR.
         y : array-like of shape (n_samples,)
-            Two classes of any type, of which ``pos_label`` names the positive one.
+            Labels of two classes, of any type; ``pos_label`` is the positive one.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights; weight 2 is the row twice, weight 0 is the row absent.
+            Non-negative weights. A row of weight 2 counts as two rows, a row of weight 0 is
+            ignored.
 
         Returns
         -------
@@ -285,15 +288,16 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         Raises
         ------
         TypeError
-            If ``weak_ranker`` is an estimator that takes no weights, or does not predict.
+            If ``weak_ranker`` is an estimator that takes no ``sample_weight``, or has no
+            prediction method.
         ValueError
-            If ``y`` has one class or more than two, ``pos_label`` is none of them, X, y or
+            If ``y`` does not have exactly two classes, ``pos_label`` is not one of them, X, y or
             sample_weight is not finite, or with ``early_stopping`` a class has one row.
 
         Warns
         -----
         PositiveClassWarning
-            If ``pos_label`` is None and the labels are not among 0 and 1 or among -1 and 1.
+            If ``pos_label`` is None and the labels are neither 0 and 1 nor -1 and 1.
         """
         with restored_on_error(self):
             if not isinstance(self.weak_ranker, str):
@@ -434,7 +438,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         return scores
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score of each row less the threshold between the classes.
+        """Score of each row minus the threshold between the classes.
 
         Parameters
         ----------
@@ -444,14 +448,15 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Greater for ``classes_[1]``, and so nearer to the top if that is the positive class,
-            farther from it if the first is.
+            Decision values, greater for ``classes_[1]``. The top of the list has the greatest
+            values if ``classes_[1]`` is the positive class, and the smallest if ``classes_[0]``
+            is.
         """
         check_is_fitted(self)
         return self._towards_positive(self._scores(self._validated(X))) - self.threshold_
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
-        """Decision values by the first weak ranker, the first two, and so on.
+        """Yield the decision values after each round.
 
         Parameters
         ----------
@@ -461,9 +466,9 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         Yields
         ------
         ndarray of shape (n_samples,)
-            The score of the stage less its threshold. The threshold of the last is the one of
-            ``decision_function``; before, the one of the least exponential loss of the rows,
-            ``sum_a w_a exp(H(a) - t) + sum_b w_b exp(t - H(b))``.
+            Score of the stage minus its threshold. The last stage has the threshold of
+            ``decision_function``. The threshold t of the others minimises the exponential loss of
+            the rows, ``sum_a w_a exp(H(a) - t) + sum_b w_b exp(t - H(b))``.
         """
         check_is_fitted(self)
         X = self._validated(X)
@@ -475,7 +480,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             yield self._towards_positive(scores) - threshold
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Predict by the first weak ranker, the first two, and so on.
+        """Yield the predicted classes after each round.
 
         Parameters
         ----------
@@ -485,7 +490,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         Yields
         ------
         ndarray of shape (n_samples,)
-            The classes by the signs of the decision values of the stage.
+            Classes, by the signs of the decision values of the stage.
         """
         for decision in self.staged_decision_function(X):
             yield self._labels(decision)

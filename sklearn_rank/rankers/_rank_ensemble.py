@@ -30,81 +30,82 @@ LOSSES = ("pairwise_logistic", "pairwise_squared", "pointwise_squared", "softmax
 
 
 class RankEnsemble(QueryRanker, BaseComposition):
-    """Average of several rankers of queries, on one scale within each query.
+    """Ensemble of rankers: weighted mean of scores standardised within each query.
 
-    Each member is fitted to all rows. Its scores of a query are standardised there, and the score
-    of a row is the weighted mean of these over the members.
+    Each member is fitted to all rows. Its scores are standardised within each query, and the score
+    of a row is the weighted mean of the standardised scores over the members.
 
     Parameters
     ----------
     estimators : list of (str, estimator) or None, default=None
-        The members with their names: rankers of queries, pipelines, and regressors or classifiers,
-        which are fitted without ids. Of classifiers the score is ``decision_function`` or
-        ``predict_proba``, of more than two classes the expected class. None is an
-        :class:`OrderPreservingRanker` with ``alpha="scale"`` and features per query by z-scores,
-        for each of the losses "pairwise_logistic", "pairwise_squared", "pointwise_squared" and
-        "softmax".
+        Names and members: rankers of queries, pipelines, and regressors or classifiers, which are
+        fitted without ids. The score of a classifier is ``decision_function`` or
+        ``predict_proba``, or with more than two classes the expected class. None is an
+        :class:`OrderPreservingRanker` with ``alpha="scale"`` and ``normalize="zscore"`` for each
+        of the losses "pairwise_logistic", "pairwise_squared", "pointwise_squared" and "softmax".
     weights : {"equal", "fitted"} or array-like of shape (n_members,), default="equal"
-        Weights of the members: equal, learned, or given, from 0 on. "fitted" minimises, over
-        weights from 0 of sum 1, the squared distance of the mean of the members' scores to the
-        utilities that ``measure`` gives the items, standardised within queries; scores are those
-        of members that were fitted without the query, in ``cv`` folds of whole queries.
+        Weights of the members: equal, fitted, or non-negative numbers. "fitted" minimises the
+        squared distance between the weighted mean score and the utilities defined by ``measure``,
+        standardised within queries, over non-negative weights of sum 1. The scores of a query come
+        from members fitted without it, in ``cv`` folds of whole queries.
     fusion : {"zscore", "rank", "minmax", "reciprocal_rank"}, default="zscore"
-        The scale: as in :class:`sklearn_rank.preprocessing.QueryNormalizer`, or
-        ``1 / (60 + position)``.
+        Scale of the scores: as in :class:`sklearn_rank.preprocessing.QueryNormalizer`, or
+        ``1 / (60 + position)`` for "reciprocal_rank".
     measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
-        The measure of which :meth:`score` is the value; its utilities are what weights are fitted
-        to. Of members without a measure of their own it is that too, where none are given.
+        The measure that :meth:`score` computes; fitted weights use its utilities. The default
+        members (``estimators=None``) use it as well.
     cv : int, splitter, iterable or None, default=5
-        Folds of whole queries for fitted weights: their number, a splitter, which is handed the
-        queries as groups, or pairs of training and test rows; None is 5.
+        Folds of whole queries for fitted weights: their number, a splitter that takes groups, or
+        pairs of training and test indices. None is 5.
     single_list : bool, default=False
-        Whether all rows are one list, so that no ``qid`` is needed, and none is taken.
+        Whether all rows belong to one query. ``fit`` then takes no ``qid``.
     n_jobs : int or None, default=None
-        Number of fits at a time; None is 1, -1 is all.
+        Number of fits in parallel. None is 1, -1 uses all cores.
 
     Attributes
     ----------
     estimators_ : list of estimators
         The fitted members.
     named_estimators_ : Bunch
-        The same by their names.
+        The fitted members, by name.
     weights_ : ndarray of shape (n_members,)
-        Weights, of sum 1.
+        Weights of the members, with sum 1.
     fusion_ : object
-        What puts the scores of members on one scale.
+        Scales the scores of the members.
     training_queries_ : object
-        Which queries were learned from, so that :meth:`score` and scorers can warn where some of
-        them are scored.
+        Record of the training queries. :meth:`score` and scorers use it to warn when training
+        queries are scored.
     n_queries_ : int
-        Number of queries that counted.
+        Number of queries that were used.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string names.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
     OrderPreservingRankerCV : Chooses one ranker by cross-validation.
-    sklearn.ensemble.VotingRegressor : Averages predictions that are amounts.
+    sklearn.ensemble.VotingRegressor : Averages predictions of regressors.
 
     Notes
     -----
-    Scores are standardised by the rows that are scored together, so that all rows of a query have
-    to be, with their ids. An ensemble fitted on one list places rows that come without ids in it.
+    Scores are standardised over the rows that are scored together, so pass all rows of a query
+    with their ids. An ensemble fitted to one query scales rows without ids by the statistics of
+    that query.
 
-    For fitted weights members score held-out rows as they stand: one that normalises features
-    within queries counts each row there once, whatever its ``sample_weight``.
+    For fitted weights, members score held-out rows without weights: a member that normalises
+    features within queries counts each held-out row once.
 
-    X may hold NaN where every given member takes it, as boosted trees do and pipelines with an
+    X may contain NaN if every member takes it, such as boosted trees and pipelines with an
     imputer.
 
-    Members are handed ``qid``, ``sample_weight`` and ``query_weight`` where they take them: by
-    their own arguments, or, pipelines, by what their steps ask for. Weights that a member does
-    not take are refused. Members see X as an array, without names.
+    Members get ``qid``, ``sample_weight`` and ``query_weight`` if their ``fit`` takes them;
+    pipelines get what their steps request. Weights that a member does not take raise an error.
+    Members get X as an array without feature names.
 
-    The time is that of the fits of the members, with fitted weights ``cv + 1`` times as much.
-    Nothing is random beyond the members; folds are of consecutive queries by their sizes.
+    The time is that of the fits of the members, or ``cv + 1`` times as much with fitted weights.
+    Nothing is random except within members; folds consist of consecutive queries, balanced by
+    their sizes.
 
     References
     ----------
@@ -172,12 +173,12 @@ class RankEnsemble(QueryRanker, BaseComposition):
         return True if self.estimators is None else "allow-nan"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters, and those of the members as ``name__parameter``.
+        """Get the parameters, and those of members as ``name__parameter``.
 
         Parameters
         ----------
         deep : bool, default=True
-            Whether those of the members are among them.
+            Whether to include the parameters of the members.
 
         Returns
         -------
@@ -189,7 +190,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
         return self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> RankEnsemble:
-        """Set parameters, members by their names, and their parameters as ``name__parameter``.
+        """Set parameters, members by name, and parameters of members as ``name__parameter``.
 
         Parameters
         ----------
@@ -208,7 +209,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
 
     @property
     def named_estimators(self) -> Bunch:
-        """The members, not fitted, by their names."""
+        """The unfitted members, by name."""
         return Bunch(**dict(self.estimators or []))
 
     @fit_context(prefer_skip_nested_validation=False)
@@ -221,7 +222,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
         sample_weight: Any = None,
         query_weight: Any = None,
     ) -> RankEnsemble:
-        """Fit the members, and weights where these are to be.
+        """Fit the members, and the weights if ``weights="fitted"``.
 
         Parameters
         ----------
@@ -230,11 +231,12 @@ class RankEnsemble(QueryRanker, BaseComposition):
         y : array-like of shape (n_samples,)
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row: numbers, strings or anything that sorts, in any order.
-            None takes up to 2,000 rows as one query, with a warning; a single number, or
-            ``single_list=True``, does on purpose.
+            Id of the query of each row: numbers, strings or any sortable values, in any order.
+            None treats up to 2,000 rows as one query, with a warning. A single number, or
+            ``single_list=True``, treats any number of rows as one query without a warning.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows: 2 is the row twice, 0 the row absent.
+            Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
+            0 is ignored.
         query_weight : array-like of shape (n_samples,), default=None
             Non-negative weight of the query of each row, the same for all rows of a query.
 
@@ -276,25 +278,25 @@ class RankEnsemble(QueryRanker, BaseComposition):
         return self
 
     def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
-        """Score rows; within a query a higher score is nearer to the top.
+        """Predict scores; within a query a greater score is nearer to the top.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, all those of each query.
+            All rows of each query.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row; may be left out by an ensemble fitted on one list, in
-            which the rows are then placed.
+            Id of the query of each row. Optional if the ensemble was fitted to one query, whose
+            statistics then scale the rows.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Weighted means of the members' scores on one scale.
+            Weighted means of the scaled scores of the members.
 
         Raises
         ------
         ValueError
-            If the ensemble was fitted on several queries and ``qid`` is None.
+            If ``qid`` is None and the ensemble was fitted to several queries.
         """
         check_is_fitted(self)
         X = self._checked_rows(X)
@@ -309,7 +311,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
         return self.fusion_.values(scores, qid) @ self.weights_
 
     def decision_function(self, X: Any, *, qid: Any = None) -> FloatArray:
-        """Score rows; the same as :meth:`predict`.
+        """Predict scores; the same as :meth:`predict`.
 
         Parameters
         ----------

@@ -37,117 +37,122 @@ __all__ = ["RankStatisticRanker"]
 
 
 class RankStatisticRanker(OneProblemRanker):
-    r"""Linear ranker that raises a linear rank statistic of the training rows itself.
+    r"""Linear or kernel ranker that maximises a linear rank statistic directly.
 
     The statistic of scores :math:`s = w \cdot x` is
 
     .. math:: W_\varphi = \sum_{i \text{ positive}} \varphi\Bigl(\frac{R_i}{n + 1}\Bigr),
 
-    R the rank among all n rows. It is neither continuous nor concave in w. The ranker starts from
-    the fit of another linear classifier, and climbs on ranks that are smoothed by a kernel; it
-    keeps the best weights that it meets by the statistic itself, so that on the training rows it
-    is never below its start. It does not know how far it is from the maximum.
+    where R is the rank among all n rows. It is neither continuous nor concave in w. The ranker
+    starts from another linear classifier and ascends the statistic of kernel-smoothed ranks. It
+    returns the best weights found by the exact statistic, so that the training value is never
+    below that of the start. There is no certificate of the distance to the maximum.
 
     Parameters
     ----------
     phi : str, Measure, ScoreGeneratingFunction or callable, default="local_auc@0.8"
-        The function of the ranks: one of :mod:`sklearn_rank.metrics`; a measure that is a linear
-        rank statistic or its name, such as "auc", "local_auc@0.8", "pnorm@4" or "bedroc@20";
-        "wilcoxon", "van_der_waerden", or a nondecreasing function on (0, 1).
+        Score-generating function: one of :mod:`sklearn_rank.metrics`; a measure that is a linear
+        rank statistic, or its name, such as ``"auc"``, ``"local_auc@0.8"``, ``"pnorm@4"`` or
+        ``"bedroc@20"``; "wilcoxon"; "van_der_waerden"; or a nondecreasing function on (0, 1).
     pos_label : int, float, bool, str or None, default=None
-        The positive class, which belongs on top. None is 1 for labels among 0 and 1 or among -1
-        and 1; for all others it is the greater label, with a warning.
+        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
+        and 1 or -1 and 1, and otherwise the greater label, with a warning.
     bandwidth : float, default=1.0
-        Half width of the kernel that smooths the ranks, in standard deviations of the scores,
-        positive. Less follows the training rows closer; each run begins with twice as much.
+        Half-width of the kernel that smooths the ranks, in standard deviations of the scores,
+        positive. A smaller value fits the training rows more closely. Each run begins with twice
+        this value.
     anchor : float, default=0.5
-        What the correlation of the scores with those of the start counts beside the statistic
-        between 0 and 1, at least 0; more stays nearer to the start. With 0 the statistic is all
-        there is.
+        Weight, at least 0, of the correlation with the scores of the start, relative to the
+        statistic scaled to [0, 1]. A greater value stays nearer to the start. With 0 only the
+        statistic counts.
     n_init : int, default=1
-        Number of runs. The first begins at the start, others in random directions at 45 degrees
-        to it.
+        Number of runs. The first begins at the start, the others in random directions at 45
+        degrees to it.
     start : classifier or None, default=None
-        A linear classifier with ``coef_`` whose ``fit`` takes ``sample_weight``; with a kernel it
-        is fitted to the rows' coordinates. ``FrozenEstimator(classifier)`` of one that is fitted
-        starts from its ``coef_``. None is the minimum that ``LogisticRegression(C=C)`` is for.
+        Linear classifier with ``coef_`` whose ``fit`` takes ``sample_weight``; with a kernel it is
+        fitted to the kernel coordinates of the rows. ``FrozenEstimator(classifier)`` starts from
+        the ``coef_`` of a fitted classifier. None is the solution of ``LogisticRegression(C=C)``.
     C : float, default=1.0
-        Inverse strength of the penalty of the default start, positive; of no effect with
-        another ``start``.
+        Inverse regularisation strength of the default start, positive. No effect with another
+        ``start``.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Inner product of rows. With "precomputed" ``fit`` takes the square matrix of the training
-        rows and ``decision_function`` that of new rows with all training rows; a callable takes
-        two rows and returns a number. It has to be positive semidefinite.
+        Kernel. With "precomputed", ``fit`` takes the square kernel matrix of the training rows and
+        ``decision_function`` the matrix of new rows by training rows. A callable takes two rows
+        and returns a number. The kernel must be positive semidefinite.
     gamma : float or None, default=None
-        Rate of ``exp(-gamma |x - z|^2)`` and of ``(gamma x.z + coef0)^degree``; None is
-        ``1 / n_features``.
+        Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
+        coef0)^degree``. None is ``1 / n_features``.
     degree : float, default=3
-        Degree of "poly".
+        Degree of the "poly" kernel.
     coef0 : float, default=1
-        Constant of "poly".
+        Constant term of the "poly" kernel.
     kernel_params : dict or None, default=None
-        Keyword arguments of a callable.
+        Keyword arguments of a callable kernel.
     tol : float, default=1e-4
-        Largest entry of the smoothed statistic's gradient at which a run is at rest, in
-        coordinates in which the rows are uncorrelated; positive.
+        Tolerance on the greatest entry of the gradient of the smoothed statistic, in coordinates
+        in which the rows are uncorrelated; positive.
     max_iter : int, default=1000
-        Most iterations of all runs together.
+        Maximum number of iterations of all runs together.
     random_state : int, RandomState or None, default=None
-        Where runs after the first begin; of no effect for ``n_init=1``.
+        Seed for the directions of the runs after the first. No effect for ``n_init=1``.
     verbose : int, default=0
-        1 writes a line on each iteration to the standard error; 0 is silent.
+        1 writes a line for each iteration to the standard error; 0 is silent.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The classes, ascending.
     pos_label_ : object
-        The positive one of them.
+        The positive class.
     coef_ : ndarray of shape (1, n_features)
-        Weights of the features, at which the scores of the training rows have variance 1: the
-        statistic has no scale. Only for ``kernel="linear"``.
+        Coefficients of the features, scaled so that the scores of the training rows have variance
+        1, since the statistic does not depend on the scale. Only for ``kernel="linear"``.
     dual_coef_ : ndarray of shape (1, n_support)
-        Weights of the kernel's values with the support rows. Only for other kernels.
+        Coefficients of the kernel values between a row and the support rows. Only for other
+        kernels.
     support_ : ndarray of shape (n_support,)
-        Support rows: those whose images span all others, to rounding. Only for other kernels.
+        Indices of the support rows, whose images span those of all rows up to rounding. Only for
+        other kernels.
     X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
-        The support rows. Only for other kernels that are not precomputed.
+        The support rows. Only for other kernels, except "precomputed".
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     threshold_ : float
-        Threshold between the classes: of the largest weighted accuracy on the training rows.
+        Threshold between the classes, which maximises the weighted training accuracy.
     value_ : float
-        The statistic of the training rows, unsmoothed, between its worst, 0, and best value, 1.
+        Exact statistic of the training rows, scaled so that its worst value is 0 and its best
+        value is 1.
     start_value_ : float
-        The same of the start; ``value_`` is at least this.
+        The same for the start; ``value_`` is at least this.
     gradient_norm_ : float
-        Largest entry of the smoothed gradient where the run ended that met the solution.
+        Greatest entry of the gradient of the smoothed statistic at the end of the run that found
+        the solution.
     converged_ : bool
-        Whether all runs came to rest within ``max_iter``.
+        Whether all runs reached ``tol`` within ``max_iter`` iterations.
     n_iter_ : int
         Number of iterations of all runs.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where ``X`` has names that are all strings.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
-    TopFocusedRanker : Weighs rows by phi's derivative and fits a classifier again.
+    TopFocusedRanker : Weights rows by the derivative of phi and refits a classifier.
     PNormPushRanker : A convex problem for the top, with a certificate.
     sklearn_rank.metrics.linear_rank_score : The statistic.
 
     Notes
     -----
-    **When it pays.** Where the start's model is wrong at the top and there are many rows for each
-    feature. On 10,000 simulated rows of 10 features, the top of which follows another feature
-    than the bulk, BEDROC(20) of held-out rows rises from .60 (logistic regression) to .69, and
-    with ``anchor=0`` to .76; where one row in a hundred is an outlier, from .80 to .81 with
-    ``bandwidth=0.25``, and not with 1.
+    **When to use it.** It improves on the start if the model of the start is misspecified at the
+    top and there are many rows for each feature. On 10,000 simulated rows of 10 features, where
+    the top depends on another feature than the bulk, BEDROC(20) of held-out rows increases from
+    .60 (logistic regression) to .69, and to .76 with ``anchor=0``. If one row in a hundred is an
+    outlier, it increases from .80 to .81 with ``bandwidth=0.25``, but not with 1.
 
-    **When it overfits.** A higher statistic of the training rows is often none of held-out rows.
-    Differences from logistic regression on standardised features in the mean of 20 halvings (5
-    of a9a), with standard errors:
+    **When it overfits.** A greater statistic on the training rows is often not one on held-out
+    rows. The table shows differences from logistic regression on standardised features as means
+    over 20 random halvings (5 for a9a), with standard errors:
 
     ========================  ==============  ==============  ==============
     statistic, set, n / 2     default         b=.25           b=.25, a=0
@@ -160,29 +165,30 @@ class RankStatisticRanker(OneProblemRanker):
     local AUC, a9a            +.001 +- .002   -.005 +- .002   -.009 +- .001
     ========================  ==============  ==============  ==============
 
-    Here b is ``bandwidth`` and a ``anchor``; the training rows gain .00 to .05 each time, most in
-    the last column. More runs (``n_init=5``) did not change the picture. Where the
-    start has the value 1, as on separable rows, it is returned. So compare with the start by
-    cross-validation, with ``bandwidth`` in 1 and .25 and ``anchor`` in 0 and .5; a kernel with as
-    many coordinates as rows overfits the more.
+    Here b is ``bandwidth`` and a is ``anchor``. The training value increases by .00 to .05 each
+    time, most in the last column. More runs (``n_init=5``) gave similar results. If the start has
+    the value 1, as on separable rows, it is returned. Compare with the start by cross-validation,
+    with ``bandwidth`` in 1 and .25 and ``anchor`` in 0 and .5. A kernel with as many coordinates
+    as rows overfits more.
 
     **Smoothing.** With scores of variance 1 the rank of a row is the sum over the rows of the
     integral of Epanechnikov's kernel at the difference of the scores, over the bandwidth. Phi is
-    averaged over a triangle of half ``bandwidth / 4`` of the list, which takes its jumps away.
-    The solution that is returned is chosen by the statistic without any of this, tied rows
-    sharing the mean of phi over their ranks.
+    averaged with a triangular kernel of half-width ``bandwidth / 4`` of the list, which removes
+    its jumps. The returned solution is selected by the exact statistic, in which tied rows get the
+    mean of phi over their ranks.
 
-    Sorted scores and sums of their powers give value and gradient in O(n log n), without pairs;
-    an iteration takes some two products with the rows beside, and one exact statistic. Some 10 to
-    100 iterations: 16,000 rows of 123 features take 1 to 4 seconds. Steps are taken in
-    coordinates in which the rows are uncorrelated, up to 1,000 features. Memory is some vectors
-    of n, 160 bytes a row in all, and a matrix of d x d. ``random_state`` matters for
-    ``n_init > 1`` alone; with a kernel the random directions depend on the order of the rows.
+    Value and gradient take O(n log n) by sorted scores and sums of their powers, without pairs. An
+    iteration also takes about two products with the rows and one exact statistic. Fits take about
+    10 to 100 iterations: 16,000 rows of 123 features take 1 to 4 seconds. Up to 1,000 features,
+    steps are taken in coordinates in which the rows are uncorrelated. Memory is some vectors of n,
+    160 bytes per row in total, and a d x d matrix. ``random_state`` has an effect only for
+    ``n_init > 1``; with a kernel, the random directions depend on the order of the rows.
 
-    Batches are read some ten times for the default start, and twice for each gradient. On the
-    workers of a cluster 16 bytes a row of scores come back in an iteration, and 8 go there.
+    Batches are read about ten times for the default start, and twice for each gradient. On a
+    cluster, each iteration receives 16 bytes per row from the workers and sends 8.
 
-    Weight 2 is a row twice. Weights are counts: phi is of ranks out of their sum.
+    A row of weight 2 counts as two rows: ranks are counted in units of weight, and n is the sum of
+    the weights.
 
     References
     ----------

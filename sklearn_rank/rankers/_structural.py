@@ -55,153 +55,158 @@ class _WithConstant:
 
 
 class StructuralRanker(OneProblemRanker):
-    r"""Support vector machine for a measure of the whole list: AUC, precision at k, AP, F1.
+    r"""Structural SVM for a ranking measure: AUC, precision at k, average precision or F1.
 
-    A structural support vector machine scores whole labellings :math:`y'` of the rows and asks
-    that the true one is ahead of each other one by the loss :math:`\Delta` of that one:
+    A structural support vector machine scores labellings :math:`y'` of all rows, and requires that
+    the true labelling exceeds every other by a margin of its loss :math:`\Delta`:
 
     .. math::
        \min_{w, \xi \ge 0} \tfrac12 \|w\|^2 + C \xi \quad\text{such that}\quad
        w \cdot (\Psi(y) - \Psi(y')) \ge \Delta(y, y') - \xi \quad\text{for every } y',
 
-    where :math:`\Delta` is 1 less the measure. It is the method of SVMperf, after Joachims (2005),
-    and after Yue et al. (2007) for average precision. The problem is convex; the constraint that
-    is violated most is found by sorting, whatever the number of labellings.
+    where :math:`\Delta` is 1 minus the measure. This is the method of SVMperf by Joachims (2005),
+    and of Yue et al. (2007) for average precision. The problem is convex, and the most violated
+    constraint is found by sorting.
 
     Parameters
     ----------
     measure : str, Measure or callable, default="auc"
-        What :math:`\Delta` is of, by a name of :func:`~sklearn_rank.metrics.get_measure` or what
-        it takes: ``"auc"``; ``"precision@10"`` and ``"recall@10"``, for any number of rows;
-        ``"precision@top0.05"``, for any share of them; ``"r_precision"``, precision among as many
-        rows as there are positives, which is the precision/recall break-even point; ``"ap"``. Or
-        ``"f1"``, F1 of the classification by the sign of the decision value, which is a word of
-        this estimator alone since it is no measure of an order.
+        Measure to optimise, as a name or another value that
+        :func:`~sklearn_rank.metrics.get_measure` takes: ``"auc"``; ``"precision@10"`` and
+        ``"recall@10"``, with any number of rows; ``"precision@top0.05"``, with any share of the
+        rows; ``"r_precision"``, precision among as many rows as there are positives, which is the
+        precision/recall break-even point; ``"ap"``. In addition ``"f1"``, F1 of the classification
+        by the sign of the decision value; this name is special to this estimator, since F1 is not
+        a ranking measure.
     C : float, default=1.0
-        Cost of a unit of loss, of which the measure has at most one, positive; more fits the
-        training data closer. It means the same for any number of rows; search .1 to 1000.
+        Cost of a unit of loss, positive; the loss is at most 1. A greater value fits the training
+        data more closely. Its scale does not depend on the number of rows; search .1 to 1000.
     reference : {"labels", "best"}, default="labels"
-        What labellings of k rows are compared with, where a measure is of the top k: ``"labels"``,
-        after Joachims, is all positives, whatever k is; ``"best"`` is the mean of the labellings
-        of k rows that have as many positives as there can be. No effect on other measures, and
-        none where k is the number of positives; see the Notes.
+        Reference labelling for measures of the top k. ``"labels"``, after Joachims, compares with
+        all positives, for any k. ``"best"`` compares with the mean of the labellings of k rows
+        that have the maximum number of positives. No effect on other measures, or if k is the
+        number of positives; see Notes.
     pos_label : int, float, bool, str or None, default=None
-        The positive class, which belongs on top. None is 1 for labels among 0 and 1 or among -1
-        and 1; for all others it is the greater label, with a warning.
+        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
+        and 1 or -1 and 1, and otherwise the greater label, with a warning.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Inner product of rows. With "precomputed" ``fit`` takes the square matrix of the training
-        rows and ``decision_function`` that of new rows with all training rows; a callable takes
-        two rows and returns a number. It has to be positive semidefinite.
+        Kernel. With "precomputed", ``fit`` takes the square kernel matrix of the training rows and
+        ``decision_function`` the matrix of new rows by training rows. A callable takes two rows
+        and returns a number. The kernel must be positive semidefinite.
     gamma : float or None, default=None
-        Rate of ``exp(-gamma |x - z|^2)`` and of ``(gamma x.z + coef0)^degree``; None is
-        ``1 / n_features``.
+        Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
+        coef0)^degree``. None is ``1 / n_features``.
     degree : float, default=3
-        Degree of "poly".
+        Degree of the "poly" kernel.
     coef0 : float, default=1
-        Constant of "poly".
+        Constant term of the "poly" kernel.
     kernel_params : dict or None, default=None
-        Keyword arguments of a callable.
+        Keyword arguments of a callable kernel.
     tol : float, default=1e-4
-        Relative duality gap at which the problem counts as solved, positive.
+        Tolerance on the relative duality gap, positive.
     max_iter : int, default=1000
-        Most iterations, each of which adds at most two cutting planes.
+        Maximum number of iterations. Each adds at most two cutting planes.
     warm_start : bool, default=False
-        Whether to keep the cutting planes, and to start from those of the last fit where rows,
-        labels, weights, measure and kernel are the same, as along a path of ``C``. Other data
-        start anew.
+        Whether to keep the cutting planes and start from those of the previous fit, if rows,
+        labels, weights, measure and kernel are the same, as along a path of ``C``. Fits to other
+        data start without planes.
     verbose : int, default=0
-        1 writes a line for each iteration to the standard error, first for smaller costs on the
-        way to ``C``; 0 is silent.
+        1 writes a line for each iteration to the standard error, including those for smaller costs
+        on the path to ``C``; 0 is silent.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The classes, ascending.
     pos_label_ : object
-        The positive one of them.
+        The positive class.
     coef_ : ndarray of shape (1, n_features)
-        Weights of the features. Only for ``kernel="linear"``.
+        Coefficients of the features. Only for ``kernel="linear"``.
     dual_coef_ : ndarray of shape (1, n_support)
-        Weights of the kernel's values with the support rows. Only for other kernels.
+        Coefficients of the kernel values between a row and the support rows. Only for other
+        kernels.
     support_ : ndarray of shape (n_support,)
-        Support rows: those whose images span all others, to rounding. Only for other kernels.
+        Indices of the support rows, whose images span those of all rows up to rounding. Only for
+        other kernels.
     X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
-        The support rows. Only for other kernels that are not precomputed.
+        The support rows. Only for other kernels, except "precomputed".
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     threshold_ : float
-        Score between the classes. For "f1" it is less the weight of a feature that is 1, which
-        is learned, and penalised, with the others; for measures of the top k midway from the k-th
-        training score to the next one; for "auc" and "ap" that of the largest training accuracy.
+        Threshold between the classes. For "f1" it is minus the coefficient of a constant feature,
+        which is learned and penalised like the others. For measures of the top k it is the
+        midpoint between the k-th training score and the next one. For "auc" and "ap" it maximises
+        the training accuracy.
     objective_ : float
-        Value of the problem.
+        Value of the objective.
     lower_bound_ : float
-        Certified: no weights have a smaller value of the problem.
+        Certified lower bound of the objective over all coefficients.
     dual_gap_ : float
         ``objective_ - lower_bound_``, relative to ``objective_``.
     converged_ : bool
-        Whether it is at most ``tol``.
+        Whether ``dual_gap_`` is at most ``tol``.
     n_iter_ : int
         Number of iterations.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where ``X`` has names that are all strings.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
-    RankSVM : The same hinge of pairs as "auc", within queries.
-    AccuracyAtTopRanker : For the top share of the list, by many convex problems.
+    RankSVM : The hinge loss of pairs, as for "auc", within queries.
+    AccuracyAtTopRanker : Accuracy at the top share of the list, by many convex problems.
 
     Notes
     -----
-    With sums over ranks turned into sums over rows, the slack is this convex function of the
-    scores s; :math:`P` are the positives, :math:`N` the negatives:
+    The slack is a convex function of the scores s, for positives :math:`P` and negatives
+    :math:`N`:
 
     - ``"auc"``: the mean over all pairs of :math:`\max(0, 1 - (s_i - s_j))`, :math:`i \in P`,
-      :math:`j \in N`. With :math:`\Psi` a sum of :math:`\pm 1` the margin is 1/2 and the same
-      solution has half the weights and a quarter of ``C``.
-    - top k, ``"labels"``: ``1/k`` times the sum of the k largest of :math:`s_i + [i \in N]` less
-      the sum over all positives of :math:`s_i`, and at least 0; for recall it is divided by the
-      number of positives in place of k and 1 less k over that number is added, so that away from
-      0 it is the precision with another ``C``. ``"best"``: with k times the mean over the
-      positives in place of their sum (k at most their number).
-    - ``"ap"``: the largest, over all orders, of 1 less average precision plus the mean over all
-      pairs of :math:`s_j - s_i` where the negative is above.
-    - ``"f1"``: the largest, over all sets S of rows, of :math:`1 - F_1(S)` plus
+      :math:`j \in N`. If :math:`\Psi` is defined with :math:`\pm 1`, the margin is 1/2, and the
+      same solution has half the coefficients and a quarter of ``C``.
+    - top k, ``"labels"``: ``1/k`` times the difference of the sum of the k greatest
+      :math:`s_i + [i \in N]` and the sum of :math:`s_i` over all positives, and at least 0. For
+      recall, it is divided by the number of positives instead of k, and 1 minus k over that number
+      is added, so that where it is positive it equals precision with another ``C``. ``"best"``:
+      with k times the mean over the positives instead of their sum (k at most their number).
+    - ``"ap"``: the maximum over all orders of 1 minus average precision plus the mean over all
+      pairs of :math:`s_j - s_i` if the negative is above, else 0.
+    - ``"f1"``: the maximum over all sets S of rows of :math:`1 - F_1(S)` plus
       :math:`(\sum_S s - \sum_P s) / (2 |P|)`.
 
-    SVMperf counts the loss in percent, and documents for its error rate that its ``-c`` is
-    n / 100 times the cost of a unit of hinge loss of a row: C of its problems is here 100 times
-    as large where the features of labellings are divided alike. Values of ``-c`` in publications
-    depend on the version and the measure; choose ``C`` anew.
+    SVMperf counts the loss in percent: for its error rate, its ``-c`` is documented as n / 100
+    times the cost of a unit of hinge loss of a row. With the same scaling of the features of
+    labellings, ``C`` here is 100 times its value there. Published values of ``-c`` depend on the
+    version and the measure, so tune ``C``.
 
-    With ``"labels"`` and k less than the number of positives the slack is no bound of the loss:
-    adding a number to all scores lowers it, so that features whose mean among all rows is not 0
-    can make it 0 with no ranking at all, and as soon as it is 0, ``C`` has no effect. Standardise
-    the features. With ``"best"`` it is a bound, and no number added to the scores changes it, but
-    ``w = 0`` is the solution for every ``C``, with a ZeroSolutionWarning, exactly if the mean of
-    the positives is a mean of negatives none of which counts more than 1/k: with many rows and
-    classes that overlap it nearly always is (k at most the number of either class). So it is for
-    "r_precision", where the two are one; "f1", too, has solutions of 0 there. On Ionosphere,
-    learned from three tenths with the best ``C``, precision at the top 5 % (1 %) of the other
-    rows is 0.85 (0.85) with ``"labels"`` and 0.91 (0.90) with ``"best"``; from standardised
-    features 0.81 (0.55) and 0.83 (0.80).
+    With ``"labels"`` and k less than the number of positives, the slack is not an upper bound of
+    the loss. Adding a constant to all scores lowers it, so that features whose mean is not 0 can
+    make it 0 without any ranking; once it is 0, ``C`` has no effect. Standardise the features.
+    With ``"best"``, the slack is an upper bound and does not change when a constant is added. But
+    ``w = 0`` is the solution for every ``C``, with a ZeroSolutionWarning, if and only if the mean
+    of the positives is a weighted mean of negatives with weights of at most 1/k (k at most the
+    number of either class). With many rows and overlapping classes this is nearly always the case.
+    The same holds for "r_precision", where the two references coincide, and "f1" can have the
+    solution 0 there, too. On Ionosphere, fitted to three tenths of the rows with the best ``C``,
+    precision in the top 5 % (1 %) of the other rows is 0.85 (0.85) with ``"labels"`` and 0.91
+    (0.90) with ``"best"``; with standardised features it is 0.81 (0.55) and 0.83 (0.80).
 
-    ``sample_weight`` counts as repetition. For "auc" and measures of the top k it may be any
-    number: a row of weight 1.5 takes one and a half places. "ap" and "f1" count rows one by one,
-    take whole numbers, and need memory for all repetitions.
+    ``sample_weight`` counts as repetition. For "auc" and measures of the top k it can be any
+    number: a row of weight 1.5 takes one and a half places. "ap" and "f1" require whole numbers,
+    and memory for all repetitions.
 
-    At tied scores several labellings are violated most; the plane is then the mean of all of
-    them (for "ap" and "f1" of those that exchange rows of one class), so that no order of rows
-    has a say. Nothing is random.
+    With tied scores, several labellings are most violated. The cutting plane is then the mean over
+    all of them (for "ap" and "f1", over those that exchange rows of one class), so that the result
+    does not depend on the order of the rows. Nothing is random.
 
-    An iteration costs three products with X, and between four and eight sorts, O(n log n).
-    Iterations grow with ``C``, from 5 to some hundreds; the solver comes to ``C`` from smaller
-    ones, and ``warm_start`` spares all but the last of them. 1e6 dense rows of 50 features take
-    14 iterations and 17 seconds of one core to a gap of 1e-4 for "auc" at ``C=100``, 24 and 36 at
-    ``C=1000``. Memory beside the data is some vectors of length n, and one of n_features for each
-    plane, of which those go that carried nothing for 30 iterations.
+    An iteration costs three products with X and four to eight sorts, O(n log n). The number of
+    iterations increases with ``C``, from 5 to some hundreds. The solver follows a path of smaller
+    costs to ``C``; with ``warm_start``, only the last step is needed. For "auc" with 1e6 dense
+    rows of 50 features, a gap of 1e-4 takes 14 iterations and 17 seconds on one core at ``C=100``,
+    and 24 iterations and 36 seconds at ``C=1000``. In addition to the data, memory is some vectors
+    of length n, and one of n_features for each plane; planes that are inactive for 30 iterations
+    are dropped.
 
     References
     ----------
@@ -228,7 +233,7 @@ class StructuralRanker(OneProblemRanker):
     >>> bool(ranker[-1].dual_gap_ <= ranker[-1].tol)
     True
 
-    Other values of ``C`` start from the planes that are known:
+    With ``warm_start``, fits for other values of ``C`` reuse the cutting planes:
 
     >>> path = StructuralRanker(measure="ap", warm_start=True)
     >>> [path.set_params(C=C).fit(X, y).n_iter_ > 0 for C in (0.1, 1.0, 10.0)]

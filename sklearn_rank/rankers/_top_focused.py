@@ -51,100 +51,104 @@ LEAST_FOCUS = 0.25
 
 
 class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
-    r"""Fit a classifier again with more weight on the rows that its first fit put on top.
+    r"""Refit any classifier with more weight on its top-scored rows, for precision at the top.
 
-    The pilot is a fit to the rows as they are. Each further round weighs a row by what its place
-    in the scores of the round before is worth,
+    The pilot is a fit to the unweighted rows. Each further round weights a row by its place in the
+    ranking of the previous round,
 
     .. math:: \max\Bigl(\text{floor}, \frac{1}{1 + (v / \text{focus})^2}\Bigr),
 
-    v the share of the list above it, and fits again. The scores are by default the sum of the
-    standard scores of the pilot and of the last round. The weights depend on a row's features
-    alone, through its score: where the classifier's model is true, each round estimates the
-    same; where it is not, the last round fits best near the top.
+    where v is the share of the list above it, and refits the classifier. By default, the score is
+    the sum of the standardised scores of the pilot and the last round. The weights depend only on
+    the features of a row, through its score. If the model of the classifier is correctly
+    specified, all rounds estimate the same parameters; if not, the last round fits best near the
+    top.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Any classifier whose ``fit`` takes ``sample_weight``, or a pipeline or search that ends
-        in one; None is ``LogisticRegression(max_iter=1000)``.
+        Classifier whose ``fit`` takes ``sample_weight``, or a pipeline or search that ends in one.
+        None is ``LogisticRegression(max_iter=1000)``.
     tau : float, default=0.05
-        Share of the rows that make the top, in (0, 1): ``focus=None`` follows it,
-        ``combine="choose"`` chooses for it, and ``top_threshold_`` cuts it off.
+        Share of the rows that make the top, in (0, 1): It sets the default of ``focus``, the
+        criterion of ``combine="choose"``, and ``top_threshold_``.
     pos_label : int, float, bool, str or None, default=None
-        The positive class, which belongs on top. None is that of the estimator, if it has one,
-        else 1 for labels among 0 and 1 or among -1 and 1; for all others it is the greater label,
-        with a warning.
+        The positive class: its rows are to be ranked at the top. None takes the ``pos_label`` of
+        the estimator if it has one, else 1 if the labels are 0 and 1 or -1 and 1, and otherwise
+        the greater label, with a warning.
     focus : float, ScoreGeneratingFunction or None, default=None
-        Share of the list at which the weight is one half, positive; less looks nearer to the top
-        and learns from fewer rows. None is ``max(4 * tau, 0.25)``. Or a function phi of
-        :mod:`sklearn_rank.metrics` with a derivative, whose weights are
-        :math:`\phi'(1 - v) / \max \phi'`; a number f is
-        :class:`Cauchy(f) <sklearn_rank.metrics.Cauchy>`.
+        Share of the list at which the weight is one half, positive. A smaller value concentrates
+        on the top and learns from fewer rows. None is ``max(4 * tau, 0.25)``. Alternatively, a
+        function phi of :mod:`sklearn_rank.metrics` with a derivative, which gives the weights
+        :math:`\phi'(1 - v) / \max \phi'`. A number f is equivalent to :class:`Cauchy(f)
+        <sklearn_rank.metrics.Cauchy>`.
     floor : float, default=0.02
-        Least weight, in (0, 1]: less forgets the rest of the list, 1 looks nowhere.
+        Minimum weight, in (0, 1]. A smaller value ignores more of the rest of the list; with 1,
+        all rows have equal weight.
     n_rounds : int, default=2
-        Number of fits after the pilot's, at least 1.
+        Number of fits after the pilot, at least 1.
     combine : {"sum", "last", "choose"}, default="sum"
-        Which scores: the sum of the standard scores of pilot and last round, the last round's, or
-        what has the best cross-validated
+        How the scores are combined: "sum" adds the standardised scores of pilot and last round,
+        "last" uses the last round only, "choose" takes the candidate with the best cross-validated
         :func:`smoothed precision <sklearn_rank.metrics.smoothed_precision_at_top_score>` at
-        ``tau`` of the pilot alone, the last round and the sum; ties go to the first of these.
+        ``tau`` among the pilot, the last round and the sum; ties go to the first of these.
     pilot_ranks : {"auto", "training", "out_of_fold"}, default="auto"
-        Whose scores rank the rows: of a fit to all of them, or of fits to the other folds, which
-        is needed where a classifier fits its training rows closely. "auto" is "training" for
-        linear models (with ``coef_``), else "out_of_fold".
+        Scores that rank the rows: "training" uses a fit to all rows, "out_of_fold" uses fits to
+        the other folds, which is needed if the classifier fits its training rows closely. "auto"
+        is "training" for linear models (with ``coef_``), else "out_of_fold".
     cv : int, splitter, iterable or None, default=None
-        The folds of "out_of_fold" and "choose", as scikit-learn takes them; each row is in one
+        Folds of "out_of_fold" and "choose", as in scikit-learn. Each row must be in exactly one
         test part. None is five stratified folds.
     n_jobs : int or None, default=None
-        Number of jobs over the folds. The result does not depend on it.
+        Number of folds fitted in parallel. None is 1, -1 uses all cores. The result does not
+        depend on it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The classes, ascending.
     pos_label_ : object
-        The positive one of them.
+        The positive class.
     pilot_ : estimator
-        The fit to the rows as they are.
+        The fit to the unweighted rows.
     rounds_ : list of estimator
-        The fits after it.
+        The fits of the further rounds.
     focus_ : ScoreGeneratingFunction
-        The function phi whose derivative the weights are.
+        The function phi whose derivative gives the weights.
     combine_ : {"sum", "last", "pilot"}
-        Which scores are used.
+        Scores that are used.
     scores_ : dict of ndarray of shape (n_folds,)
-        For "choose", the criterion of each candidate on each fold.
+        Criterion of each candidate on each fold. Only for ``combine="choose"``.
     spreads_ : ndarray of shape (2,)
-        Standard deviations of the training rows' scores by pilot and last round, which the sum
-        divides them by.
+        Standard deviations of the training scores of pilot and last round, by which the sum
+        divides the scores.
     top_threshold_ : float
         Decision value beyond which the top ``tau`` of the training rows lie.
     n_features_in_ : int
-        Number of features, where the rows have such.
+        Number of features, if the rows have features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where ``X`` has names that are all strings.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
-    AccuracyAtTopRanker : Linear, trained for one share of the top, with certificates.
-    sklearn_rank.metrics.smoothed_precision_at_top_score : What to select its parameters by.
+    AccuracyAtTopRanker : Linear ranker for one share of the top, with certificates.
+    sklearn_rank.metrics.smoothed_precision_at_top_score : Measure for choosing parameters.
 
     Notes
     -----
-    ``decision_function`` is a weighted mean of the two fits' decision values (of the logarithms
-    of their odds, where a classifier has none), which orders as the sum of standard scores does,
-    and ``predict_proba`` pools their probabilities alike: 0 and 1/2 divide the classes as they do
-    for the classifier itself.
+    ``decision_function`` is a weighted mean of the decision values of the two fits (of their
+    log-odds, if the classifier has no decision values), which gives the same order as the sum of
+    standardised scores. ``predict_proba`` pools their probabilities in the same way. The
+    thresholds 0 and 1/2 separate the classes, as in the classifier itself.
 
-    What is proved and what is not, in the theory pages: with weights on the positives alone each
-    round raises a lower bound of the linear rank statistic
-    :func:`W_phi <sklearn_rank.metrics.linear_rank_score>`; the weights of the negatives, and the
-    sum, are a heuristic, which a study over many data sets supports (user guide).
+    With weights on the positives alone, each round increases a lower bound of the linear rank
+    statistic :func:`W_phi <sklearn_rank.metrics.linear_rank_score>`; see the theory pages. The
+    weights of the negatives, and the sum of scores, are heuristics supported by a study over many
+    data sets; see the user guide.
 
-    ``n_rounds + 1`` fits; with ranks out of fold ``1 + n_rounds (n_folds + 1)``; "choose" takes
-    that on each fold as well. Memory beside the classifier's is a few vectors of n.
+    The cost is ``n_rounds + 1`` fits, or ``1 + n_rounds (n_folds + 1)`` with "out_of_fold".
+    "choose" takes the same on each fold in addition. Memory is that of the classifier and a few
+    vectors of n.
 
     References
     ----------
@@ -220,16 +224,16 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
     ) -> TopFocusedRanker:
-        """Fit the pilot and the rounds.
+        """Fit the pilot and the weighted rounds.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows, as the classifier takes them.
         y : array-like of shape (n_samples,)
-            Two classes of any type, of which ``pos_label`` names the positive one.
+            Labels of two classes, of any type; ``pos_label`` is the positive one.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights; a row of weight 0 is absent.
+            Non-negative weights; rows of weight 0 are ignored.
         groups : array-like of shape (n_samples,), default=None
             Groups for ``cv``.
 
@@ -241,15 +245,16 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         Raises
         ------
         TypeError
-            If the estimator is no classifier or takes no weights.
+            If the estimator is not a classifier or takes no ``sample_weight``.
         ValueError
-            If ``y`` has one class or more than two, ``pos_label`` is none of them, or the test
-            parts of ``cv`` are not a partition of the rows.
+            If ``y`` does not have exactly two classes, ``pos_label`` is not one of them, or the
+            test parts of ``cv`` are not a partition of the rows.
 
         Warns
         -----
         PositiveClassWarning
-            If nobody says the positive class and the labels are not among 0 and 1 or -1 and 1.
+            If neither this ranker nor the estimator sets ``pos_label``, and the labels are neither
+            0 and 1 nor -1 and 1.
         SmallTopWarning
             If ``tau`` times the number of rows rounds to less than one row.
         """
@@ -384,7 +389,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         return {name: np.array(column) for name, column in values.items()}
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score of each row on the scale of the classifier's decision values.
+        """Compute decision values, on the scale of those of the classifier.
 
         Parameters
         ----------
@@ -394,8 +399,8 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Greater for ``classes_[1]``, and so nearer to the top if that is the positive class;
-            0 divides the classes, ``top_threshold_`` cuts off the top.
+            Decision values, greater for ``classes_[1]``. 0 separates the classes, and
+            ``top_threshold_`` cuts off the top.
         """
         check_is_fitted(self)
         self._check_rows(X, reset=False)
@@ -403,7 +408,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
 
     @available_if(lambda self: hasattr(getattr(self, "pilot_", self._base()), "predict_proba"))
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of each class: the last round's, or pilot's and last round's pooled.
+        """Probability of each class, by the last round or pooled over pilot and last round.
 
         The logarithms of the odds are pooled as ``decision_function`` pools decision values.
 
@@ -415,7 +420,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         Returns
         -------
         ndarray of shape (n_samples, 2)
-            In the order of ``classes_``.
+            Probabilities, in the order of ``classes_``.
         """
         check_is_fitted(self)
         self._check_rows(X, reset=False)

@@ -38,16 +38,17 @@ FALL = 1e-4
 
 
 class TopPushRanker(OneProblemRanker):
-    r"""Linear ranker that lifts the positives above the top of the negatives, or of all rows.
+    r"""Top Push, Infinite Push, tau-FPL and Pat&Mat: linear or kernel ranker for the top.
 
-    It minimises
+    It lifts the positives above the highest-scored negatives, or above the top of all rows, by
+    minimising
 
     .. math:: \tfrac12 \|w\|^2 + \frac{C}{U} \sum_{i \text{ positive}} u_i \,
               \ell\bigl(T(s) - s_i\bigr), \qquad s = X w,
 
     with weights u of the positives and their sum U. T is the mean of the highest scores of the
     negatives (``of="negatives"``) or of all rows (``of="all"``), or a smooth upper bound of their
-    quantile. All of these problems are convex, and many have names of their own:
+    quantile. All of these problems are convex, and many are known by name:
 
     =================  ========  ===========  ==========
     method             top       of           threshold
@@ -61,128 +62,136 @@ class TopPushRanker(OneProblemRanker):
     Pat&Mat-NP         tau       "negatives"  "quantile"
     =================  ========  ===========  ==========
 
-    Top Push is of [1]_, the Infinite Push of [2]_, tau-FPL of [3]_; [4]_ has the others.
+    Top Push is from [1]_, the Infinite Push from [2]_, tau-FPL from [3]_, and the others from
+    [4]_.
 
     Parameters
     ----------
     top : int or float, default=0.3
-        How many of the highest scores T is of: an int is their number (weight, where rows are
-        weighted), at least 1 and less than there are; a float in (0, 1) is their share. Fewer
-        look nearer to the top, and make it likelier that ``w = 0`` is the solution; see Notes.
+        Number of highest scores from which T is computed. An int is their number (or total
+        weight), at least 1 and less than the number of rows concerned; a float in (0, 1) is their
+        share. A smaller value concentrates on the top, and makes the solution ``w = 0`` more
+        likely; see Notes.
     of : {"negatives", "all"}, default="negatives"
-        Whose scores T is of. "negatives" is for a limit of the false positive rate, "all" for a
-        share of the list.
+        Rows whose scores determine T. "negatives" suits a limit on the false positive rate, "all"
+        suits a share of the list.
     threshold : {"mean", "quantile"}, default="mean"
-        "mean": the mean of the highest scores. "quantile": the T at which
-        ``sum over j of v_j loss(beta (s_j - T))`` is the weight of the top, which is never below
-        the quantile; its solution is never 0.
+        "mean": T is the mean of the highest scores. "quantile": T is such that
+        ``sum over j of v_j loss(beta (s_j - T))`` equals the weight of the top. This T is never
+        below the quantile, and the solution is never ``w = 0``.
     loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
         The loss l(u) of a positive: ``max(0, 1 + u)^2``, ``max(0, 1 + u)`` or
         ``log2(1 + exp(u))``.
     beta : float, default=1.0
-        Scale of the scores in ``threshold="quantile"``, positive; more keeps T nearer to the
-        quantile and makes the problem harder. Without effect otherwise.
+        Scale of the scores for ``threshold="quantile"``, positive. A greater value brings T nearer
+        to the quantile and makes the problem harder to solve. No effect otherwise.
     pos_label : int, float, bool, str or None, default=None
-        The positive class, which belongs on top. None is 1 for labels among 0 and 1 or among -1
-        and 1; for all others it is the greater label, with a warning.
+        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
+        and 1 or -1 and 1, and otherwise the greater label, with a warning.
     C : float, default=1.0
-        Factor of the mean loss, positive; more fits the training data closer. Since the loss is
-        a mean, .01 to 100 is the range to search.
+        Factor of the mean loss, positive. A greater value fits the training data more closely.
+        Since the loss is a mean, search .01 to 100.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Inner product of rows. With "precomputed" ``fit`` takes the square matrix of the training
-        rows and ``decision_function`` that of new rows with all training rows; a callable takes
-        two rows and returns a number. It has to be positive semidefinite.
+        Kernel. With "precomputed", ``fit`` takes the square kernel matrix of the training rows and
+        ``decision_function`` the matrix of new rows by training rows. A callable takes two rows
+        and returns a number. The kernel must be positive semidefinite.
     gamma : float or None, default=None
-        Rate of ``exp(-gamma |x - z|^2)`` and of ``(gamma x.z + coef0)^degree``; None is
-        ``1 / n_features``.
+        Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
+        coef0)^degree``. None is ``1 / n_features``.
     degree : float, default=3
-        Degree of "poly".
+        Degree of the "poly" kernel.
     coef0 : float, default=1
-        Constant of "poly".
+        Constant term of the "poly" kernel.
     kernel_params : dict or None, default=None
-        Keyword arguments of a callable.
+        Keyword arguments of a callable kernel.
     tol : float, default=1e-6
-        Duality gap relative to the objective at which the problem counts as solved, positive.
+        Tolerance on the duality gap relative to the objective, positive.
     max_iter : int, default=500
-        Most steps; fits with ``threshold="mean"`` take 10 to 40, at large C up to 80.
+        Maximum number of steps. Fits with ``threshold="mean"`` take 10 to 40 steps, up to 80 with
+        large C.
     verbose : int, default=0
-        1 writes a line on each set of rows to the standard error; 0 is silent.
+        1 writes a line for each active set of rows to the standard error; 0 is silent.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The classes, ascending.
     pos_label_ : object
-        The positive one of them.
+        The positive class.
     coef_ : ndarray of shape (1, n_features)
-        Weights of the features. Only for ``kernel="linear"``.
+        Coefficients of the features. Only for ``kernel="linear"``.
     dual_coef_ : ndarray of shape (1, n_support)
-        Weights of the kernel's values with the support rows. Only for other kernels.
+        Coefficients of the kernel values between a row and the support rows. Only for other
+        kernels.
     support_ : ndarray of shape (n_support,)
-        Support rows: those whose images span all others, to rounding. Only for other kernels.
+        Indices of the support rows, whose images span those of all rows up to rounding. Only for
+        other kernels.
     X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
-        The support rows. Only for other kernels that are not precomputed.
+        The support rows. Only for other kernels, except "precomputed".
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     threshold_ : float
-        T at the scores of the training rows.
+        Value of T on the training rows.
     objective_ : float
         Value of the objective.
     lower_bound_ : float
-        Certified: no weights have a smaller objective.
+        Certified lower bound of the objective over all coefficients.
     dual_gap_ : float
-        Objective less lower bound, relative to the objective.
+        ``objective_ - lower_bound_``, relative to the objective.
     converged_ : bool
-        Whether that is at most ``tol``.
+        Whether ``dual_gap_`` is at most ``tol``.
     n_iter_ : int
         Number of Newton steps.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where ``X`` has names that are all strings.
+        Names of the features seen in ``fit``, if they are all strings.
 
     Warns
     -----
     ZeroSolutionWarning
-        In ``fit``, if ``w = 0`` is the solution for every C; it says from which ``top`` on it is
-        not.
+        By ``fit``, if ``w = 0`` is the solution for every C. The message gives the smallest
+        ``top`` with another solution.
 
     See Also
     --------
-    PNormPushRanker : All negatives count, the higher the more.
-    AccuracyAtTopRanker : The hinge loss at the quantile itself, by one problem for each row.
-    TopFocusedRanker : Any classifier, fitted again with weights near the top.
+    PNormPushRanker : All negatives count; higher ones have more weight.
+    AccuracyAtTopRanker : Hinge loss at the exact quantile, by one problem for each row.
+    TopFocusedRanker : Refits any classifier with more weight near the top.
 
     Notes
     -----
-    *Infinite Push is Top Push.* The Infinite Push minimises the largest mean loss
-    ``mean over i of l(s_j - s_i)`` of a negative j. Since l does not decrease, the largest is that
-    of the largest ``s_j``, and the two objectives are one.
+    *Infinite Push is Top Push.* The Infinite Push minimises the maximum over negatives j of the
+    mean loss ``mean over i of l(s_j - s_i)``. Since l is nondecreasing, the maximum is attained at
+    the greatest ``s_j``, and the two objectives are equal.
 
     *When the solution is w = 0.* With ``threshold="mean"``, w = 0 is the solution for every C if
-    and only if the mean of the positives is a weighted mean of the rows that T is of, none of
-    which has more than the share 1 / (number at the top) of the weight: if it lies in their
-    reduced convex hull. With ``top=1`` that is the whole hull, which holds it nearly always where
-    there are many more rows than features. Of two normal classes with one covariance and an AUC
-    of .9, more than 9 % of the negatives have to be taken, with an AUC of .8 more than 29 %. With
-    ``of="all"`` it is so whenever the top holds no more weight than the positives, whose mean is
-    then one of its own. With ``kernel="rbf"``, distinct rows and ``of="negatives"`` it never is.
+    and only if the mean of the positives lies in the reduced convex hull of the rows that
+    determine T: the set of their weighted means with weights of at most 1 / (number at the top).
+    With ``top=1`` this is the whole convex hull, which nearly always contains the mean if there
+    are many more rows than features. For two normal classes with equal covariance and an AUC of
+    .9, ``top`` must exceed 9 % of the negatives, and 29 % with an AUC of .8. With ``of="all"``, w
+    = 0 is the solution if the top holds no more weight than the positives, since their mean is
+    then such a weighted mean. With ``kernel="rbf"``, distinct rows and ``of="negatives"`` it never
+    is.
 
-    ``threshold="mean"`` is solved by a primal-dual interior point method (Mehrotra's), "quantile"
-    by Newton's method; T is taken of a set of rows that grows until it holds all that count. A
-    step takes O(r d^2 + d^3) for d features up to 1,000 and r rows that are positive or near the
-    top; for more features, among them kernels, O(r^3) up to r = 4,000, else products with the
-    rows. Copies of these r rows are the memory beside the data. ``lower_bound_`` is the value of
-    a feasible point of the dual problem. Nothing is random.
+    ``threshold="mean"`` is solved by Mehrotra's primal-dual interior point method, "quantile" by
+    Newton's method. T is computed on an active set of rows, which grows until it contains all that
+    affect T. For d features up to 1,000 and r rows that are positive or near the top, a step takes
+    O(r d^2 + d^3). For more features, and for kernels, it takes O(r^3) up to r = 4,000, else
+    products with the rows. In addition to the data, memory is copies of these r rows.
+    ``lower_bound_`` is the value of a feasible point of the dual problem. Nothing is random.
 
-    *Batches and dask collections.* The r rows are the positives, half as many again as are at the
-    top, and 500. Where their copies take at most 1 GiB in float64, they are in this process, a
-    fit reads all rows some seven times, whatever its number of steps, and 8 bytes a row of scores
-    come back from the workers of a cluster for some of these. Where they take more, no row is
-    copied, and each step reads all rows: some seven times for "mean", three times for "quantile".
-    Labels, weights and scores of all rows are in this process, up to 150 bytes a row in all.
+    *Batches and dask collections.* The r rows are the positives, one and a half times the number
+    at the top, and 500 more. If their copies take at most 1 GiB in float64, they are held in this
+    process. A fit then reads all rows about seven times, for any number of steps; for some of
+    these passes, 8 bytes per row of scores are sent back by the workers of a cluster. If the
+    copies take more, no row is copied, and each step reads all rows: about seven times for "mean",
+    three times for "quantile". Labels, weights and scores of all rows are held in this process, up
+    to 150 bytes per row in total.
 
-    Weight 2 is a row twice. Ties need no rule: T is a continuous function of the scores.
+    A row of weight 2 counts as two rows. Ties need no special rule, since T is a continuous
+    function of the scores.
 
     References
     ----------

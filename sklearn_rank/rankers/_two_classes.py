@@ -22,7 +22,7 @@ class TwoClasses:
     classes : ndarray of shape (2,)
         The classes, ascending.
     pos_label : object
-        The positive one of them.
+        The positive class.
     taken : ndarray of shape (n,)
         The rows that have positive weight, of those given.
     positive : ndarray of bool of shape (n,)
@@ -48,7 +48,7 @@ class TwoClasses:
         classes : array-like of shape (2,)
             The classes, ascending.
         pos_label : object
-            The positive one of them.
+            The positive class.
         positive : ndarray of bool of shape (n_samples,)
             Whether each row is of the positive class.
         weight : ndarray of shape (n_samples,)

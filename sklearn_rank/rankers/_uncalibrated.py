@@ -53,86 +53,88 @@ CERTIFICATES: dict[str, tuple[Literal["relative_gap", "gradient_norm"], str]] = 
 
 
 class RankSVM(CallbackSupportMixin, BlockRanker):
-    """Ranking SVM: a linear ranker by the hinge of pairs of different relevance.
+    """Ranking SVM: linear learning to rank with the hinge loss of pairs within queries.
 
-    With scores s = X w it minimises ``1 / 2 ||w||**2 + C sum over queries q of w_q L_q / sum of
+    With scores s = X w, it minimises ``1 / 2 ||w||**2 + C sum over queries q of w_q L_q / sum of
     w_q``, where L is the sum over pairs of rows of a query with y_i > y_j of
     ``max(0, 1 - (s_i - s_j))``, or of its square.
 
-    It is a baseline: the loss counts pairs that are labelled differently, and not by how much, and
-    is calibrated with no positional measure; under noise it need not order by expected utility.
+    Use it as a baseline: the loss depends on which row of a pair has the higher label, not on the
+    difference. It is not calibrated for any positional measure, and with noisy labels its
+    minimiser need not order by expected utility.
 
     Parameters
     ----------
     loss : {"hinge", "squared_hinge"}, default="hinge"
-        Hinge or its square.
+        Hinge loss of pairs or its square.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
-        The measure of which :meth:`score` is the value; of no effect on the fit.
+        The measure that :meth:`score` computes; it has no effect on the fit.
     C : float, default=1.0
-        Factor of the loss, greater than 0; less is smaller coefficients.
+        Factor of the loss, greater than 0. A smaller value shrinks the coefficients.
     normalize : {None, "zscore", "rank", "minmax"} or QueryNormalizer, default=None
-        How features are put on one scale within each query first, by
-        :class:`sklearn_rank.preprocessing.QueryNormalizer`. Scores of a row then depend on the
+        How to scale features within each query before fitting, by
+        :class:`sklearn_rank.preprocessing.QueryNormalizer`. The score of a row then depends on the
         other rows of its query, so that :meth:`predict` needs ``qid``, and X must be dense.
     tol : float, default=1e-4
-        For the hinge the largest duality gap relative to the objective, for its square the largest
-        norm of the gradient relative to that at 0; greater than 0.
+        Tolerance, greater than 0: for "hinge" on the duality gap relative to the objective, for
+        "squared_hinge" on the norm of the gradient relative to the norm at 0.
     max_iter : int, default=1000
-        Largest number of iterations.
+        Maximum number of iterations.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the coefficients of the last fit.
+        Whether ``fit`` starts from the coefficients of the previous fit.
     single_list : bool, default=False
-        Whether all rows are one list, so that no ``qid`` is needed, and none is taken.
+        Whether all rows belong to one query. ``fit`` then takes no ``qid``.
     n_jobs : int or None, default=None
-        Number of threads that evaluate the loss; None is 1, -1 is all. The result does not depend
-        on it.
+        Number of threads that evaluate the loss. None is 1, -1 uses all cores. The result does not
+        depend on it.
     verbose : int, default=0
-        Whether to write lines on the progress to the standard error.
+        1 writes the progress to the standard error; 0 is silent.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
         Coefficients w.
     normalizer_ : QueryNormalizer or None
-        What normalises the features of queries.
+        Normalises the features within each query.
     training_queries_ : object
-        Which queries were learned from, so that :meth:`score` and scorers can warn where some of
-        them are scored: hashes of up to 100,000 ids, and digests of the labels.
+        Hashes of up to 100,000 ids of training queries, and digests of their labels. :meth:`score`
+        and scorers use them to warn when training queries are scored.
     n_queries_ : int
         Number of queries.
     objective_ : float
         Value of the objective.
     lower_bound_ : float
-        Certified: no coefficients have a smaller objective.
+        Certified lower bound of the objective over all coefficients.
     dual_gap_ : float
-        For the hinge: the objective less the lower bound, relative to the objective.
+        ``objective_ - lower_bound_``, relative to the objective. Only for "hinge".
     gradient_norm_ : float
-        For the squared hinge: norm of the gradient relative to that at 0.
+        Norm of the gradient, relative to the norm at 0. Only for "squared_hinge".
     converged_ : bool
-        Whether the one or the other is at most ``tol``.
+        Whether ``dual_gap_`` or ``gradient_norm_`` is at most ``tol``.
     n_iter_ : int
         Number of iterations.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string names.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
-    OrderPreservingRanker : Losses that are calibrated with a measure.
+    OrderPreservingRanker : Linear ranker with losses that are calibrated for a measure.
 
     Notes
     -----
-    ``C`` is that of SVMrank, which divides by the number of queries likewise. A step costs
-    O(n log n) for a query of n rows, whatever the number of pairs, and the products with X. For
-    the hinge the kink is rounded to ever narrower parabolas; the slopes of the rounded hinge make
-    a point of the dual problem, from which the lower bound is. Rows of any order, and dense ones
-    of float32, are not copied; products are those of float64.
+    ``C`` has the same scale as in SVMrank, which also divides by the number of queries. A step
+    costs O(n log n) for a query of n rows, for any number of pairs, and the products with X. The
+    hinge is smoothed by parabolas of decreasing width. The derivatives of the smoothed hinge give
+    a feasible dual point, and from it the lower bound. Dense rows are not copied, in any order and
+    also in float32; products are computed in float64.
 
-    Rows need not be in memory: X may be :class:`sklearn_rank.datasets.RowBatches`, or a dask array
-    or dataframe with the other arguments as collections that are cut alike. Each evaluation is
-    then one pass over the rows, as in :class:`OrderPreservingRanker`, to the same minimum and
-    lower bound. For the hinge a fit takes some hundred passes, for its square some twenty.
+    Rows need not be in memory: X can be :class:`sklearn_rank.datasets.RowBatches`, or a dask array
+    or dataframe with the other arguments as collections of the same chunks. Each evaluation is
+    then one pass over the rows, as in :class:`OrderPreservingRanker`, with the same minimum and
+    lower bound. A fit takes about a hundred passes for "hinge" and about twenty for
+    "squared_hinge".
 
     References
     ----------
@@ -203,24 +205,25 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
         sample_weight: Any = None,
         query_weight: Any = None,
     ) -> RankSVM:
-        """Minimise the loss over the pairs of all queries.
+        """Fit the coefficients by minimising the loss of the pairs of all queries.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, RowBatches, dask collection} of shape (n_samples, \
 n_features)
-            Rows. Sparse matrices are converted to CSR. Rows that are read batch by batch
-            (:class:`sklearn_rank.datasets.RowBatches`, with ``y=rows.y`` and ``qid=rows.qid``)
-            need the rows of each query together; dask arrays and dataframes each query whole
-            within a chunk. See Notes.
+            Rows. Sparse matrices are converted to CSR. In
+            :class:`sklearn_rank.datasets.RowBatches` (passed with ``y=rows.y`` and
+            ``qid=rows.qid``) the rows of each query must be consecutive. In dask arrays and
+            dataframes each query must lie within one chunk. See Notes.
         y : array-like of shape (n_samples,)
-            Relevance; only its order counts.
+            Relevance; only its order matters.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row: numbers, strings or anything that sorts, in any order.
-            None takes up to 2,000 rows as one query, with a warning; a single number, or
-            ``single_list=True``, does on purpose.
+            Id of the query of each row: numbers, strings or any sortable values, in any order.
+            None treats up to 2,000 rows as one query, with a warning. A single number, or
+            ``single_list=True``, treats any number of rows as one query without a warning.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows: 2 is the row twice, 0 the row absent.
+            Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
+            0 is ignored.
         query_weight : array-like of shape (n_samples,), default=None
             Non-negative weight of the query of each row, the same for all rows of a query.
 
@@ -235,15 +238,16 @@ n_features)
             If an argument is not valid, no query has rows of different relevance, most queries
             have one row, or ``qid`` is missing for more than 2,000 rows.
         QuerySetupError
-            If a search or cross-validation of scikit-learn passes no ``qid``, or has cut queries.
-            It ends the search at once, which would turn other errors into NaN.
+            If a scikit-learn search or cross-validation passes no ``qid``, or splits the rows of a
+            query between folds. This error ends the search at once, whereas a search turns other
+            errors into NaN scores.
 
         Warns
         -----
         SingleListWarning
             If ``qid`` is None without ``single_list=True``.
         ConvergenceWarning
-            If the certificate misses ``tol``.
+            If the duality gap (hinge) or the gradient norm (squared hinge) does not reach ``tol``.
         """
         with restored_on_error(self), ExitStack() as held:
             # A wrong measure fails here rather than after the fit, in score.
