@@ -75,9 +75,25 @@ GROUPS = [
     "labels_and_clicks",
     "benchmarks",
 ]
+TASKS = [
+    "fraud_and_screening.py",
+    "search_ranking.py",
+    "compare_two_aucs.py",
+    "virtual_screening.py",
+    "choose_a_model.py",
+    "extend.py",
+]
+
+
+def reading_order(folder):
+    """Key that sorts the scripts of a folder: tasks as listed, other examples by name."""
+    return lambda name: (TASKS.index(name) if name in TASKS else len(TASKS), name)
+
+
 sphinx_gallery_conf = {
     "examples_dirs": ["task_pages", "examples"],
     "gallery_dirs": ["tasks", "auto_examples"],
+    "within_subsection_order": reading_order,
     "subsection_order": [f"examples/{group}" for group in GROUPS],
     "filename_pattern": r"(/plot_|/task_pages/)",
     "abort_on_example_error": True,

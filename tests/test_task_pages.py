@@ -1,0 +1,57 @@
+"""The task pages run as a whole, draw, leave nothing behind and lead further."""
+
+import importlib.util
+import re
+import runpy
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+import sklearn
+
+FOLDER = Path(__file__).parents[1] / "docs" / "task_pages"
+PAGES = sorted(FOLDER.glob("*.py"))
+WIDTH = 84  # characters of a line that a page shows beside the menus
+LENGTH = 140
+
+
+def needs(page):
+    """Packages that a page imports and that are not installed."""
+    imported = re.findall(r"^(?:from|import) (\w+)", page.read_text(encoding="utf-8"), re.M)
+    return [name for name in set(imported) if importlib.util.find_spec(name) is None]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_page_runs(page, tmp_path, monkeypatch, capsys):
+    if missing := needs(page):
+        pytest.skip(f"{page.name} imports {', '.join(missing)}, which is not installed")
+    beside, settings = sorted(FOLDER.iterdir()), sklearn.get_config()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    try:
+        runpy.run_path(str(page), run_name="__main__")
+        assert sklearn.get_config() == settings
+    finally:
+        sklearn.set_config(**settings)
+    assert plt.get_fignums(), "the page draws nothing"
+    assert capsys.readouterr().out, "the page prints nothing"
+    assert list(tmp_path.iterdir()) == []
+    assert sorted(FOLDER.iterdir()) == beside
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_page_is_short_and_leads_further(page):
+    text = page.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    assert len(lines) <= LENGTH
+    assert [line for line in lines if len(line) > WIDTH] == []
+    further = text.partition("# Where to go next\n")[2]
+    links = re.findall(r"^# - :doc:`/(.+?)`: ", further, re.M)
+    assert len(links) == 3
+    assert [link for link in links if not (FOLDER.parent / f"{link}.md").is_file()] == []
+
+
+def test_pages_are_listed_in_reading_order():
+    listed = re.search(r"^TASKS = \[(.+?)\]", (FOLDER.parent / "conf.py").read_text(), re.M | re.S)
+    assert sorted(re.findall(r'"(.+?)"', listed[1])) == [page.name for page in PAGES]
