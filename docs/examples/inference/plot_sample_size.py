@@ -1,0 +1,53 @@
+"""
+How many test items an interval or a test needs
+===============================================
+
+Two curves for planning a test set: the width of the 95 % interval of an AUC, and the power of a
+test for the difference of two AUCs, by the number of items.
+"""
+
+# %%
+# The model is expected to have an AUC of .85, and one item in ten is positive. The first plan
+# leaves out ``n``: :func:`~sklearn_rank.inference.sample_size` finds the number of items that
+# gives an interval of width .1.
+import matplotlib.pyplot as plt
+import numpy as np
+
+from sklearn_rank.inference import sample_size
+
+expected = {"expected": 0.85, "positive_fraction": 0.1}
+plan = sample_size("auc", **expected, width=0.1)
+print(plan)
+
+# %%
+# The second question is how many items a test needs to detect a difference of .02 with a power
+# of .8. The answer depends on the correlation of the two models' scores within a class: models
+# that make the same errors need far fewer items.
+sizes = np.geomspace(300, 20_000, 25).astype(int)
+tests = {
+    correlation: sample_size("auc", **expected, difference=0.02, correlation=correlation)
+    for correlation in (0.3, 0.6, 0.9)
+}
+for correlation, test in tests.items():
+    print(f"correlation {correlation}: {test.n:,} items")
+
+# %%
+# ``curve`` evaluates a plan at other sizes. Dots mark the planned sizes.
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+curve = plan.curve(sizes)
+left.semilogx(curve.n, curve.values, color="#0072B2")
+left.plot(plan.n, plan.width, "o", color="#0072B2")
+left.set(ylabel="width of the 95 % interval of the AUC", ylim=(0, None))
+styles = {0.3: ("#D55E00", ":"), 0.6: ("#0072B2", "--"), 0.9: ("#009E73", "-")}
+for correlation, (color, line) in styles.items():
+    curve = tests[correlation].curve(sizes)
+    right.semilogx(curve.n, curve.values, line, color=color, label=f"{correlation}")
+    right.plot(tests[correlation].n, tests[correlation].power, "o", color=color)
+right.set(ylabel="power to detect a difference of .02", ylim=(0, 1.02))
+for axes in (left, right):
+    axes.set_xticks([300, 1000, 3000, 10_000], ["300", "1,000", "3,000", "10,000"])
+    axes.minorticks_off()
+    axes.set_xlabel("test items, 10 % positive")
+    axes.grid(alpha=0.3)
+figure.legend(title="correlation\nof the scores", loc="outside right center")
+plt.show()
