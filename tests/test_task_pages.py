@@ -1,6 +1,7 @@
 """The task pages run as a whole, draw, leave nothing behind and lead further."""
 
 import importlib.util
+import pkgutil
 import re
 import runpy
 import tempfile
@@ -9,6 +10,9 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pytest
 import sklearn
+
+from sklearn_rank import inference, model_selection
+from sklearn_rank.metrics import get_scorer
 
 FOLDER = Path(__file__).parents[1] / "docs" / "task_pages"
 PAGES = sorted(FOLDER.glob("*.py"))
@@ -55,3 +59,21 @@ def test_page_is_short_and_leads_further(page):
 def test_pages_are_listed_in_reading_order():
     listed = re.search(r"^TASKS = \[(.+?)\]", (FOLDER.parent / "conf.py").read_text(), re.M | re.S)
     assert sorted(re.findall(r'"(.+?)"', listed[1])) == [page.name for page in PAGES]
+
+
+def test_the_decision_page_names_what_exists():
+    folder = FOLDER.parent / "user_guide"
+    text = (folder / "which.md").read_text(encoding="utf-8")
+    for link in re.findall(r'href="(.+?)\.html"', text):
+        assert (folder / f"{link}.md").is_file(), link
+    for page in re.findall(r"\(\.\./tasks/(\w+)\.rst\)", text):
+        assert page == "index" or (FOLDER / f"{page}.py").is_file(), page
+    rows = [line.split("|") for line in text.splitlines() if line.startswith("| ")]
+    scorers = [name for row in rows for name in re.findall(r'`"(.+?)"`', row[3])]
+    assert len(scorers) > 10
+    for scorer in scorers:
+        get_scorer(scorer)
+    for name in re.findall(r"~(sklearn_rank[\w.]+)`", text):
+        assert callable(pkgutil.resolve_name(name)), name
+    for name in re.findall(r"`(\w+)\(", "".join(row[4] for row in rows)):
+        assert hasattr(inference, name) or hasattr(model_selection, name), name
