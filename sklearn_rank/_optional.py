@@ -7,15 +7,25 @@ from typing import Any
 
 __all__ = ["import_optional", "import_pandas"]
 
+# What pip installs for each package, with the least version: the same as the extras say.
+REQUIREMENTS = {
+    "catboost": "catboost>=1.2.8",
+    "dask": "dask[array,dataframe,distributed]>=2025.5",
+    "distributed": "dask[array,dataframe,distributed]>=2025.5",
+    "lightgbm": "lightgbm>=4.7",
+    "pandas": "pandas>=2.2",
+    "pyarrow": "pyarrow>=17",
+    "xgboost": "xgboost>=3.2",
+}
+
 
 def import_optional(module: str, used_by: str) -> Any:
-    """Import a package that an extra of the same name installs, or a module of it.
+    """Import a package that an extra installs, or a module of it.
 
     Parameters
     ----------
     module : str
-        Name of the package and of the extra, such as "lightgbm", or of a module such as
-        "dask.array".
+        Name of the package, such as "lightgbm", or of a module such as "dask.array".
     used_by : str
         What needs it, for the message.
 
@@ -36,7 +46,7 @@ def import_optional(module: str, used_by: str) -> Any:
         if error.name not in (package, module):
             raise
         raise ImportError(
-            f'{used_by} needs {package}: run `pip install "sklearn-rank[{package}]"`.'
+            f"{used_by} needs {package}, which is not installed: run `{_install(package)}`."
         ) from error
 
 
@@ -66,6 +76,11 @@ def import_pandas(asked: str, otherwise: str = "leave as_frame=False for NumPy a
         if error.name != "pandas":
             raise
         raise ImportError(
-            f"{asked} needs pandas, which is not installed: run `pip install pandas`, or"
+            f"{asked} needs pandas, which is not installed: run `{_install('pandas')}`, or"
             f" {otherwise}."
         ) from error
+
+
+def _install(package: str) -> str:
+    """The command that installs a package, however this one was installed."""
+    return f'python -m pip install "{REQUIREMENTS.get(package, package)}"'

@@ -80,7 +80,7 @@ def room_of(path):
 def test_imports_go_down(path):
     height, room = floors(), room_of(path)
     if room in ("__init__", "__main__"):
-        pytest.skip("the front door and the demo may import every room")
+        pytest.skip("the front door and `python -m` stand above every floor")
     wrong = []
     for line, name in imports(path):
         package, _, rest = name.partition(".")
@@ -244,7 +244,7 @@ def test_plotting_imports_matplotlib_in_one_file():
 
 @every_file
 def test_no_assert_and_no_print(path):
-    if path.name == "__main__.py":
+    if path == PACKAGE / "_command" / "_demo.py":
         pytest.skip("the demo prints: that is what it is for")
     wrong = [
         f"{path.name}:{node.lineno}"
@@ -297,6 +297,20 @@ def test_import_is_light():
         f"import sys; from sklearn_rank import *; print([m for m in {heavy} if m in sys.modules])"
     )
     assert run_python(code) == "[]"
+
+
+def test_the_help_of_the_command_line_is_light():
+    """It imports the command alone: neither NumPy nor any other part of the package."""
+    code = (
+        "import sys; from sklearn_rank._command import main\n"
+        "try: main(['evaluate', '--help'])\n"
+        "except SystemExit: pass\n"
+        "own = {m for m in sys.modules if m.startswith('sklearn_rank.')}\n"
+        "own -= {m for m in own if m.startswith('sklearn_rank._command')}\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'cvxpy', 'numba', 'matplotlib'}\n"
+        "print(sorted(own), sorted(heavy & set(sys.modules)))"
+    )
+    assert run_python(code).splitlines()[-1] == "['sklearn_rank._version'] []"
 
 
 def test_the_front_door_offers_what_it_names():

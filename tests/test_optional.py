@@ -1,11 +1,17 @@
 """Packages that an extra installs."""
 
 import json
+import re
 import sys
+import tomllib
+from functools import partial
+from pathlib import Path
 
 import pytest
 
-from sklearn_rank._optional import import_optional, import_pandas
+from sklearn_rank._optional import REQUIREMENTS, import_optional, import_pandas
+
+ROOT = Path(__file__).parent.parent
 
 
 def test_what_is_installed_is_imported():
@@ -13,14 +19,25 @@ def test_what_is_installed_is_imported():
 
 
 def test_the_error_says_how_to_install_what_is_not():
-    with pytest.raises(ImportError, match=r'^A ranker needs nowhere: run `pip install "sklearn-'):
+    message = r'^A ranker needs nowhere, which is not installed: run `python -m pip install "nowh'
+    with pytest.raises(ImportError, match=message):
         import_optional("nowhere", "A ranker")
 
 
-def test_modules_of_a_package_are_of_its_extra():
+def test_modules_are_installed_with_their_package():
     assert import_optional("json.decoder", "A test").__name__ == "json.decoder"
-    with pytest.raises(ImportError, match=r'nowhere: run `pip install "sklearn-rank\[nowhere'):
+    with pytest.raises(ImportError, match=r'run `python -m pip install "nowhere"`'):
         import_optional("nowhere.array", "A metric")
+
+
+@pytest.mark.parametrize("package", sorted(REQUIREMENTS))
+def test_the_command_installs_what_the_extras_do(package, monkeypatch):
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = settings["project"]["optional-dependencies"].values()
+    assert REQUIREMENTS[package] in {requirement for extra in extras for requirement in extra}
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=re.escape(f'pip install "{REQUIREMENTS[package]}"')):
+        (import_pandas if package == "pandas" else partial(import_optional, package))("A test")
 
 
 def test_an_error_inside_a_package_is_not_hidden(tmp_path, monkeypatch):

@@ -1,0 +1,281 @@
+"""The arguments of the program. This module imports nothing heavy, so that help comes fast."""
+
+from __future__ import annotations
+
+from argparse import (
+    ArgumentParser,
+    ArgumentTypeError,
+    RawDescriptionHelpFormatter,
+)
+from typing import Any
+
+from .._version import __version__
+
+__all__ = ["DOCS", "LABELS", "PICTURE", "make_parser"]
+
+DOCS = "https://sklearn-rank.readthedocs.io"
+
+# Columns of labels that are found without --label.
+LABELS = ("label", "y_true", "relevance")
+
+PICTURE = "sklearn_rank_top_of_the_list.png"
+
+CONVENTIONS = (
+    "none",
+    "trec_eval",
+    "catboost",
+    "gdeval",
+    "letor",
+    "lightgbm",
+    "ranx",
+    "sklearn",
+    "xgboost",
+)
+
+EVALUATE = """\
+examples:
+  {prog} evaluate predictions.csv
+  {prog} evaluate predictions.csv --label clicked --score new old --measure auc ap
+  {prog} evaluate ranked.csv --label grade --score new --qid query --format json
+  {prog} evaluate --run system.run --qrels judgments.qrels --measure ndcg@10 ap
+
+The file has one row for each item, and the names of the columns in its first line.
+Higher scores are nearer to the top. Files .gz and .bz2 are decompressed. Without
+--measure: auc, ap and precision@top0.1 for one list of two classes, spearman and
+tau_b for one list of grades, ndcg@10, ap and rr for queries of two classes and for
+runs, ndcg@10 and ndcg for queries of grades."""
+
+COMPARE = """\
+examples:
+  {prog} compare predictions.csv --label clicked --score new old
+  {prog} compare predictions.csv --score new old --label clicked --margin 0.02
+  {prog} compare --run system.run other.run --qrels judgments.qrels --measure ap
+
+Each difference has an interval and a p-value, both adjusted for the number of
+comparisons. Without --baseline all pairs are compared. Without --measure it is auc
+for one list of two classes, spearman for one list of grades, and ndcg@10 for
+queries and for runs."""
+
+
+def make_parser(prog: str) -> ArgumentParser:
+    """Make the parser of the program.
+
+    Parameters
+    ----------
+    prog : str
+        What the user calls the program.
+
+    Returns
+    -------
+    argparse.ArgumentParser
+        The parser.
+    """
+    parser = ArgumentParser(
+        prog=prog,
+        description="Score rankings, compare rankers, and know how far to trust the numbers.",
+        epilog=f"Documentation: {DOCS}",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"sklearn-rank {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+
+    def add(name: str, usage: str, summary: str, examples: str = "") -> ArgumentParser:
+        return commands.add_parser(
+            name,
+            help=summary[0].lower() + summary[1:].rstrip("."),
+            description=summary,
+            epilog=examples.format(prog=prog),
+            usage=f"{prog} {name} {usage}",
+            formatter_class=RawDescriptionHelpFormatter,
+        )
+
+    files = "FILE [options]\n       {0} --run RUN [RUN ...] --qrels QRELS [options]"
+    _add_evaluate(
+        add(
+            "evaluate",
+            files.format(f"{prog} evaluate"),
+            "Measure the rankings of a file, with intervals.",
+            EVALUATE,
+        )
+    )
+    _add_compare(
+        add(
+            "compare",
+            files.format(f"{prog} compare"),
+            "Test whether one ranker is better than another.",
+            COMPARE,
+        )
+    )
+    demo = add("demo", "[options]", "Train rankers for the top of a small bundled data set.")
+    demo.set_defaults(prog=prog)
+    demo.add_argument(
+        "--seed", type=int, default=0, help="seed of the held-out splits (default 0)"
+    )
+    demo.add_argument(
+        "--picture", default=PICTURE, metavar="FILE", help=f"where to save it (default {PICTURE})"
+    )
+    return parser
+
+
+def _add_evaluate(parser: ArgumentParser) -> None:
+    _add_input(parser)
+    measures = _add_measures(parser)
+    measures.add_argument(
+        "--method",
+        default="auto",
+        help="how intervals are made: auto; t, bootstrap or bca for queries; for one list a"
+        " method of the measure (default auto)",
+    )
+    _add_level(measures)
+    _add_output(parser)
+
+
+def _add_compare(parser: ArgumentParser) -> None:
+    _add_input(parser)
+    measures = _add_measures(parser)
+    measures.add_argument(
+        "--baseline", metavar="NAME", help="the score or run that each other one is compared with"
+    )
+    measures.add_argument(
+        "--margin",
+        type=_positive,
+        help="largest difference that does not matter, in units of the measure",
+    )
+    measures.add_argument(
+        "--alternative",
+        choices=("two-sided", "less", "greater", "non-inferior", "equivalent"),
+        help="what is to be shown (default two-sided, with --margin non-inferior)",
+    )
+    measures.add_argument(
+        "--method",
+        choices=("auto", "randomization", "t", "wilcoxon", "swap"),
+        default="auto",
+        help="test: auto; randomization, t or wilcoxon for queries; swap for one list",
+    )
+    _add_level(measures)
+    _add_output(parser)
+
+
+def _add_input(parser: ArgumentParser) -> None:
+    table = parser.add_argument_group("input: a table")
+    table.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="CSV, TSV or Parquet file; - is CSV from standard input",
+    )
+    table.add_argument(
+        "--label",
+        metavar="COLUMN",
+        help=f"labels or grades (default: the column {', '.join(LABELS[:-1])} or {LABELS[-1]})",
+    )
+    table.add_argument(
+        "--score",
+        metavar="COLUMN",
+        nargs="+",
+        action="extend",
+        help="scores (default: the columns score and y_score, and those that begin with score_)",
+    )
+    table.add_argument(
+        "--qid",
+        metavar="COLUMN",
+        help="query of each row (default: the column qid, if there is one)",
+    )
+    table.add_argument(
+        "--one-list", action="store_true", help="all rows are one list, even with a column qid"
+    )
+    table.add_argument(
+        "--groups",
+        metavar="COLUMN",
+        help="group of each row, such as its user; rows of one group may depend on each other",
+    )
+    table.add_argument(
+        "--pos-label",
+        metavar="LABEL",
+        help="the positive class (default 1 of 0 and 1, or -1 and 1)",
+    )
+    table.add_argument(
+        "--delimiter", metavar="CHAR", help="separator (default: a comma, in .tsv files a tab)"
+    )
+    runs = parser.add_argument_group("input: files of TREC")
+    runs.add_argument(
+        "--run",
+        metavar="FILE",
+        nargs="+",
+        action="extend",
+        help="runs: query Q0 document rank score tag",
+    )
+    runs.add_argument(
+        "--qrels", metavar="FILE", help="judgments: query iteration document relevance"
+    )
+    runs.add_argument(
+        "--complete",
+        action="store_true",
+        help="judged queries that a run lacks count 0, as with trec_eval -c",
+    )
+
+
+def _add_measures(parser: ArgumentParser) -> Any:
+    group = parser.add_argument_group("measures")
+    group.add_argument(
+        "--measure",
+        metavar="NAME",
+        nargs="+",
+        action="extend",
+        help="such as auc, ap, ndcg@10, precision@top0.05, 'ap(rel>=2)'",
+    )
+    group.add_argument("--list-measures", action="store_true", help="print all names and stop")
+    group.add_argument(
+        "--convention",
+        choices=CONVENTIONS,
+        help="compute measures as this system does (default: trec_eval for runs, else none)",
+    )
+    return group
+
+
+def _add_level(group: Any) -> None:
+    group.add_argument(
+        "--level", type=_share, default=0.95, help="level of the intervals (default 0.95)"
+    )
+    group.add_argument(
+        "--resamples",
+        type=_resamples,
+        default=10_000,
+        metavar="N",
+        help="resamples of methods that draw (default 10000)",
+    )
+    group.add_argument("--seed", type=int, default=0, help="seed of methods that draw (default 0)")
+
+
+def _add_output(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument("--format", choices=("text", "csv", "json"), default="text")
+    group.add_argument(
+        "--output", "-o", metavar="FILE", help="where to write (default: standard output)"
+    )
+
+
+def _number(text: str, kind: type[Any], least: str, fits: Any) -> Any:
+    try:
+        value = kind(text)
+    except ValueError:
+        value = None
+    if value is None or not fits(value):
+        raise ArgumentTypeError(f"{text!r} is not {least}")
+    return value
+
+
+def _share(text: str) -> float:
+    value: float = _number(text, float, "a number between 0 and 1", lambda one: 0 < one < 1)
+    return value
+
+
+def _positive(text: str) -> float:
+    inf = float("inf")
+    value: float = _number(text, float, "a number above 0", lambda one: 0 < one < inf)
+    return value
+
+
+def _resamples(text: str) -> int:
+    value: int = _number(text, int, "a whole number from 99 on", lambda one: one >= 99)
+    return value
