@@ -34,27 +34,34 @@ CONVENTIONS = (
 
 EVALUATE = """\
 examples:
-  {prog} evaluate predictions.csv
-  {prog} evaluate predictions.csv --label clicked --score new old --measure auc ap
-  {prog} evaluate ranked.csv --label grade --score new --qid query --format json
-  {prog} evaluate --run system.run --qrels judgments.qrels --measure ndcg@10 ap
+  {prog} evaluate predictions.csv --label clicked --score new old
+  {prog} evaluate ranked.csv --label grade --score new --qid query \\
+      --measure ndcg@10 'ap(rel>=1)' --format json
+  {prog} evaluate --run system.run --qrels judgments.qrels \\
+      --measure ndcg@10 ap
 
-The file has one row for each item, and the names of the columns in its first line.
-Higher scores are nearer to the top. Files .gz and .bz2 are decompressed. Without
---measure: auc, ap and precision@top0.1 for one list of two classes, spearman and
-tau_b for one list of grades, ndcg@10, ap and rr for queries of two classes and for
-runs, ndcg@10 and ndcg for queries of grades."""
+The file has one row for each item and the names of its columns in the first
+line. Higher scores are nearer to the top. Files .gz and .bz2 are decompressed.
+
+Without --measure the measures are
+  one list, two classes   auc ap precision@top0.1
+  one list, grades        spearman tau_b
+  queries, two classes    ndcg@10 ap rr
+  queries, grades         ndcg@10 ndcg
+  runs                    ndcg@10 ap rr"""
 
 COMPARE = """\
 examples:
   {prog} compare predictions.csv --label clicked --score new old
-  {prog} compare predictions.csv --score new old --label clicked --margin 0.02
-  {prog} compare --run system.run other.run --qrels judgments.qrels --measure ap
+  {prog} compare predictions.csv --label clicked --score new old \\
+      --measure auc --baseline old --margin 0.02
+  {prog} compare --run system.run other.run --qrels judgments.qrels \\
+      --measure ap
 
 Each difference has an interval and a p-value, both adjusted for the number of
-comparisons. Without --baseline all pairs are compared. Without --measure it is auc
-for one list of two classes, spearman for one list of grades, and ndcg@10 for
-queries and for runs."""
+comparisons. Without --baseline all pairs are compared. Without --measure it is
+auc for one list of two classes, spearman for one list of grades, and ndcg@10
+for queries and runs."""
 
 
 def make_parser(prog: str) -> ArgumentParser:

@@ -283,7 +283,7 @@ class RunRankings(Rankings):
             except ValueError:
                 raise CommandError(
                     f"{path} and {options.qrels} have no query in common: the run has"
-                    f" {run.qid[0]!r}, the judgments {qrels.qid[0]!r}"
+                    f" {str(run.qid[0])!r}, the judgments {str(qrels.qid[0])!r}"
                 ) from None
             self._note(name, options.complete)
         self.names = tuple(self._joined)
@@ -347,10 +347,10 @@ class RunRankings(Rankings):
         measure = _measure(name, None)
         if self._convention != "none":
             try:
-                return get_measure(name, convention=self._convention)
-            except (TypeError, ValueError) as error:
+                return _measure(name, self._convention)
+            except CommandError:
                 if self._asked is not None:
-                    raise CommandError(f"--measure {name}: {error}") from error
+                    raise
             note = f"{name} is not a measure of {self._convention}: it follows its definition."
             if note not in self.notes:
                 self.notes.append(note)

@@ -63,7 +63,7 @@ def test_each_call_gives_its_own_arrays():
 
 def test_without_pandas_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="-m pip install .pandas"):
+    with pytest.raises(ImportError, match='-m pip install "pandas'):
         load_ionosphere(as_frame=True)
     assert load_ionosphere().data.shape == (351, 34)
 

@@ -158,7 +158,7 @@ def test_frames_and_tuples():
 
 def test_frames_without_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="-m pip install .pandas"):
+    with pytest.raises(ImportError, match='-m pip install "pandas'):
         loaded(FORMS["rank1"][0], as_frame=True)
 
 

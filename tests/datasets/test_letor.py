@@ -271,7 +271,7 @@ def test_frame():
 
 def test_without_pandas_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="-m pip install .pandas"):
+    with pytest.raises(ImportError, match='-m pip install "pandas'):
         load_letor(stream(TWO_ROWS), as_frame=True)
     assert load_letor(stream(TWO_ROWS)).data.shape == (2, 3)
 

@@ -1,0 +1,172 @@
+"""`compare`, held against calls of the functions in Python."""
+
+import csv
+import io
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+from sklearn_rank.inference import compare
+from sklearn_rank.metrics import get_measure_names
+from tests.command.files import LABEL, NEW, OLD, one_list, queries, write_csv
+
+ONE_LIST = ("compare", "predictions.csv", "--label", LABEL, "--score", NEW, OLD)
+QUERIES = ("compare", "ranked.csv", "--label", "grade", "--score", NEW, OLD, "--qid", "query")
+RUNS = ("compare", "--run", "system.run", "other.run", "--qrels", "judgments.qrels")
+
+
+def in_python(measure, data, label, **given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compare(
+            measure, data[label], {NEW: data[NEW], OLD: data[OLD]}, random_state=0, **given
+        )
+
+
+def check_comparison(found, expected):
+    for name in ("level", "alternative", "margin", "method", "target", "hypothesis"):
+        assert found[name] == getattr(expected, name)
+    columns = {
+        "contrast": expected.contrasts,
+        "difference": expected.differences,
+        "standard_error": expected.difference_errors,
+        "low": expected.low,
+        "high": expected.high,
+        "statistic": expected.statistics,
+        "p_value": expected.pvalues,
+        "conclusion": expected.conclusions,
+    }
+    for name, values in columns.items():
+        if name not in ("contrast", "conclusion"):
+            # Ids are texts here, so that sums over groups come in another order.
+            values = [None if np.isnan(one) else pytest.approx(one, rel=1e-9) for one in values]
+        assert [row[name] for row in found["contrasts"]] == list(values)
+    assert [row["value"] for row in found["values"]] == list(expected.values)
+
+
+@pytest.mark.parametrize(
+    ("given", "arguments"),
+    [
+        ((), {}),
+        (("--groups", "user"), {"groups": one_list()["user"]}),
+        (("--baseline", NEW), {"baseline": NEW}),
+        (("--margin", "0.05"), {"margin": 0.05}),
+        (
+            ("--margin", "0.05", "--alternative", "equivalent", "--level", "0.9"),
+            {"margin": 0.05, "alternative": "equivalent", "level": 0.9},
+        ),
+        (("--alternative", "greater"), {"alternative": "greater"}),
+        (("--method", "swap", "--resamples", "199"), {"method": "swap", "n_resamples": 199}),
+    ],
+    ids=lambda given: "-".join(given) if isinstance(given, tuple) else None,
+)
+def test_one_list_is_compared_as_in_python(results, given, arguments):
+    found = json.loads(results(*ONE_LIST, "--measure", "auc", *given, "--format", "json"))
+    (comparison,) = found["comparisons"]
+    check_comparison(comparison, in_python("auc", one_list(), LABEL, **arguments))
+
+
+@pytest.mark.parametrize("method", ["auto", "randomization", "t"])
+def test_queries_are_compared_as_in_python(results, method):
+    given = (*QUERIES, "--measure", "ndcg@5", "--method", method, "--format", "json")
+    found = json.loads(results(*given))
+    data = queries()
+    expected = in_python("ndcg@5", data, "grade", qid=data["query"], method=method)
+    check_comparison(found["comparisons"][0], expected)
+    assert found["notes"] == [
+        "ndcg@5 undefined for 3 of 20 queries (no relevant item): counted as 0."
+    ]
+
+
+def test_many_scores(results, files):
+    data = one_list()
+    for i in range(10):
+        data[f"score_{i}"] = np.round(data[NEW] + i * 0.3 * data[OLD], 3)
+    write_csv(files / "many.csv", data)
+    out = results("compare", "many.csv", "--label", LABEL)
+    assert out.count("  score_") == 0
+    assert out.count(" - score_") == 45
+    out = results("compare", "many.csv", "--label", LABEL, "--baseline", "score_3")
+    assert out.count(" - score_3") == 9
+
+
+def test_csv_has_a_row_for_each_measure_and_contrast(results):
+    given = (*ONE_LIST, "--measure", "auc", "ap")
+    rows = list(csv.DictReader(io.StringIO(results(*given, "--format", "csv"))))
+    found = json.loads(results(*given, "--format", "json"))["comparisons"]
+    assert [row["measure"] for row in rows] == ["auc", "ap"]
+    for row, comparison in zip(rows, found, strict=True):
+        contrast = comparison["contrasts"][0]
+        assert row["contrast"] == contrast["contrast"] == f"{NEW} - {OLD}"
+        for name in ("difference", "low", "high", "p_value"):
+            assert float(row[name]) == contrast[name]
+
+
+def test_text_is_that_of_python_and_fits(results):
+    out = results(*ONE_LIST)
+    expected = str(in_python("auc", one_list(), LABEL)).replace("ranker", "score ", 1)
+    assert [line.split() for line in expected.splitlines()] == [
+        line.split() for line in out.splitlines()[2:]
+    ]
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_a_margin_puts_the_conclusions_below(results):
+    out = results(*ONE_LIST, "--margin", "0.2")
+    expected = in_python("auc", one_list(), LABEL, margin=0.2)
+    assert f"{NEW} - {OLD}: {expected.conclusions[0]}.\n" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_runs_are_compared_on_the_queries_that_they_share(results, files):
+    found = json.loads(results(*RUNS, "--measure", "ap", "--format", "json"))
+    (comparison,) = found["comparisons"]
+    assert comparison["target"] == "mean ap over 3 queries"
+    # In other.run a is last, so that b is second after c, and g is before f.
+    system, other = np.array([1 / 6, 0.0, 0.5]), np.array([1 / 4, 0.0, 1.0])
+    assert comparison["contrasts"][0]["difference"] == pytest.approx((system - other).mean())
+    error = (system - other).std(ddof=1) / np.sqrt(3)
+    assert comparison["contrasts"][0]["standard_error"] == pytest.approx(error)
+    shorter = "".join(
+        line for line in (files / "other.run").read_text().splitlines(True) if line[1] != "2"
+    )
+    (files / "other.run").write_text(shorter)
+    found = json.loads(results(*RUNS, "--measure", "ap", "--format", "json"))
+    assert found["comparisons"][0]["target"] == "mean ap over 2 queries"
+
+
+def test_baseline_of_runs(results):
+    out = results(*RUNS, "--measure", "ap", "--baseline", "system.run")
+    assert "other.run - system.run" in out
+
+
+def test_one_measure_that_cannot_be_compared_does_not_stop_the_others(results, command):
+    out = results(*ONE_LIST, "--measure", "auc", "ndcg")
+    assert "auc on 120 items" in out
+    assert "ndcg: no comparison: one list is a single query and shows no spread;" in out
+    out, err, code = command(*ONE_LIST, "--measure", "ndcg")
+    assert (out, code) == ("", 2)
+    assert "sklearn-rank compare: error: ndcg: no comparison" in err
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--score", NEW), "there is only 'new': pass two or more to --score"),
+        (("--score", NEW, OLD, "--baseline", "odl"), "none of 'new', 'old'; did you mean 'old'?"),
+        (("--score", NEW, OLD, "--margin", "2"), "margin=2.0 must be a number above 0 and below"),
+        (("--score", NEW, OLD, "--margin", "-1"), "'-1' is not a number above 0"),
+        (("--score", NEW, OLD, "--method", "t"), "--method t is not for one list"),
+        (("--score", NEW, OLD, "--alternative", "better"), "invalid choice: 'better'"),
+    ],
+)
+def test_bad_options(command, given, message):
+    out, err, code = command("compare", "predictions.csv", "--label", LABEL, *given)
+    assert (out, code) == ("", 2)
+    assert message in err
+
+
+def test_all_measures_are_listed(results):
+    assert results("compare", "--list-measures").splitlines() == get_measure_names()

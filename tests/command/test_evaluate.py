@@ -1,0 +1,313 @@
+"""`evaluate`, held against calls of the functions in Python."""
+
+import csv
+import gzip
+import io
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+from sklearn_rank.datasets import join_qrels, load_qrels, load_trec_run
+from sklearn_rank.inference import metric_interval
+from sklearn_rank.metrics import (
+    average_precision_score,
+    get_measure,
+    get_measure_names,
+    ndcg_score,
+    reciprocal_rank_score,
+)
+from tests.command.files import LABEL, NEW, OLD, one_list, queries, write_csv
+
+ONE_LIST = ("evaluate", "predictions.csv", "--label", LABEL, "--score", NEW, OLD)
+QUERIES = ("evaluate", "ranked.csv", "--label", "grade", "--score", NEW, OLD, "--qid", "query")
+RUNS = ("evaluate", "--run", "system.run", "other.run", "--qrels", "judgments.qrels")
+
+
+def as_json(results, *arguments):
+    return json.loads(results(*arguments, "--format", "json"))
+
+
+def check_interval(row, expected):
+    assert row["value"] == expected.estimate
+    assert (row["low"], row["high"]) == (expected.low, expected.high)
+    assert (row["level"], row["method"]) == (expected.level, expected.method)
+    assert row["standard_error"] == expected.standard_error
+
+
+def test_one_list_has_the_intervals_of_python(results):
+    data = one_list()
+    found = as_json(results, *ONE_LIST, "--measure", "auc", "ap", "precision@top0.1")
+    rows = {(row["score"], row["measure"]): row for row in found["results"]}
+    assert len(rows) == 6
+    for (score, measure), row in rows.items():
+        check_interval(row, metric_interval(measure, data[LABEL], data[score]))
+        assert (row["n_queries"], row["n_undefined"], row["note"]) == (None, 0, "")
+    assert found["input"]["rows"] == 120
+    assert found["input"]["label"] == LABEL
+
+
+def test_options_of_the_interval_are_those_of_python(results):
+    data = one_list()
+    given = (*ONE_LIST, "--measure", "auc", "--groups", "user", "--level", "0.8")
+    row = as_json(results, *given)["results"][0]
+    check_interval(
+        row, metric_interval("auc", data[LABEL], data[NEW], groups=data["user"], level=0.8)
+    )
+    row = as_json(results, *ONE_LIST, "--measure", "auc", "--method", "delong")["results"][0]
+    check_interval(row, metric_interval("auc", data[LABEL], data[NEW], method="delong"))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_the_seed_decides_what_is_drawn(results):
+    data = queries()
+    given = (*QUERIES, "--measure", "ndcg@5", "--method", "bootstrap", "--resamples", "999")
+    expected = metric_interval(
+        "ndcg@5",
+        data["grade"],
+        data[NEW],
+        qid=data["query"],
+        method="bootstrap",
+        n_resamples=999,
+        random_state=3,
+    )
+    row = as_json(results, *given, "--seed", "3")["results"][0]
+    check_interval(row, expected)
+    assert as_json(results, *given, "--seed", "4")["results"][0]["low"] != row["low"]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("groups", [(), ("--groups", "user")])
+def test_queries_have_the_intervals_of_python(results, groups):
+    data = queries()
+    found = as_json(results, *QUERIES, "--measure", "ndcg@5", "ap(rel>=1)", "rr(rel>=2)", *groups)
+    assert found["input"]["queries"] == 20
+    for row in found["results"]:
+        expected = metric_interval(
+            row["measure"],
+            data["grade"],
+            data[row["score"]],
+            qid=data["query"],
+            groups=data["user"] if groups else None,
+        )
+        check_interval(row, expected)
+        assert row["n_queries"] == 20
+
+
+def test_undefined_queries_are_counted(results):
+    out = results(*QUERIES, "--measure", "ndcg@5", "tau_b")
+    assert "ndcg@5 undefined for 3 of 20 queries (no relevant item): counted as 0.\n" in out
+    assert "tau_b undefined for 3 of 20 queries (items of one relevance only): left" in out
+    rows = as_json(results, *QUERIES, "--measure", "ndcg@5")["results"]
+    assert [row["n_undefined"] for row in rows] == [3, 3]
+
+
+def test_csv_has_a_row_for_each_measure_and_score(results):
+    given = (*ONE_LIST, "--measure", "auc", "rr")
+    rows = list(csv.DictReader(io.StringIO(results(*given, "--format", "csv"))))
+    expected = as_json(results, *given)["results"]
+    assert [(row["score"], row["measure"]) for row in rows] == [
+        (NEW, "auc"),
+        (OLD, "auc"),
+        (NEW, "rr"),
+        (OLD, "rr"),
+    ]
+    for row, one in zip(rows, expected, strict=True):
+        assert list(row) == list(one)
+        for name in ("value", "low", "high"):
+            assert (float(row[name]) if row[name] else None) == one[name]
+
+
+def test_text_is_aligned(results):
+    lines = results(*ONE_LIST).splitlines()
+    assert lines[0] == f"predictions.csv: 120 rows, {one_list()[LABEL].sum()} positive (clicked)"
+    table = lines[2:]
+    assert len(table) == 7
+    assert max(map(len, lines)) <= 80
+    for head in ("measure", "method"):
+        column = table[0].index(head)
+        assert all(line[column - 1] == " " != line[column] for line in table)
+    auc = metric_interval("auc", one_list()[LABEL], one_list()[NEW])
+    assert f"{auc.estimate:.4f}  [{auc.low:.4f}, {auc.high:.4f}]  wilson" in table[1]
+
+
+def test_a_measure_without_an_interval_keeps_its_value(results):
+    data = one_list()
+    out = results(*ONE_LIST, "--measure", "auc", "ndcg@10")
+    assert f"ndcg@10  {ndcg_score(data[LABEL], data[NEW], k=10):.4f}" in out
+    assert "ndcg@10: no interval: one list is a single query and shows no spread;" in out
+    assert "[0." in out
+    out = results(*ONE_LIST, "--measure", "auc", "--method", "t")
+    assert "auc: no interval: --method t makes no interval for auc of one list." in out
+
+
+def test_a_measure_without_a_value_says_why(results):
+    found = as_json(results, *QUERIES, "--measure", "auc", "ndcg@5")
+    assert found["results"][0]["value"] is None
+    assert found["results"][0]["note"] == (
+        "column 'grade' has 3 values, but the measure takes two classes; name the relevant"
+        " grades, as in 'auc(rel>=2)'"
+    )
+    assert found["results"][2]["value"] is not None
+
+
+def test_no_value_at_all_is_an_error(command):
+    out, err, code = command(*QUERIES, "--measure", "auc")
+    assert (out, code) == ("", 2)
+    assert "the measure takes two classes" in err
+
+
+@pytest.mark.parametrize(
+    ("columns", "given", "measures"),
+    [
+        (("label", "score"), (), ["auc", "ap", "precision@top0.1"]),
+        (("y_true", "score_a", "score_b"), (), ["auc", "ap", "precision@top0.1"]),
+        (("label", "y_score", "qid"), (), ["ndcg@10", "ap", "rr"]),
+        (("label", "y_score", "qid"), ("--one-list",), ["auc", "ap", "precision@top0.1"]),
+        (("grade", "score"), ("--label", "grade"), ["spearman", "tau_b"]),
+        (("relevance", "score", "qid"), (), ["ndcg@10", "ap", "rr"]),
+    ],
+)
+def test_columns_and_measures_that_nobody_named(results, files, columns, given, measures):
+    data = one_list()
+    values = {"qid": np.arange(120) // 10, "grade": np.arange(120) % 3}
+    for name in columns:
+        values.setdefault(name, data[NEW if "score" in name else LABEL])
+    write_csv(files / "plain.csv", {name: values[name] for name in columns})
+    found = as_json(results, "evaluate", "plain.csv", *given)
+    scores = [name for name in columns if "score" in name]
+    assert [row["score"] for row in found["results"]] == scores * len(measures)
+    assert list(dict.fromkeys(row["measure"] for row in found["results"])) == measures
+
+
+def test_runs_have_the_values_of_python(results):
+    found = as_json(results, *RUNS, "--measure", "ndcg@10", "ap", "rr")
+    rows = {(row["score"], row["measure"]): row for row in found["results"]}
+    functions = {
+        "ndcg@10": lambda *a, **k: ndcg_score(*a, k=10, **k),
+        "ap": average_precision_score,
+        "rr": reciprocal_rank_score,
+    }
+    assert len(rows) == 6
+    for (name, measure), row in rows.items():
+        run = load_trec_run(name, ties="trec")
+        both = join_qrels(run, load_qrels("judgments.qrels"), complete=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = functions[measure](
+                both.y_true,
+                both.y_score,
+                qid=both.qid,
+                ideal=both.ideal,
+                convention="trec_eval",
+            )
+        assert row["value"] == pytest.approx(value, abs=1e-12)
+        assert row["low"] <= row["value"] <= row["high"]
+        assert (row["n_queries"], row["n_undefined"]) == (3, 1)
+
+
+def test_the_interval_of_a_run_is_that_of_its_queries(results):
+    row = as_json(results, *RUNS, "--measure", "ap")["results"][0]
+    values = np.array([1 / 3 / 2, 0.0, 0.5])  # c, the later name, stands before b
+    assert row["value"] == pytest.approx(values.mean())
+    assert row["standard_error"] == pytest.approx(values.std(ddof=1) / np.sqrt(3))
+
+
+def test_runs_and_judgments_that_do_not_cover_each_other(results):
+    notes = as_json(results, *RUNS, "--measure", "ap")["notes"]
+    assert "system.run: 2 of 7 documents are not judged and count as not relevant." in notes
+    assert (
+        "system.run: no document for 1 query of the judgments, first 'q3': left out; --complete"
+        " counts 0 instead." in notes
+    )
+    assert "system.run: 1 query without judgments, first 'q4': left out." in notes
+
+
+def test_complete_counts_missing_queries(results):
+    some = as_json(results, *RUNS, "--measure", "ap")["results"][0]
+    every = as_json(results, *RUNS, "--measure", "ap", "--complete")
+    assert every["results"][0]["n_queries"] == 4
+    assert every["results"][0]["value"] == pytest.approx(some["value"] * 3 / 4)
+    assert (
+        "system.run: 2 of 7 documents are not judged and count as not relevant."
+        in (every["notes"])
+    )
+
+
+def test_without_a_convention_ties_are_averaged(results):
+    row = as_json(results, *RUNS, "--measure", "rr", "--convention", "none")["results"][0]
+    # b is second or third of q1; q2 has no relevant document and is left out; g is second of q5.
+    assert row["value"] == pytest.approx(np.mean([(1 / 2 + 1 / 3) / 2, 1 / 2]))
+
+
+def test_a_measure_that_trec_eval_lacks_follows_its_definition(results):
+    notes = as_json(results, *RUNS, "--measure", "rbp@0.8")["notes"]
+    assert "rbp@0.8 is not a measure of trec_eval: it follows its definition." in notes
+
+
+def test_a_convention_of_a_table(results):
+    data = queries()
+    row = as_json(results, *QUERIES, "--measure", "ndcg@5", "--convention", "letor")["results"][0]
+    measure = get_measure("ndcg@5", convention="letor")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = measure(data["grade"], data[NEW], qid=data["query"])
+    assert row["value"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_classes_with_names(results, files):
+    data = one_list()
+    words = np.where(data[LABEL] == 1, "spam", "ham")
+    write_csv(files / "words.csv", {"label": words, "score": data[NEW]})
+    given = ("evaluate", "words.csv", "--pos-label", "spam")
+    assert f"{data[LABEL].sum()} positive (label spam)" in results(*given)
+    row = as_json(results, *given)["results"][0]
+    check_interval(row, metric_interval("auc", data[LABEL], data[NEW]))
+    write_csv(files / "bools.csv", {"label": data[LABEL] == 1, "score": data[NEW]})
+    assert as_json(results, "evaluate", "bools.csv")["results"][0]["value"] == row["value"]
+    write_csv(files / "numbers.csv", {"label": data[LABEL] + 1.0, "score": data[NEW]})
+    given = ("evaluate", "numbers.csv", "--pos-label", "2", "--measure", "auc")
+    assert as_json(results, *given)["results"][0]["value"] == row["value"]
+
+
+def test_formats_of_files_are_alike(results, files):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    expected = results(*ONE_LIST).partition(":")[2]
+    data = one_list()
+    write_csv(files / "same.tsv", data, delimiter="\t")
+    write_csv(files / "semicolon.csv", data, delimiter=";")
+    text = (files / "predictions.csv").read_bytes()
+    with gzip.open(files / "same.csv.gz", "wb") as stream:
+        stream.write(text)
+    (files / "mark.csv").write_bytes(b"\xef\xbb\xbf" + text.replace(b"\r\n", b"\n\n"))
+    parquet.write_table(pyarrow.table(data), files / "same.parquet")
+    for name, *more in (
+        ("same.tsv",),
+        ("same.csv.gz",),
+        ("mark.csv",),
+        ("same.parquet",),
+        ("semicolon.csv", "--delimiter", ";"),
+    ):
+        out = results("evaluate", name, "--label", LABEL, "--score", NEW, OLD, *more)
+        assert out == f"{name}:{expected}"
+    out = results("evaluate", "-", *ONE_LIST[2:], stdin=text)
+    assert out == f"standard input:{expected}"
+
+
+def test_output_goes_to_a_file(results, files):
+    expected = results(*ONE_LIST, "--format", "json")
+    assert results(*ONE_LIST, "--format", "json", "--output", "out.json") == ""
+    assert (files / "out.json").read_text(encoding="utf-8") == expected
+
+
+def test_all_measures_are_listed(results):
+    assert results("evaluate", "--list-measures").splitlines() == get_measure_names()
+
+
+def test_warnings_go_to_standard_error_once(command):
+    out, err, code = command(*ONE_LIST, "--measure", "precision@top0.001")
+    assert code == 0
+    assert out.startswith("predictions.csv")
+    assert err.count("sklearn-rank evaluate: warning: ") == len(err.splitlines()) == 1
