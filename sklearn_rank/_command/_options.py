@@ -235,7 +235,9 @@ def _add_measures(parser: ArgumentParser) -> Any:
     group.add_argument(
         "--convention",
         choices=CONVENTIONS,
-        help="compute measures as this system does (default: trec_eval for runs, else none)",
+        metavar="SYSTEM",
+        help=f"compute measures as this system does: {', '.join(CONVENTIONS[1:])}; default none,"
+        " for runs trec_eval",
     )
     return group
 
