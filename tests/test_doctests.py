@@ -37,8 +37,15 @@ def test_pages(page):
     assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0
 
 
-def test_the_readme_has_twelve_lines_of_use():
+def lines_of_code(text):
+    return [line[4:] for line in text.splitlines() if line.startswith((">>>", "..."))]
+
+
+def test_the_readme_starts_with_an_example():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    use = text.split("## Use")[1].split("```")[1]
-    lines = [line for line in use.splitlines() if line.startswith((">>>", "..."))]
+    lines = lines_of_code(text.split("## An example")[1].split("```")[1])
     assert 8 <= len(lines) <= 12
+    landing = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert lines_of_code(landing) == lines
+    example = ROOT / "docs" / "examples" / "top_of_list" / "plot_first_ranker.py"
+    assert set(lines) <= set(example.read_text(encoding="utf-8").splitlines())

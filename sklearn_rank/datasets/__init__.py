@@ -1,6 +1,7 @@
 """Data: bundled real sets with their origin and licence, loaders, and generators."""
 
 from .._row_batches import RowBatches
+from ._bipartite_ranking import make_bipartite_ranking
 from ._clicks import make_clicks
 from ._ionosphere import load_ionosphere
 from ._label_ranking import load_label_ranking
@@ -19,6 +20,7 @@ __all__ = [
     "load_letor",
     "load_qrels",
     "load_trec_run",
+    "make_bipartite_ranking",
     "make_clicks",
     "make_label_ranking",
     "make_subset_ranking",

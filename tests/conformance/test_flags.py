@@ -99,6 +99,7 @@ CALLS = {
     datasets.join_qrels: lambda **flag: datasets.join_qrels(
         datasets.load_trec_run({"q": {"d": 1.0}}), datasets.load_qrels({"q": {"d": 1}}), **flag
     ),
+    datasets.make_bipartite_ranking: lambda **flag: datasets.make_bipartite_ranking(4, **flag),
     datasets.make_label_ranking: lambda **flag: datasets.make_label_ranking(4, **flag),
     datasets.make_subset_ranking: lambda **flag: datasets.make_subset_ranking(4, **flag),
     metrics.Measure.of_lists: lambda **flag: metrics.get_measure("ndcg").of_lists(LISTS, **flag),
