@@ -174,7 +174,7 @@ def auc_interval(
     check_choice("method", method, tuple(METHODS))
     if groups is not None and method not in WITH_GROUPS:
         raise ValueError(
-            f"method={method!r} needs independent items and takes no groups: choose one of"
+            f"method={method!r} does not support groups, it needs independent items: choose one of"
             f" {', '.join(map(repr, WITH_GROUPS))}."
         )
     if any_collection(y_true, y_score, sample_weight, groups):
@@ -204,7 +204,8 @@ def auc_interval(
         _refuse_fractions(sample_weight)
     if groups is not None and data.n_lists == 1 and not _is_one_class(data):
         raise ValueError(
-            "groups has one group only, which shows no spread: pass the ids of at least two."
+            "groups has one group only, but the variance is estimated between groups: pass the"
+            " ids of at least two groups."
         )
     return auc_interval_of(data, level, method, grouped=groups is not None)
 
@@ -232,7 +233,7 @@ def auc_interval_of(
     """
     if _is_one_class(data):
         warn(
-            "The AUC is undefined for items of one class only: it was set to nan and its interval"
+            "The AUC is undefined for items of one class only: it is set to nan and its interval"
             " to [0, 1].",
             UndefinedMetricWarning,
         )
@@ -305,14 +306,14 @@ def _refuse_fractions(sample_weight: Any) -> None:
     weight = np.ravel(sample_weight).astype(np.float64)
     row = int(np.argmax(weight != np.floor(weight)))
     raise ValueError(
-        f"sample_weight is {weight[row]:g} at row {row}, which is no number of times that an item"
-        " was seen: pass whole numbers, or for weights of another kind groups too"
-        " (groups=np.arange(n) if the rows are independent)."
+        f"sample_weight is {weight[row]:g} at row {row}, but without groups weights must be whole"
+        " numbers (numbers of occurrences): pass whole numbers, or pass groups too for"
+        " real-valued weights (groups=np.arange(n) if the rows are independent)."
     )
 
 
 def _standard_error(method: str, moments: AUCMoments) -> float | None:
-    """Standard error, refused where a method would take its own lack of evidence for certainty."""
+    """Return the standard error; raise an error if the estimated variance is degenerate."""
     if method == "wilson":
         return float(np.sqrt(design_effect(moments) * moments.auc * (1.0 - moments.auc))) or None
     if method not in ESTIMATED:
@@ -321,14 +322,14 @@ def _standard_error(method: str, moments: AUCMoments) -> float | None:
     n_few = min(moments.n_pos, moments.n_neg) if moments.n_groups is None else moments.n_groups
     if n_few < 2 and method != "hanley-mcneil":
         raise ValueError(
-            f"method={method!r} estimates a variance, but there is one {few} of a class: choose"
-            " method='wilson'."
+            f"method={method!r} estimates a variance, but there is only one {few} of a class:"
+            " choose method='wilson'."
         )
     variance = float(ESTIMATED[method](moments))
     # What is left of a variance of 0 after rounding.
     if variance <= 1e-15:
         raise ValueError(
-            f"method={method!r} finds a variance of 0 at an AUC of {float(moments.auc):g}, which"
-            " is no certainty: choose method='wilson'."
+            f"method={method!r} estimates a variance of 0 at an AUC of {float(moments.auc):g}, so"
+            " the interval would have no width: choose method='wilson'."
         )
     return float(np.sqrt(variance))

@@ -98,8 +98,8 @@ class CalibrationAtTop(Printed):
         found = np.flatnonzero(self.k == k)
         if not found.size:
             raise ValueError(
-                f"k={k!r} is not among the {len(self.k)} lengths that were asked for: pass"
-                f" k=[{k!r}] to calibration_at_top."
+                f"k={k!r} is not among the {len(self.k)} lengths of this result: pass k=[{k!r}] to"
+                " calibration_at_top."
             )
         i = int(found[0])
         return Interval(
@@ -267,7 +267,9 @@ def _terms(data: ScoredLists, groups: Groups | None, k: int, last: float) -> lis
 def _checked_lengths(k: Any, tau: Any, n: int) -> IntArray:
     """Numbers of items, ascending, each once."""
     if k is not None and tau is not None:
-        raise ValueError("k and tau both say how long the top is: leave out one of the two.")
+        raise ValueError(
+            "k and tau are both given, and both set the length of the top: pass one of the two."
+        )
     if tau is not None:
         shares = [check_share("tau", one) for one in _listed("tau", tau)]
         lengths = [top_mass(np.array([float(n)]), one)[0] for one in shares]

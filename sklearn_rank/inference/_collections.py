@@ -38,7 +38,7 @@ def list_of_chunks(
     shape: tuple[int, ...] = getattr(y_true, "shape", (0,))
     if len(shape) > 1 and shape[1] != 1:
         raise ValueError(
-            f"y_true has {len(shape)} dimensions, but the uncertainty is that of one list: pass"
+            f"y_true has {len(shape)} dimensions, but the interval is for one list: pass"
             " one-dimensional labels and scores."
         )
     columns = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
@@ -46,8 +46,8 @@ def list_of_chunks(
     rows = ListOfChunks.of(measure, aligned(**given), pos_label)
     if not rows.whole:
         raise ValueError(
-            "sample_weight has a value that is not whole, which is no number of times that an"
-            " item was seen: pass whole numbers."
+            "sample_weight has a value that is not a whole number, but weights are numbers of"
+            " occurrences: pass whole numbers."
         )
     return rows
 

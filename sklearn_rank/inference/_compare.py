@@ -230,7 +230,7 @@ def compare(
     if method != "auto":
         if margin is not None or not paired:
             given = "paired=False" if not paired else "margin"
-            raise ValueError(f"method={method!r} does not take {given}: leave out the method.")
+            raise ValueError(f"method={method!r} does not support {given}: leave method out.")
         options = {"pos_label": pos_label, "random_state": rng, "n_resamples": n_resamples}
         return _by_exchanges(measure, scores, rows, found, question, method, options)
     if paired:
@@ -247,8 +247,8 @@ def _named(scores: Any, y_score_b: Any) -> dict[str, Any]:
         return named_scores(scores, name="scores")
     if (named and not hasattr(scores, "divisions")) or isinstance(y_score_b, Mapping):
         raise TypeError(
-            "scores has the scores of all rankers by name and y_score_b is given as well: pass"
-            " either the mapping, or two arrays."
+            "scores is a mapping and y_score_b is given as well: pass either a mapping of all"
+            " rankers, or two arrays."
         )
     return {"a": scores, "b": y_score_b}
 
@@ -256,12 +256,12 @@ def _named(scores: Any, y_score_b: Any) -> dict[str, Any]:
 def _mapping_message(name: str, paired: bool) -> str:
     if paired:
         return (
-            f"{name} is a mapping, which is other data for each ranker: pass paired=False, or one"
+            f"{name} is a mapping, which paired=True does not support: pass paired=False, or one"
             " array for all rankers."
         )
     return (
-        f"{name} is no mapping, but paired=False is other data for each ranker: pass a mapping of"
-        " the names of scores, or leave paired=False out."
+        f"{name} is not a mapping, but paired=False means separate data for each ranker: pass a"
+        " mapping with the names of scores, or leave paired=False out."
     )
 
 
@@ -304,7 +304,8 @@ def _other_rows(
         texts = {str(key): value for key, value in one.items()}
         if set(texts) != set(scores):
             raise ValueError(
-                f"{name} has the names {sorted(texts)} and scores {sorted(scores)}: pass the same."
+                f"{name} has the names {sorted(texts)} and scores has {sorted(scores)}: pass the"
+                " same names."
             )
         given[name] = texts
     parts = [{name: one[ranker] for name, one in given.items()} for ranker in scores]
@@ -342,8 +343,8 @@ def _other_rows(
 def _refuse_weights(sample_weight: Any) -> None:
     if sample_weight is not None:
         raise ValueError(
-            "sample_weight is for means over queries, but without qid there is one list: pass the"
-            " id of the query of each row, or leave it out."
+            "sample_weight is for means over queries, but qid is None: pass qid, the query id of"
+            " each row, or leave sample_weight out."
         )
 
 
@@ -361,14 +362,14 @@ def _by_exchanges(
     if pairs is None:
         raise ValueError(
             f"method={method!r} compares pairs of rankers, but contrasts has other coefficients:"
-            " pass pairs of names, or leave out the method."
+            " pass pairs of names, or leave method out."
         )
     one_list = rows["qid"] is None and dimensions(ravelled(rows["y_true"], "y_true")) != 2
     if one_list != (method == "swap"):
         way = "'randomization', 't' or 'wilcoxon'" if method == "swap" else "'swap'"
         what = "one list" if one_list else "means over queries"
         raise ValueError(
-            f"method={method!r} is not for {what}: pass method={way}, or leave it out."
+            f"method={method!r} does not support {what}: pass method={way}, or leave method out."
         )
     if one_list:
         _refuse_weights(rows["sample_weight"])

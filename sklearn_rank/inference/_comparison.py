@@ -74,22 +74,22 @@ class Question:
         with_margin = alternative in ("non-inferior", "equivalent")
         if with_margin and margin is None:
             raise ValueError(
-                f"alternative={alternative!r} needs the largest difference that does not matter:"
-                " pass margin=, in units of the measure."
+                f"alternative={alternative!r} needs a margin, the largest difference of no"
+                " importance: pass margin=, in units of the measure."
             )
         if margin is not None:
             if not with_margin:
                 raise ValueError(
-                    f"margin={margin!r} is for 'non-inferior' and 'equivalent', but alternative="
-                    f"{alternative!r}: leave one of them out."
+                    f"margin={margin!r} is only for 'non-inferior' and 'equivalent', but"
+                    f" alternative={alternative!r}: leave one of them out."
                 )
             low, high = measure.counted_range
             number = isinstance(margin, Real) and not isinstance(margin, bool | np.bool_)
             if not number or not 0.0 < margin < high - low or not isfinite(margin):
                 raise ValueError(
-                    f"margin={margin!r} must be a number above 0 and below {high - low:g}, the"
-                    f" length of the range of {measure.name}: pass the largest difference that"
-                    " does not matter."
+                    f"margin={margin!r} must be greater than 0 and less than {high - low:g}, the"
+                    f" length of the range of {measure.name}: pass the largest difference of no"
+                    " importance."
                 )
             margin = float(margin)
         level_of_both(level, alternative)
@@ -119,13 +119,14 @@ class Question:
                 raise ValueError("baseline and contrasts are both given: pass one of them.")
             if str(baseline) not in names:
                 raise ValueError(
-                    f"baseline={baseline!r} is none of {list(names)}: pass one of these names."
+                    f"baseline={baseline!r} is not among the rankers {list(names)}: pass one of"
+                    " these names."
                 )
             return read_contrasts(names, str(baseline))
         if self.alternative == "non-inferior" and contrasts is None and len(names) > 2:
             raise ValueError(
-                f"margin={self.margin:g} asks whether each is not worse than another one, but"
-                f" there are {len(names)} without a baseline: pass baseline=, or"
+                f"margin={self.margin:g} tests non-inferiority to a baseline, but there are"
+                f" {len(names)} rankers and no baseline: pass baseline=, or"
                 " alternative='equivalent'."
             )
         return read_contrasts(names, contrasts)

@@ -188,7 +188,7 @@ class ConfidenceSequence:
     def _checked_threshold(self, threshold: float) -> float:
         if not isinstance(self.measure, PrecisionAtTopMeasure) or self._method == "asymptotic":
             raise ValueError(
-                f"threshold={threshold!r} is for the precision of alerts, by betting: pass"
+                f"threshold={threshold!r} is only for the precision at the top, by betting: pass"
                 " measure='precision@top0.05' without method, or leave threshold out."
             )
         return check_number("threshold", threshold)
@@ -275,15 +275,16 @@ class ConfidenceSequence:
         has_baseline = len(parts) == 2
         if self._has_baseline not in (None, has_baseline):
             raise ValueError(
-                f"Update {self.n_looks} has {'a' if has_baseline else 'no'} baseline_score, and"
-                f" those before had {'none' if has_baseline else 'one'}: pass it always or never."
+                f"Update {self.n_looks} has {'a' if has_baseline else 'no'} baseline_score, but"
+                f" earlier updates had {'none' if has_baseline else 'one'}: pass baseline_score in"
+                " every update or in none."
             )
         rows = None
         if has_baseline and parts[0].query_values is None:
             if sample_weight is not None:
                 raise ValueError(
-                    "sample_weight is not for the difference of two rankers of one list: repeat"
-                    " the rows."
+                    "sample_weight is not supported for the difference of two rankers on one"
+                    " list: repeat the rows instead."
                 )
             pair = [
                 self.measure.lists(y_true, score, pos_label=self._pos_label)
@@ -300,28 +301,28 @@ class ConfidenceSequence:
         if batch.ranker.query_values is not None:
             if self._threshold is not None:
                 raise ValueError(
-                    "threshold is for alerts among all rows, which qid splits: leave out one of"
-                    " them."
+                    "threshold is for one list of alerts, but qid splits the rows into queries:"
+                    " leave one of them out."
                 )
             is_bounded = all(map(isfinite, query_range(measure, has_baseline)))
             if method == "asymptotic" or (method == "auto" and not is_bounded):
                 return QueryMeanByVariance(options, has_baseline)
             if not is_bounded:
                 raise ValueError(
-                    f"{measure.name} has no known range, which bets need: pass"
+                    f"{measure.name} has no known range, which method='betting' needs: pass"
                     " method='asymptotic'."
                 )
             return QueryMean(options, has_baseline)
         if measure.per_query and not measure.has_influence:
             raise ValueError(
-                f"{measure.name} is a mean over queries, and without qid all rows of all updates"
-                " are one list: pass qid, the id of the query of each row."
+                f"{measure.name} is a mean over queries, but qid is None: pass qid, the query id"
+                " of each row."
             )
         if has_baseline:
             if method == "betting" or self._threshold is not None:
                 raise ValueError(
-                    "Differences of a measure of one list have no bets: pass qid, or"
-                    " method='asymptotic' without threshold."
+                    "method='betting' does not support differences of a measure of one list, and"
+                    " neither does threshold: pass qid, or method='asymptotic' without threshold."
                 )
             return ListDifference(options)
         if method != "asymptotic":
@@ -333,8 +334,8 @@ class ConfidenceSequence:
                 return TopPrecision(options, float(measure.tau))
             if method == "betting":
                 raise ValueError(
-                    f"{measure.name} of one list has no bets, which 'auc', 'gini' and"
-                    " 'precision@top' have: pass qid, or method='asymptotic'."
+                    f"method='betting' does not support {measure.name} of one list, only 'auc',"
+                    " 'gini' and 'precision@top': pass qid, or method='asymptotic'."
                 )
         return ListMeasure(options)
 
@@ -354,9 +355,9 @@ class ConfidenceSequence:
         low, high = max(low, before.low), min(high, before.high)
         if low > high:
             warn(
-                f"The interval of look {self.n_looks} has nothing in common with those before: the"
-                " target has changed, or this is one of the"
-                f" {100 * self._options.alpha:.3g} % of sequences that err; it begins anew.",
+                f"The interval of look {self.n_looks} does not overlap the earlier ones: the"
+                f" target has changed, or this is one of the {100 * self._options.alpha:.3g} % of"
+                " sequences that fail; the intersection restarts here.",
                 UserWarning,
             )
             return found
@@ -373,7 +374,7 @@ class ConfidenceSequence:
     def interval(self) -> Interval:
         """Interval of the last update."""
         if not self._history:
-            raise ValueError("There was no look yet: pass rows to update().")
+            raise ValueError("There is no interval yet: pass rows to update() first.")
         return self._history[-1]
 
     @property

@@ -107,9 +107,8 @@ def query_values(ranker: Accumulator, baseline: Accumulator | None) -> FloatArra
         kept = ranker.query_values
         first = "" if kept is None else kept.ids.tolist()[int(np.argmax(differs))]
         raise ValueError(
-            f"{ranker.measure.name} is defined for the query {first!r} with the scores of the"
-            " ranker or of the baseline, but not of both: remove the query or choose the measure's"
-            " undefined=."
+            f"{ranker.measure.name} is defined for the query {first!r} with only one of the two"
+            " scores, ranker and baseline: remove the query or set undefined= of the measure."
         )
     difference = values - others
     difference[np.abs(difference) <= ROUNDING * np.maximum(np.abs(values), np.abs(others))] = 0

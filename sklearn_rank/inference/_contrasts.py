@@ -80,10 +80,10 @@ def read_contrasts(names: tuple[str, ...], contrasts: Any) -> Contrasts:
         listed = [_listed(i, one, names) for i, one in enumerate(contrasts)]
         rows = dict(listed)
         if len(rows) < len(listed):
-            raise ValueError("contrasts lists a contrast twice: pass each once.")
+            raise ValueError("contrasts contains a contrast twice: pass each contrast once.")
     else:
         raise TypeError(
-            f"contrasts={contrasts!r} must be None, the name of a scorer, a mapping of names to"
+            f"contrasts={contrasts!r} must be None, the name of a ranker, a mapping of names to"
             " coefficients, or a list of pairs of names or of coefficients."
         )
     if not rows:
@@ -104,8 +104,8 @@ def _listed(i: int, contrast: Any, names: tuple[str, ...]) -> tuple[str, FloatAr
     """Name and coefficients of a contrast that is a pair of names, or coefficients."""
     if isinstance(contrast, str):
         raise ValueError(
-            f"contrasts[{i}]={contrast!r} is one name: pass a pair of names, or contrasts="
-            f"{contrast!r} alone to compare all others with it."
+            f"contrasts[{i}]={contrast!r} is a single name: pass a pair of names, or"
+            f" contrasts={contrast!r} to compare all others with it."
         )
     if isinstance(contrast, list | tuple) and any(isinstance(one, str) for one in contrast):
         at = [_index(one, names, f"contrasts[{i}] names {one!r}, which") for one in contrast]
@@ -135,7 +135,7 @@ def _title(row: FloatArray, names: tuple[str, ...]) -> str:
 def _index(name: Any, names: tuple[str, ...], what: str) -> int:
     if name not in names:
         raise ValueError(
-            f"{what} is not among the scorers {list(names)}: pass one of their names."
+            f"{what} is not among the rankers {list(names)}: pass one of these names."
         )
     return names.index(name)
 
@@ -147,11 +147,11 @@ def _coefficients(name: str, coefficients: Any, names: tuple[str, ...]) -> Float
         row = np.array(np.nan)
     if row.shape != (len(names),) or not np.isfinite(row).all():
         raise ValueError(
-            f"The contrast {name} must be {len(names)} finite numbers, one per scorer."
+            f"The contrast {name} must be {len(names)} finite numbers, one per ranker."
         )
     if not row.any() or abs(row.sum()) > 1e-9 * np.abs(row).sum():
         raise ValueError(
-            f"The contrast {name} sums to {row.sum():g} over {len(names)} scorers: its"
-            " coefficients must sum to 0 and not all be 0."
+            f"The contrast {name} sums to {row.sum():g} over {len(names)} rankers: its"
+            " coefficients must sum to 0 and must not all be 0."
         )
     return row

@@ -77,8 +77,8 @@ def correlation_interval(measure: Measure, sample: OneList, level: float) -> Int
     n = len(data.score)
     if np.ptp(data.grade) == 0.0:
         raise ValueError(
-            f"{measure.name} is undefined: all {n} items of y_true have one relevance, which is no"
-            " order; pass items of several."
+            f"{measure.name} is undefined: all {n} items of y_true have the same relevance; pass"
+            " items with different relevance."
         )
     estimate = float(measure.values(data)[0])
     found = _INFLUENCE[type(measure)](data)

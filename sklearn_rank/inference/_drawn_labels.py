@@ -196,14 +196,14 @@ def _draws_of(measure: Any, sample: OneList) -> _Draws:
     highest = float(form.utilities(data).max()) if form.largest is None else form.largest
     if discounts.min() < 0.0 or utility.min() < 0.0:
         raise ValueError(
-            f"{measure.name} has a negative gain or discount, and its interval for one list needs"
-            " sums of what is at least 0: pass qid for the mean over queries."
+            f"{measure.name} has a negative gain or discount, which its interval for one list does"
+            " not support: pass qid for the mean over queries."
         )
     total = float(weight.sum())
     if not (total > 0.0 and highest > 0.0):
         raise ValueError(
-            f"{measure.name} is 0 whatever the order, since no item of y_true gains anything,"
-            " which does not show how much one could: pass a list with grades above 0."
+            f"{measure.name} is 0 for every order, because no item of y_true has a positive gain:"
+            " pass a list with grades above 0."
         )
     return _Draws(
         mean=min(max(float(weight @ utility) / (total * highest), 0.0), 1.0),

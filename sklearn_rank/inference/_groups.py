@@ -113,7 +113,7 @@ def check_groups(groups: Any, n: int, *, name: str = "groups") -> Groups | None:
         _, offsets, rows = group_rows(ids)
     except ValueError:
         raise ValueError(
-            f"{name} mixes ids of different types: make them all numbers or all strings."
+            f"{name} mixes ids of different types: make all ids numbers or all strings."
         ) from None
     found = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     if rows is not None:
@@ -122,7 +122,8 @@ def check_groups(groups: Any, n: int, *, name: str = "groups") -> Groups | None:
         found = codes
     if len(offsets) == 2:
         raise ValueError(
-            f"{name} has one group only, which shows no spread: pass the ids of at least two."
+            f"{name} has one group only, but the variance is estimated between groups: pass the"
+            " ids of at least two groups."
         )
     return Groups(found, len(offsets) - 1)
 
@@ -148,8 +149,8 @@ def check_groups_of_two(groups: Any, n_first: int, n_second: int) -> Groups | No
         return None
     if not isinstance(groups, tuple | list) or len(groups) != 2 or np.ndim(groups[0]) == 0:
         raise ValueError(
-            "groups must be a pair, the group of each row of the first sample and of the second:"
-            " pass (groups_first, groups_second)."
+            "groups must be a pair, the group ids of the first and of the second sample: pass"
+            " (groups_first, groups_second)."
         )
     return _joined(groups, [n_first, n_second])
 

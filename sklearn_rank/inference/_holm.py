@@ -65,7 +65,7 @@ def holm_adjust(pvalues: Any) -> FloatArray:
     if not (values.min() >= 0 and values.max() <= 1):
         first = int(np.argmax(~((values >= 0) & (values <= 1))))
         raise ValueError(
-            f"pvalues is {values[first]:g} at {first}: pass probabilities between 0 and 1."
+            f"pvalues is {values[first]:g} at index {first}: pass probabilities between 0 and 1."
         )
     order = np.argsort(values, kind="stable")
     scaled = np.arange(len(values), 0, -1) * values[order]

@@ -42,8 +42,8 @@ def check_limit(phi: Phi, instead: str) -> ScoreGeneratingFunction:
     function = as_score_generating(phi)
     if not function.is_limit_functional:
         raise ValueError(
-            f"phi={function!r} depends on the length of the list, so that its statistic has no"
-            f" limit and no influence function: {instead}."
+            f"phi={function!r} depends on the length of the list, so the statistic has no"
+            f" influence function: {instead}."
         )
     return function
 

@@ -180,8 +180,8 @@ def linear_rank_interval(
     if method == "bootstrap":
         if dependent is not None:
             raise ValueError(
-                "method='bootstrap' is for the expected statistic of lists of this length, which a"
-                " list of resampled groups has not: pass method='influence' or 'dkw' with groups."
+                "method='bootstrap' does not support groups, because a list of resampled groups"
+                " has another length: pass method='influence' or 'dkw'."
             )
         n_resamples = check_resamples(n_resamples)
         made = RankBootstrap(

@@ -47,7 +47,7 @@ def bootstrap_interval(
     least = int(np.ceil(2.0 / (1.0 - level)))
     if n_resamples < least:
         raise ValueError(
-            f"n_resamples={n_resamples} has no quantiles at level={level}: take at least {least}."
+            f"n_resamples={n_resamples} is too small for level={level}: pass at least {least}."
         )
     sample = sample.repeated()
     data = sample.data
@@ -62,15 +62,14 @@ def bootstrap_interval(
     undefined = int(np.count_nonzero(np.isnan(values)))
     if undefined or np.isnan(estimate):
         raise ValueError(
-            f"{measure.name} is undefined for {undefined} of {n_resamples} resampled lists"
-            f" ({measure.lacking}), so that its percentiles are not known: pass more items, or"
-            " groups that hold more."
+            f"{measure.name} is undefined for {undefined} of {n_resamples} bootstrap samples"
+            f" ({measure.lacking}): pass more items, or larger groups."
         )
     if np.ptp(values) == 0.0:
         raise ValueError(
-            f"{measure.name} is {estimate:.4g} for all {n_resamples} resampled lists, which shows"
-            " no spread: pass a list in which the order matters, or make_measure(...,"
-            " influence=)."
+            f"{measure.name} is {estimate:.4g} for all {n_resamples} bootstrap samples, so its"
+            " variance cannot be estimated: pass a list for which the order matters, or"
+            " make_measure(..., influence=)."
         )
     low, high = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return Interval(

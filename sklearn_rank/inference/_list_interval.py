@@ -61,8 +61,8 @@ def list_interval(
         error = float(np.sqrt(variance))
         if not error > 0.0:
             raise ValueError(
-                f"{measure.name} has no known range and all items move it alike, so that nothing"
-                " is known of how it varies: pass range= to make_measure."
+                f"{measure.name} has no known range and the same influence value for all items, so"
+                " its variance cannot be estimated: pass range= to make_measure."
             )
         degrees = joint.spread.of(np.ones(1))
         half = error * (two_sided_quantile(level, degrees if groups else np.inf))

@@ -121,9 +121,8 @@ class ListMethods:
         if method == "auto":
             if self.explicit:
                 raise ValueError(
-                    f"{self.measure.name} of one list has no interval that is right without being"
-                    f" asked for: {self.explicit}; pass method={listed}, or qid for the mean over"
-                    " queries."
+                    f"method='auto' has no valid interval for {self.measure.name} of one list:"
+                    f" {self.explicit}; pass method={listed}, or qid for the mean over queries."
                 )
             method = self.names[0]
         if method not in self.names:
@@ -131,7 +130,7 @@ class ListMethods:
                 "; for a mean over queries pass qid" if method in ("t", "bootstrap", "bca") else ""
             )
             raise ValueError(
-                f"method={method!r} makes no interval for {self.measure.name} of one list: pass"
+                f"method={method!r} does not support {self.measure.name} of one list: pass"
                 f" {listed}{of_queries}."
             )
         if grouped and method not in self.grouped:
@@ -190,25 +189,22 @@ def _without(measure: Measure) -> str:
     """Say why a measure of one list has no interval, and what has one."""
     if measure.by_class:
         return (
-            f"{measure.name} is a mean over the classes, whose AUCs are of the same rows: pass the"
-            " labels of one class against the others, y_true == label, and its column of scores"
-            " with 'auc'."
+            f"{measure.name} is a mean over classes, which has no interval: pass the labels of one"
+            " class against the others, y_true == label, and its column of scores with 'auc'."
         )
     if getattr(measure, "convention", None) is not None:
         return (
-            f"{measure.name} of one list is computed by rules of another system, of which it is"
-            " not known how sure they are: leave out convention, or pass qid for the mean over"
-            " queries."
+            f"{measure.name} of one list follows the convention of another system, which has no"
+            " interval: leave out convention, or pass qid for the mean over queries."
         )
     if measure.per_query:
         return (
-            f"{measure.name} of one list is one value of one query, which shows no spread: pass"
-            " qid, the id of the query of each row, for the mean over queries."
+            f"{measure.name} of one list is a single value, so its variance cannot be estimated:"
+            " pass qid, the query id of each row, for the mean over queries."
         )
     return (
-        f"How single items move {measure.name} is not known, and with it not how sure its value of"
-        " one list is: say it by make_measure(..., influence=), or pass qid for the mean over"
-        " queries."
+        f"{measure.name} has no influence function, so it has no interval for one list: pass"
+        " influence= to make_measure, or pass qid for the mean over queries."
     )
 
 
@@ -377,8 +373,8 @@ def _of_users_function(measure: Measure) -> ListMethods | None:
 
     names = ("influence", "bootstrap") if known else ("bootstrap",)
     reason = (
-        "how single items move it is not known, which make_measure(..., influence=) says, and"
-        " resampled items are right only for what no single item decides, as no extreme is"
+        "it has no influence function (see make_measure(..., influence=)), and the bootstrap is"
+        " wrong for measures that a single item determines, such as extremes"
     )
     one_class = measure.kind == "graded"
     return ListMethods(

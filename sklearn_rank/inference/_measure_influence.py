@@ -123,10 +123,10 @@ def refuse_unknown(measure: Measure) -> None:
 
 
 _UNKNOWN = (
-    "How single items move measure={!r} is not known, and with it not how sure the measure of one"
-    " list is: say it by make_measure(..., influence=); for a mean over queries pass qid to"
-    " compare, metric_interval or paired_query_test; and a phi that depends on the length"
-    " of the list is for linear_rank_interval(method='bootstrap')."
+    "measure={!r} has no influence function, so its variance on one list is unknown: pass"
+    " influence= to make_measure; for a mean over queries pass qid to compare, metric_interval or"
+    " paired_query_test; for a phi that depends on the length of the list use"
+    " linear_rank_interval(method='bootstrap')."
 )
 
 
@@ -153,8 +153,8 @@ def influence_of(measure: Measure, data: ScoredLists, *, conditional: bool) -> C
         raise ValueError(_UNKNOWN.format(measure.name))
     if not conditional and not isfinite(influence.label_slope):
         raise ValueError(
-            f"How measure={measure.name!r} moves with the share of positives is not known,"
-            " which conditional=False needs: pass conditional=True."
+            f"measure={measure.name!r} has no known derivative in the fraction of positives, which"
+            " conditional=False needs: pass conditional=True."
         )
     return influence
 

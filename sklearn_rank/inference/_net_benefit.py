@@ -95,8 +95,8 @@ class NetBenefitCurve(Printed):
         found = np.flatnonzero(self.threshold == threshold)
         if not found.size:
             raise ValueError(
-                f"threshold={threshold!r} is not among the {len(self.threshold)} of the curve:"
-                f" pass thresholds=[{threshold!r}] to net_benefit_curve."
+                f"threshold={threshold!r} is not among the {len(self.threshold)} thresholds of the"
+                f" curve: pass thresholds=[{threshold!r}] to net_benefit_curve."
             )
         i = int(found[0])
         return Interval(

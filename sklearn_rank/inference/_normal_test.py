@@ -74,8 +74,8 @@ def level_of_both(level: float, alternative: str) -> float:
         return level
     if level <= 0.5:
         raise ValueError(
-            f"level={level:g} leaves no interval with alternative={alternative!r}, of which each"
-            " limit has that level: pass one above 0.5."
+            f"level={level:g} gives no interval with alternative={alternative!r}, which applies it"
+            " to each limit: pass a level above 0.5."
         )
     return 2.0 * level - 1.0
 

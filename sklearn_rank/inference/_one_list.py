@@ -121,8 +121,8 @@ def check_one_list(
     y_true = ravelled(y_true, "y_true")
     if dimensions(y_true) != 1:
         raise ValueError(
-            f"y_true has {np.ndim(y_true)} dimensions, but the uncertainty is that of one list:"
-            " pass one-dimensional labels and scores."
+            f"y_true has {np.ndim(y_true)} dimensions, but the interval is for one list: pass"
+            " one-dimensional labels and scores."
         )
     data = check_scored_lists(
         y_true, y_score, measure.label_type(pos_label), sample_weight=sample_weight
@@ -132,8 +132,8 @@ def check_one_list(
         found = found.only(data.rows)
         if not np.ptp(found.codes):
             raise ValueError(
-                "groups has one group only with rows of positive weight, which shows no spread:"
-                " pass rows of at least two."
+                "groups has one group only with rows of positive weight, but the variance is"
+                " estimated between groups: pass rows of at least two groups."
             )
     if data.weight is not None and not (real_weights and found is not None):
         _refuse_fractions(data)
@@ -148,7 +148,7 @@ def _refuse_fractions(data: ScoredLists) -> None:
         at = int(np.argmax(wrong))
         row = at if data.rows is None else int(data.rows[at])
         raise ValueError(
-            f"sample_weight is {weight[at]:g} at row {row}, which is no number of times that an"
-            " item was seen: pass whole numbers; weights of another kind are for 'auc' and 'gini'"
-            " with groups (groups=np.arange(n) if the rows are independent)."
+            f"sample_weight is {weight[at]:g} at row {row}, but weights of one list must be whole"
+            " numbers (numbers of occurrences): pass whole numbers; real-valued weights need"
+            " 'auc' or 'gini' with groups (groups=np.arange(n) if the rows are independent)."
         )

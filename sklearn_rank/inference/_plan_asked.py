@@ -78,8 +78,8 @@ def check_value(name: str, value: Any, measure: Measure) -> float:
     found = check_number(name, value, low, high, closed="neither", what=f"of {measure.name}")
     if isinstance(measure, AUCMeasure) and found < 0.5:
         raise ValueError(
-            f"{name}={value!r} is below 0.5, that of a random order: the scores rank upside down,"
-            f" so negate them and pass {1.0 - found:g}."
+            f"{name}={value!r} is below 0.5, the value of a random order: negate the scores and"
+            f" pass {1.0 - found:g}."
         )
     return found
 
@@ -161,8 +161,8 @@ class Asked:
             return cls.interval(numbers, (high - low) * n_rankers)
         if numbers.width is not None:
             raise ValueError(
-                f"width={numbers.width!r} is that of an interval and"
-                f" {', '.join(numbers.of_test)} of a test: ask for one at a time."
+                f"width={numbers.width!r} is for an interval, but {', '.join(numbers.of_test)} for"
+                " a test: pass one or the other."
             )
         return cls.test(measure, numbers)
 
@@ -186,8 +186,8 @@ class Asked:
         if sum(value is None for value in (n, level, width)) != 1:
             raise ValueError(
                 f"n={n!r}, width={width!r} and level={level!r}: pass two of the three and leave"
-                " out the one to be found, or level=None to find the level; for a test pass"
-                " difference."
+                " out the one to compute, or pass level=None to compute the level; for a test"
+                " pass difference."
             )
         return cls(
             n=None if n is None else check_whole("n", n, 2, MOST_ITEMS),
@@ -214,7 +214,9 @@ class Asked:
         low, high = measure.counted_range
         n, level, power = numbers.n, numbers.level, numbers.power
         if level is None:
-            raise ValueError("level=None is found for an interval only: pass the level of a test.")
+            raise ValueError(
+                "level=None is computed for an interval only: pass the level of the test."
+            )
         level = check_part("level", level)
         n = None if n is None else check_whole("n", n, 2, MOST_ITEMS)
         question, difference = _question(measure, numbers, high - low)
@@ -226,18 +228,19 @@ class Asked:
         if sum(value is None for value in (n, size, power)) != 1:
             raise ValueError(
                 f"n={n!r}, {name}={size!r} and power={power!r}: pass two of the three and leave"
-                f" out the one to be found; which {name} matters is yours to say."
+                " out the one to compute."
             )
         if power is not None and (power := check_part("power", power)) <= 1.0 - level:
             raise ValueError(
-                f"power={power!r} is no more than 1 - level, with which a test rejects where"
-                " there is nothing to see: ask for more."
+                f"power={power!r} is not above 1 - level, the rejection rate of a true hypothesis:"
+                " pass a greater power."
             )
         if size is not None and min(question.distances(float(difference or 0.0))) <= 0.0:
             margin = "" if question.margin is None else f" with margin={question.margin!r}"
             raise ValueError(
-                f"difference={difference!r} is none that alternative={question.alternative!r}"
-                f"{margin} is to show: change its sign, or the alternative."
+                f"difference={difference!r} is not in the direction of"
+                f" alternative={question.alternative!r}{margin}: change its sign, or the"
+                " alternative."
             )
         return cls(n, level, question=question, difference=difference, power=power)
 
@@ -282,8 +285,8 @@ class Asked:
 
         if not seen(NEARLY):
             raise ValueError(
-                f"With n={n} the power is below {wanted:g} for every {unknown} that the measure"
-                " can have: pass more, or a smaller power."
+                f"With n={n} the power is below {wanted:g} for every possible {unknown} of the"
+                " measure: pass a greater n, or a smaller power."
             )
         return largest * root_between(seen, 0.0, NEARLY)
 
@@ -373,8 +376,8 @@ def _question(measure: Measure, numbers: Numbers, most: float) -> tuple[Question
     if margin is not None:
         if alternative not in WITH_MARGIN:
             raise ValueError(
-                f"margin={margin!r} has no part in alternative={alternative!r}: leave it out,"
-                " or pass alternative='non-inferior' or 'equivalent'."
+                f"margin={margin!r} is not used by alternative={alternative!r}: leave it out, or"
+                " pass alternative='non-inferior' or 'equivalent'."
             )
         margin = _check_length("margin", margin, most, "what does not matter")
     return Question(alternative, margin, measure.greater_is_better), difference
@@ -395,8 +398,8 @@ def _check_difference(value: Any, most: float, alternative: str) -> float:
     value = check_number("difference", value, what="of the two rankers")
     if value == 0.0 and alternative not in WITH_MARGIN:
         raise ValueError(
-            "difference=0 cannot be seen by any test: pass the smallest difference that matters,"
-            " or margin= to show that there is none to speak of."
+            "difference=0 cannot be detected by a test: pass the smallest difference that"
+            " matters, or margin= to test equivalence."
         )
     if value != 0.0:
         _check_length("difference", abs(value), most, "the two rankers")

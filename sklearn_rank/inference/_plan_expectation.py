@@ -147,7 +147,7 @@ class Expectation:
             Why, and what to do.
         """
         if (value := getattr(self, name)) is not None:
-            raise ValueError(f"{name}={value!r} has no part {why}.")
+            raise ValueError(f"{name}={value!r} is not used {why}.")
 
     def check_correlation(self, of: str) -> None:
         """See that there is a correlation where the same data are seen, and only there.
@@ -160,9 +160,9 @@ class Expectation:
         if self.comparing and self.paired:
             self.needed(
                 "correlation",
-                f"of two rankers on the same data, that of {of} (versions of one model have .9 and"
-                " more, different models .5); pass it, a pilot of both, or paired=False for"
-                " different data",
+                f"two rankers on the same data need the correlation of {of} (typically at least .9"
+                " for versions of one model, .5 for different models); pass correlation=, a pilot"
+                " of both, or paired=False for different data",
             )
 
 
@@ -192,17 +192,17 @@ def model_of(measure: Measure, given: Expectation) -> tuple[PlanModel, str, str]
     if measure.per_query:
         return _queries(measure, given)
     raise ValueError(
-        f"How {measure.name} varies follows from no formula: pass pilot=(y_true, y_score), or"
+        f"The variance of {measure.name} has no formula: pass pilot=(y_true, y_score), or"
         " pilot=(y_true, {'a': scores_a, 'b': scores_b}) for the difference of two rankers."
     )
 
 
 def _items(measure: str, given: Expectation) -> Sample:
-    given.refuse("sd", "in a plan of items of one list: pass expected or a pilot")
+    given.refuse("sd", "in a plan for items of one list: pass expected or a pilot")
     share = given.needed(
         "positive_fraction",
-        f"the {measure} is as sure as its positives are many; pass their share of the items, as"
-        " positive_fraction=0.1",
+        f"the variance of the {measure} depends on it; pass the fraction of positive items, such"
+        " as positive_fraction=0.1",
     )
     return Sample("items", share)
 
@@ -215,12 +215,12 @@ def _auc(given: Expectation) -> tuple[PlanModel, str, str]:
     sample = _items("auc", given)
     method, expected = given.method, given.expected
     if method in WITHOUT_AUC:
-        given.refuse("expected", f"in method={method!r}: leave it out, or pass method='kl'")
+        given.refuse("expected", f"by method={method!r}: leave it out, or pass method='kl'")
     elif method in WITH_AUC:
         given.needed(
             "expected",
-            "how the AUC varies depends on the AUC; pass the one that you expect, as"
-            " expected=0.8, or method='hoeffding', which holds for every AUC",
+            "the variance of the AUC depends on it; pass the expected AUC, such as expected=0.8,"
+            " or method='hoeffding', which is valid for every AUC",
         )
     if method in AUC_GUARANTEED:
         return _guaranteed_auc(sample, given), method, _guarantee(given)
@@ -252,7 +252,7 @@ def _guaranteed_auc(sample: Sample, given: Expectation) -> GuaranteedAUC:
     if given.comparing:
         if given.method not in WITHOUT_AUC:
             _refuse_comparison(given)
-        given.refuse("correlation", f"in method={given.method!r}: leave it out")
+        given.refuse("correlation", f"by method={given.method!r}: leave it out")
         # The difference of two outcomes of a pair has twice the range; squares of deviations of
         # independent samples add up.
         scale, most = 2.0 if given.paired else sqrt(2.0), 2.0
@@ -267,7 +267,7 @@ def _guarantee(given: Expectation) -> str:
 def _refuse_comparison(given: Expectation) -> None:
     if given.comparing:
         raise ValueError(
-            f"method={given.method!r} is for the value of one ranker, not for a difference: pass"
+            f"method={given.method!r} does not support a difference of two rankers: pass"
             " method='auto' or 'hoeffding'."
         )
 
@@ -280,18 +280,17 @@ def _top(measure: PrecisionAtTopMeasure, given: Expectation) -> tuple[PlanModel,
     sample = _items("precision at the top", given)
     share, tau = float(given.positive_fraction or 0.0), measure.tau
     expected = given.needed(
-        "expected", "how the precision varies depends on it; pass the one that you expect"
+        "expected", "the variance of the precision depends on it; pass the expected precision"
     )
     if expected <= share:
         raise ValueError(
-            f"expected={expected!r} is no more than positive_fraction={share!r}, which a random"
-            " order reaches: pass the precision of a ranker that is better."
+            f"expected={expected!r} is not above positive_fraction={share!r}, the precision of a"
+            " random order: pass a greater value."
         )
     if expected * tau >= share:
         raise ValueError(
-            f"expected={expected!r} of the top {tau:g} are more positives than"
-            f" positive_fraction={share!r} of all items: at most {share / tau:.4g} is possible;"
-            " pass less."
+            f"expected={expected!r} in the top {tau:g} needs more positives than"
+            f" positive_fraction={share!r} gives: pass at most {share / tau:.4g}."
         )
     given.check_correlation("the influence of single items on them")
     eta = threshold_share(expected, tau, share)
@@ -311,7 +310,7 @@ def _top(measure: PrecisionAtTopMeasure, given: Expectation) -> tuple[PlanModel,
 def _queries(measure: Measure, given: Expectation) -> tuple[PlanModel, str, str]:
     hint = f" for {measure.name}, which is a mean over queries"
     check_choice("method", given.method, QUERY_METHODS, hint=hint)
-    given.refuse("positive_fraction", f"in a plan of queries, of which {measure.name} is a mean")
+    given.refuse("positive_fraction", f"for {measure.name}, a mean over queries: leave it out")
     sample = Sample("queries", None)
     low, high = measure.counted_range
     length = high - low
@@ -323,7 +322,7 @@ def _queries(measure: Measure, given: Expectation) -> tuple[PlanModel, str, str]
         return bound, method, _guarantee(given)
     most = length * given.n_rankers
     if given.sd is not None:
-        given.refuse("correlation", "with sd, which is that of the differences: leave it out")
+        given.refuse("correlation", "with sd, the standard deviation of differences: leave it out")
         spread = given.sd**2
         each = (spread, spread) if given.comparing and not given.paired else (spread,)
         of = "differences" if given.comparing and given.paired else "values"
@@ -332,14 +331,16 @@ def _queries(measure: Measure, given: Expectation) -> tuple[PlanModel, str, str]
     share = _is_share(measure)
     if not share and method != "normal-worst":
         raise ValueError(
-            f"How {measure.name} varies from query to query is not known: pass a pilot with qid"
+            f"The variance of {measure.name} over queries is unknown: pass a pilot with qid"
             " (pilot=(y_true, y_score), qid=qid), sd=, the standard deviation of its values or,"
             " for two rankers on the same queries, of the differences, or method='normal-worst'"
             " or 'hoeffding' for the worst case."
         )
     if not isfinite(length):
-        raise ValueError(f"{measure.name} has no largest value, and so no worst case: pass sd=.")
-    expected = given.needed("expected", f"how {measure.name} varies depends on it; pass it")
+        raise ValueError(
+            f"{measure.name} has no largest value, so it has no worst case: pass sd=."
+        )
+    expected = given.needed("expected", f"the variance of {measure.name} depends on it; pass it")
     given.check_correlation("their values on a query")
     variance_of = ShareVariance((expected - low) / length, length, given.together, given.n_rankers)
     rests_on = f"a share of queries, expecting {expected:g}"
@@ -355,8 +356,8 @@ def _check_sd(measure: Measure, given: Expectation) -> None:
     largest = (high - low) * (1.0 if given.comparing and given.paired else 0.5)
     if float(given.sd or 0.0) > largest:
         raise ValueError(
-            f"sd={given.sd!r} is more than {largest:g}, which values in the range of"
-            f" {measure.name} cannot have: pass the standard deviation of single queries."
+            f"sd={given.sd!r} is above {largest:g}, the largest possible value in the range of"
+            f" {measure.name}: pass the standard deviation of single queries."
         )
 
 
@@ -379,21 +380,21 @@ def _query_bound(
     length = high - low
     if not isfinite(length):
         raise ValueError(
-            f"{measure.name} has no range, which method={given.method!r} needs: pass method='t'"
-            " with sd= or a pilot."
+            f"{measure.name} has no known range, which method={given.method!r} needs: pass"
+            " method='t' with sd= or a pilot."
         )
-    given.refuse("correlation", f"in method={given.method!r}: leave it out")
+    given.refuse("correlation", f"by method={given.method!r}: leave it out")
     if given.method == "hoeffding":
-        given.refuse("sd", "in method='hoeffding': leave it out, or pass method='bernstein'")
-        given.refuse("expected", "in method='hoeffding': leave it out, or pass method='kl'")
+        given.refuse("sd", "by method='hoeffding': leave it out, or pass method='bernstein'")
+        given.refuse("expected", "by method='hoeffding': leave it out, or pass method='kl'")
         spread = length * (2.0 if given.paired else sqrt(2.0)) if given.comparing else length
         return GuaranteedMean(sample, "hoeffding", length * given.n_rankers, spread)
     if given.comparing and (given.method == "kl" or not given.paired):
         _refuse_comparison(given)
     if given.method == "kl":
-        given.refuse("sd", "in method='kl': leave it out, or pass method='bernstein'")
+        given.refuse("sd", "by method='kl': leave it out, or pass method='bernstein'")
         if expected is None:
-            given.needed("expected", "method='kl' depends on the mean; pass the one you expect")
+            given.needed("expected", "method='kl' depends on the mean; pass the expected value")
     elif variance is None:
         given.needed("sd", "method='bernstein' depends on it; pass it")
     most = length * given.n_rankers

@@ -113,8 +113,8 @@ class PlanModel(ABC):
             The power.
         """
         raise ValueError(
-            "This method plans how wide an interval is, and not the power of a test: pass"
-            " method='auto', or width in place of power."
+            "This method plans the width of an interval, not the power of a test: pass"
+            " method='auto', or width instead of power."
         )
 
 

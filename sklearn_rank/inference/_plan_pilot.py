@@ -106,8 +106,8 @@ class Pilot:
         scores = named_scores(scores, name="pilot[1]", least=1) if named else {"": scores}
         if len(scores) > 2:
             raise ValueError(
-                f"pilot has the scores of {len(scores)} rankers: plan for a pair of them at a"
-                " time, with level=1 - 0.05 / number of pairs for all of them together."
+                f"pilot has the scores of {len(scores)} rankers: plan for one pair at a time, with"
+                " level=1 - 0.05 / number of pairs for all pairs together."
             )
         refuse_collections(
             "a pilot is one sample in memory",
@@ -201,8 +201,8 @@ def pilot_model(
     """
     if comparing and paired and len(pilot.scores) < 2:
         raise ValueError(
-            "pilot has the scores of one ranker, but how two differ on the same data depends on"
-            " both: pass pilot=(y_true, {'a': scores_a, 'b': scores_b}), or paired=False for"
+            "pilot has the scores of one ranker, but a comparison on the same data needs both:"
+            " pass pilot=(y_true, {'a': scores_a, 'b': scores_b}), or paired=False for"
             " different data."
         )
     make = _of_queries if pilot.of_queries else _of_items
@@ -232,8 +232,8 @@ def _of_queries(
 ) -> PilotModel:
     if positive_fraction is not None:
         raise ValueError(
-            f"positive_fraction={positive_fraction!r} is for items of one list, and the sample"
-            " is of queries: leave it out."
+            f"positive_fraction={positive_fraction!r} is for items of one list, but the sample"
+            " consists of queries: leave it out."
         )
     found = list(
         query_values_of(
@@ -390,10 +390,10 @@ def _class_weights(measure: Measure, data: ScoredLists, share: float) -> tuple[i
             or influence_of(measure, weighted, conditional=True).counts is None
         ):
             raise ValueError(
-                f"{measure.name} depends on the share of positives, which is"
-                f" {data.positives[0] / data.sizes[0]:.4g} in the pilot, not"
-                f" positive_fraction={share!r}, and takes no weights that would change it: leave"
-                " positive_fraction out, or draw the pilot with that share."
+                f"{measure.name} depends on the fraction of positives, which is"
+                f" {data.positives[0] / data.sizes[0]:.4g} in the pilot, and takes no weights to"
+                f" change it to positive_fraction={share!r}: leave positive_fraction out, or"
+                " sample the pilot with that fraction."
             )
     return weights
 
@@ -491,13 +491,13 @@ def _top_model(
 def _check_size(n: int, what: str) -> None:
     if n < FEWEST:
         raise ValueError(
-            f"The pilot has {n} {what}, which say nothing of the spread: pass a pilot of at least"
-            f" {FEWEST}, and better {FEW} or more."
+            f"The pilot has only {n} {what}, too few to estimate a variance: pass a pilot of at"
+            f" least {FEWEST}, preferably {FEW} or more."
         )
     if n < FEW:
         warn(
-            f"The pilot has {n} {what} only, so that its variance is hardly known: see"
-            " pilot_range of the plan, or pass assurance=0.9 to be on the safe side.",
+            f"The pilot has only {n} {what}, so its variance is uncertain: see pilot_range of the"
+            " plan, or pass assurance=0.9 to plan with an upper limit of the variance.",
             UserWarning,
         )
 
@@ -506,8 +506,8 @@ def _check_spread(model: NormalModel) -> None:
     length = model.most if isfinite(model.most) else 0.0
     if not model.variance.of(REFERENCE)[0] * REFERENCE > ROUNDING_VARIANCE * length**2:
         raise ValueError(
-            "The pilot shows no spread: all items or queries move what is planned for alike, as"
-            " of two rankers with the same order; pass another pilot."
+            "The pilot has a variance of 0: all items or queries have the same influence on the"
+            " quantity, as for two rankers with the same order; pass another pilot."
         )
 
 

@@ -68,7 +68,7 @@ class IntervalOptions:
         check_resamples(self.n_resamples)
         if self.method in ("bootstrap", "bca") and self.n_resamples * (1 - self.level) < 2:
             raise ValueError(
-                f"n_resamples={self.n_resamples} has no quantiles at level={self.level}: take at"
+                f"n_resamples={self.n_resamples} is too small for level={self.level}: pass at"
                 f" least {int(np.ceil(2 / (1 - self.level)))}."
             )
 
@@ -198,8 +198,8 @@ def sample_test(
     elif options.method == "t":
         if sample.standard_error <= ROUNDING * np.abs(values).max():
             raise ValueError(
-                f"All differences of the {sample.counted} are {estimate:.4g}, so that the t"
-                " statistic is infinite: use method='randomization' or 'wilcoxon'."
+                f"All differences of the {sample.counted} are {estimate:.4g}, so the t statistic"
+                " is infinite: pass method='randomization' or 'wilcoxon'."
             )
         statistic, method = estimate / sample.standard_error, "t"
         pvalue = pvalue_of(statistic, alternative, sample.degrees)
@@ -301,8 +301,8 @@ def _interval(
     low, high = np.clip(limits, *sample.range)
     if low == high:
         warn(
-            f"The interval at level {level:g} has no width: the values of most queries are equal;"
-            " raise the level or take method='t'.",
+            f"The interval at level {level:g} has no width, because most queries have the same"
+            " value: raise the level or pass method='t'.",
             UserWarning,
         )
     return Interval(
@@ -325,8 +325,9 @@ def _constant_interval(sample: QueryValues, level: float, target: str) -> Interv
     high = value + missed * (highest - value)
     ends = "the range of the measure" if np.isfinite([low, high]).all() else "no known range"
     warn(
-        f"The {sample.measure} is {value:.4g} for all {sample.counted}, which shows no spread: the"
-        f" interval comes from {ends} and from how many other values they may miss.",
+        f"The {sample.measure} is {value:.4g} for all {sample.counted}, so its variance cannot be"
+        f" estimated: the interval uses {ends} and the largest fraction of other values that the"
+        " sample may miss.",
         UserWarning,
     )
     return Interval(value, low, high, float(level), "constant values", target)

@@ -134,9 +134,8 @@ def query_values_of(
         y_true = ravelled(y_true, "y_true")
     if qid is None and dimensions(y_true) != 2:
         raise ValueError(
-            "qid is missing: the queries are the sample, and one list has no spread; pass the id"
-            " of the query of each row. For one list there are metric_interval and"
-            " compare without qid, and paired_rank_test."
+            "qid is missing, but the test is over queries: pass qid, the query id of each row."
+            " For one list use metric_interval or compare without qid, or paired_rank_test."
         )
     measure = get_measure(measure)
     if in_chunks:
@@ -182,8 +181,8 @@ def accumulated_values(measure: Measure, kept: KeptValues) -> QueryValues:
     """
     if kept.query_weight is not None:
         raise ValueError(
-            "query_weight makes some queries count more, and the interval is for the mean over"
-            " queries that are drawn alike: leave query_weight out."
+            "query_weight gives queries different weights, but the interval is for the mean over"
+            " identically distributed queries: leave query_weight out."
         )
 
     def evaluate(name: str) -> tuple[FloatArray, AnyArray]:
@@ -229,14 +228,14 @@ def _groups_of_queries(
     if differs.any():
         query = np.searchsorted(lists.offsets, int(np.argmax(differs)), "right") - 1
         raise ValueError(
-            f"groups differ within {lists.name_of(int(query))}, but a query is one value: pass"
-            " groups of whole queries, or the groups as qid to make them the lists."
+            f"groups has different ids within {lists.name_of(int(query))}: pass groups of whole"
+            " queries, or pass the groups as qid."
         )
     some, present = np.unique(of_query[defined], return_inverse=True)
     if len(some) < 2:
         raise ValueError(
-            "groups has one group only with queries that have a value, which shows no spread:"
-            " pass queries of at least two groups."
+            "groups has one group only with queries that have a value, but the variance needs at"
+            " least two: pass queries of at least two groups."
         )
     return Groups(present, len(some))
 
@@ -251,13 +250,12 @@ def _check_values(name: str, values: FloatArray, ids: AnyArray, defined: BoolArr
         first = int(np.argmax(defined == np.isnan(values)))
         raise ValueError(
             f"{name} is defined for the query {ids.tolist()[first]!r} with the scores of one"
-            " system but not of another, so that the systems cannot be compared on it: remove the"
-            " query or choose the measure's undefined=."
+            " system but not of another: remove the query or set undefined= of the measure."
         )
     if np.count_nonzero(defined) < 2:
         raise ValueError(
-            f"{name} has a value for {np.count_nonzero(defined)} of {len(ids)} queries, but a"
-            " spread takes two or more: pass more queries that have one."
+            f"{name} has a value for {np.count_nonzero(defined)} of {len(ids)} queries, but at"
+            " least two are needed: pass more queries with a value."
         )
 
 

@@ -58,8 +58,8 @@ def dkw_interval(
     n, k, size, n_pos, below = blocks.n, blocks.k, blocks.size, blocks.n_pos, blocks.below
     if normalize == "minmax" and not conditional:
         raise ValueError(
-            "normalize='minmax' needs the share of positives, which method='dkw' does not know"
-            " with conditional=False: pass conditional=True or normalize='mean'."
+            "normalize='minmax' needs the fraction of positives, which is random with"
+            " conditional=False and method='dkw': pass conditional=True or normalize='mean'."
         )
     worst, best = rank_range(phi, n, k)
     floor, ceiling = _bounds_of(phi)

@@ -195,7 +195,7 @@ class Comparison(Printed):
 
     def __getitem__(self, contrast: str) -> Comparison:
         if contrast not in self.contrasts:
-            raise KeyError(f"{contrast!r} is none of the contrasts: {self._listed()}.")
+            raise KeyError(f"{contrast!r} is not among the contrasts: {self._listed()}.")
         if len(self) == 1:
             return self
         at = self.contrasts.index(contrast)

@@ -247,7 +247,7 @@ def sample_size(
     if against is not None:
         against = check_value("against", against, measure)
         _refuse_two_rankers(against, difference=difference, **of_two)
-        why = "the difference from against follows from it; pass what you expect"
+        why = "the difference from against is computed from it; pass the expected value"
         numbers = replace(numbers, difference=given.needed("expected", why) - against)
     asked = Asked.read(measure, numbers, given.n_rankers)
     largest = _largest_size(measure, asked, given, fixed=against is not None)
@@ -347,9 +347,9 @@ def _pilot(
         "method", given.method, methods, hint=" with a pilot; the others take expected or sd"
     )
     for name in ("correlation", "sd"):
-        given.refuse(name, "with a pilot, which has its own: leave it out")
+        given.refuse(name, "with a pilot, which provides it: leave it out")
     if given.comparing:
-        given.refuse("expected", "in a difference with a pilot: leave it out")
+        given.refuse("expected", "for a difference with a pilot: leave it out")
     return pilot_model(
         measure,
         pilot,
@@ -365,8 +365,8 @@ def _refuse_without_pilot(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise ValueError(
-                f"{name} is for a pilot, and there is none: pass pilot=(y_true, y_score), or leave"
-                f" {name} out."
+                f"{name} is only for a pilot, but pilot is None: pass pilot=(y_true, y_score), or"
+                f" leave {name} out."
             )
 
 
@@ -386,8 +386,8 @@ def _largest_size(measure: Measure, asked: Asked, given: Expectation, *, fixed: 
         difference = asked.difference
         if difference is not None and not ends[0] < difference < ends[1]:
             raise ValueError(
-                f"difference={difference!r} from expected={given.expected!r} leaves the range"
-                f" [{low:g}, {high:g}] of {measure.name}: pass a smaller one."
+                f"difference={difference!r} from expected={given.expected!r} is outside the range"
+                f" [{low:g}, {high:g}] of {measure.name}: pass a smaller difference."
             )
     if test.alternative in WITH_MARGIN:
         return most

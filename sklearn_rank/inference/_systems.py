@@ -41,10 +41,12 @@ def named_scores(scores: Any, *, name: str, least: int = 2) -> dict[str, Any]:
     else:
         raise TypeError(
             f"{name} is a {type(scores).__name__}, but must be a mapping from names to scores or a"
-            " data frame with a column for each: pass {'a': scores_a, 'b': scores_b}."
+            " data frame with one column per ranker: pass {'a': scores_a, 'b': scores_b}."
         )
     if len(names) < least:
-        raise ValueError(f"{name} has the scores of {len(names)}: pass {least} or more by name.")
+        raise ValueError(
+            f"{name} holds {len(names)} rankers, but {least} or more are needed: pass scores by name."
+        )
     texts = [str(one) for one in names]
     _refuse_repeated(texts, name)
     return dict(zip(texts, columns, strict=True))
@@ -54,5 +56,5 @@ def _refuse_repeated(names: list[Any], name: str) -> None:
     for one in names:
         if names.count(one) > 1:
             raise ValueError(
-                f"{name} has the name {one!r} {names.count(one)} times: give each its own."
+                f"{name} has the name {one!r} {names.count(one)} times: pass unique names."
             )

@@ -127,8 +127,8 @@ def precision_at_top_interval(
     data, dependent = check_sample(y_true, y_score, pos_label, groups)
     if dependent is not None and method == "exact":
         raise ValueError(
-            "method='exact' counts independent items, which those of a group are not: pass"
-            " method='influence' with groups."
+            "method='exact' does not support groups, its counts need independent items: pass"
+            " method='influence'."
         )
     return top_interval_of(data, float(tau), level, method, dependent)
 

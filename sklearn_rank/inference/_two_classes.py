@@ -79,8 +79,8 @@ def check_two_classes(
     y_true = ravelled(y_true, name)
     if dimensions(y_true, name=name) != 1:
         raise ValueError(
-            f"{name} has {np.ndim(y_true)} dimensions, but the uncertainty is that of one list:"
-            " pass one-dimensional labels and scores."
+            f"{name} has {np.ndim(y_true)} dimensions, but the interval is for one list: pass"
+            " one-dimensional labels and scores."
         )
     found = check_scored_lists(y_true, y_score, LabelType("binary", pos_label, name=name, rel=rel))
     refuse_one_class(found, name)
@@ -101,8 +101,8 @@ def refuse_one_class(data: ScoredLists, name: str = "y_true") -> None:
     if n_pos == 0 or n_pos == n:
         lacking = "positive" if n_pos == 0 else "negative"
         raise ValueError(
-            f"{name} holds items of one class only, with no {lacking} among {n:.0f}: there is"
-            " nothing to rank apart; pass items of both classes."
+            f"{name} holds items of one class only, with no {lacking} among {n:.0f}: pass items of"
+            " both classes."
         )
 
 
@@ -158,8 +158,8 @@ def refuse_counts(measure: Measure) -> None:
     """
     if measure.weights == "none" or measure.kind != "binary":
         raise ValueError(
-            f"How single items move {measure.name} is found from all rows, not from counts of"
-            " their scores: pass y_true.compute() and y_score.compute()."
+            f"The influence function of {measure.name} needs all rows in memory, not a dask"
+            " collection: pass y_true.compute() and y_score.compute()."
         )
 
 
@@ -175,7 +175,7 @@ def refuse_grouped_collections(groups: Any, **columns: Any) -> None:
     """
     if groups is not None:
         refuse_collections(
-            "with groups the rows are needed at once, which their counts do not replace",
+            "groups need all rows in memory, not their counts",
             **columns,
             groups=groups,
         )
@@ -195,18 +195,18 @@ def counted_list(accumulator: Accumulator) -> ScoredLists:
         Each pair of a score and a class once, with its count.
     """
     if accumulator.n_items == 0:
-        raise ValueError("There is no row that counts: pass rows of positive weight.")
+        raise ValueError("No row has a positive weight: pass rows of positive weight.")
     table = accumulator.table
     if table is None:
         raise ValueError(
-            f"An accumulator of {accumulator.measure.name} keeps all rows, neither counts of"
-            " scores nor values of queries, of which intervals are made: pass the rows as arrays"
-            " to metric_interval, or accumulate with qid and queries='whole'."
+            f"An accumulator of {accumulator.measure.name} keeps all rows, but an interval needs"
+            " counts of scores or values of queries: pass the rows as arrays to metric_interval,"
+            " or accumulate with qid and queries='whole'."
         )
     data = table.to_lists()
     if not data.whole.all():
         raise ValueError(
-            "sample_weight has a value that is not whole, which is no number of times that an"
-            " item was seen: pass whole numbers."
+            "sample_weight has a value that is not a whole number, but weights are numbers of"
+            " occurrences: pass whole numbers."
         )
     return data

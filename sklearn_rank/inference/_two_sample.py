@@ -182,8 +182,9 @@ def two_sample_rank_test(
     units, n_first, mixed = _units(values, center, k, dependent)
     if mixed and method in ("exact", "permutation"):
         raise ValueError(
-            f"method={method!r} exchanges whole groups, but some have scores of both samples: pass"
-            " method='normal', or paired_rank_test for two scores of the same items."
+            f"method={method!r} exchanges whole groups, but some groups have scores of both"
+            " samples: pass method='normal', or use paired_rank_test for two scores of the same"
+            " items."
         )
     if method == "auto":
         method = "normal" if mixed else _choose(units, n_first)
@@ -245,14 +246,14 @@ def _standardized(
     difference = float(values[:k].mean() - values[k:].mean())
     if min(part.count for part in parts) < 2:
         raise ValueError(
-            "A sample has one group only, which shows no spread: pass scores of at least two"
-            " groups in each sample."
+            "A sample has one group only, but the variance is estimated between groups: pass"
+            " scores of at least two groups in each sample."
         )
     error = float(np.sqrt(np.sum(robust_sums(parts) ** 2)))
     if error <= 1e-12 * float(np.ptp(values)):
         raise ValueError(
-            "The sums over groups do not vary within the samples, so that the statistic is"
-            " infinite: pass method='permutation', or more groups."
+            "The sums over groups are equal within each sample, so the statistic is infinite:"
+            " pass method='permutation', or more groups."
         )
     return difference / error, Spread.of_groups(parts).of(np.ones(1))
 

@@ -109,7 +109,7 @@ def test_one_length_is_an_interval_and_all_are_a_table():
 
 def test_what_is_refused():
     y, prob = sample()
-    with pytest.raises(ValueError, match="k and tau both say how long the top is"):
+    with pytest.raises(ValueError, match="k and tau are both given"):
         calibration_at_top(y, prob, k=3, tau=0.1)
     for k in (0, 201, 2.5):
         with pytest.raises((ValueError, TypeError), match=r"k=.* must be"):

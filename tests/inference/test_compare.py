@@ -144,16 +144,16 @@ def test_other_methods_are_those_of_pairs():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"margin": 0.1}, "there are 3 without a baseline: pass baseline="),
-        ({"margin": -0.1}, r"margin=-0.1 must be a number above 0 and below 1"),
+        ({"margin": 0.1}, "there are 3 rankers and no baseline: pass baseline="),
+        ({"margin": -0.1}, r"margin=-0.1 must be greater than 0 and less than 1"),
         ({"margin": 2.0}, "the length of the range of auc"),
         ({"margin": 0.1, "alternative": "less"}, "leave one of them out"),
-        ({"alternative": "equivalent"}, "needs the largest difference that does not matter"),
-        ({"alternative": "greater", "level": 0.4}, "pass one above 0.5"),
-        ({"baseline": "d"}, r"baseline='d' is none of \['a', 'b', 'c'\]"),
+        ({"alternative": "equivalent"}, "needs a margin, the largest difference of no importance"),
+        ({"alternative": "greater", "level": 0.4}, "pass a level above 0.5"),
+        ({"baseline": "d"}, r"baseline='d' is not among the rankers \['a', 'b', 'c'\]"),
         ({"baseline": "a", "contrasts": [("a", "b")]}, "pass one of them"),
-        ({"method": "t"}, "method='t' is not for one list: pass method='swap'"),
-        ({"method": "swap", "margin": 0.1, "baseline": "a"}, "does not take margin"),
+        ({"method": "t"}, "method='t' does not support one list: pass method='swap'"),
+        ({"method": "swap", "margin": 0.1, "baseline": "a"}, "does not support margin"),
         ({"method": "swap", "contrasts": [[0.5, 0.5, -1]]}, "compares pairs of rankers"),
         ({"sample_weight": np.ones(120)}, "sample_weight is for means over queries"),
     ],
@@ -168,13 +168,13 @@ def test_refusals_of_mappings():
     y, scores = rankers()
     with pytest.raises(TypeError, match=r"y_true is a mapping.* pass paired=False"):
         compare("auc", {"a": y, "b": y}, scores)
-    with pytest.raises(TypeError, match="y_true is no mapping"):
+    with pytest.raises(TypeError, match="y_true is not a mapping"):
         compare("auc", y, scores, paired=False)
     with pytest.raises(ValueError, match=r"y_true has the names \['a'\] and scores"):
         compare("auc", {"a": y}, scores, paired=False)
-    with pytest.raises(TypeError, match="pass either the mapping, or two arrays"):
+    with pytest.raises(TypeError, match="pass either a mapping of all rankers, or two"):
         compare("auc", y, scores, scores["a"])
-    with pytest.raises(ValueError, match="is not known"):
+    with pytest.raises(ValueError, match="no influence function"):
         compare("rr", y, scores)
 
 

@@ -122,12 +122,12 @@ def test_a_duplicate_changes_nothing():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"contrasts": "D"}, r"contrasts='D' is not among the scorers \['A', 'B', 'C'\]"),
+        ({"contrasts": "D"}, r"contrasts='D' is not among the rankers \['A', 'B', 'C'\]"),
         ({"contrasts": {}}, "contrasts is empty"),
-        ({"contrasts": {"x": [1, 1, 1]}}, "'x' sums to 3 over 3 scorers"),
+        ({"contrasts": {"x": [1, 1, 1]}}, "'x' sums to 3 over 3 rankers"),
         ({"contrasts": {"x": [0, 0, 0]}}, "not all be 0"),
-        ({"contrasts": {"x": [1, -1]}}, "'x' must be 3 finite numbers, one per scorer"),
-        ({"measure": TopDCG(3)}, "measure=.*TopDCG.*is not known"),
+        ({"contrasts": {"x": [1, -1]}}, "'x' must be 3 finite numbers, one per ranker"),
+        ({"measure": TopDCG(3)}, "measure=.*TopDCG.*has no influence function"),
         ({"measure": "ndcg"}, "pass qid to compare"),
         ({"level": 1.0}, r"level=1\.0 must be a number in \(0, 1\)\."),
         ({"random_state": "x"}, "random_state='x' must be None"),
@@ -142,7 +142,7 @@ def test_refusals_of_the_comparison(arguments, message):
 
 
 def test_one_scorer_is_none_to_compare():
-    with pytest.raises(ValueError, match="scores has the scores of 1: pass 2 or more by name"):
+    with pytest.raises(ValueError, match="scores holds 1 rankers, but 2 or more are needed"):
         compare("auc", [1, 0], {"A": [1, 2]}, random_state=0)
     with pytest.raises(TypeError, match="scores is a list, but must be a mapping from names"):
         compare("auc", [1, 0], [[1, 2], [2, 1]], random_state=0)
@@ -236,13 +236,13 @@ def test_contrasts_as_a_list():
     ("contrasts", "message"),
     [
         ([], "contrasts is empty"),
-        (["A"], r"contrasts\[0\]='A' is one name: pass a pair of names, or contrasts='A' alone"),
-        ([("A", "D")], r"contrasts\[0\] names 'D', which is not among the scorers"),
+        (["A"], r"contrasts\[0\]='A' is a single name: pass a pair of names, or contrasts='A' to"),
+        ([("A", "D")], r"contrasts\[0\] names 'D', which is not among the rankers"),
         ([("A", "A")], r"contrasts\[0\]=\('A', 'A'\) must be two different names"),
         ([("A", "B", "C")], "must be two different names, or 3 coefficients"),
         ([[1, -1, 0], [1, 0]], r"The contrast contrasts\[1\] must be 3 finite numbers"),
         ([[1, 1, 0]], r"The contrast contrasts\[0\] sums to 2"),
-        ([[1, -1, 0], ("A", "B")], "contrasts lists a contrast twice"),
+        ([[1, -1, 0], ("A", "B")], "contrasts contains a contrast twice"),
         ({"x": "AB"}, "The contrast 'x' must be 3 finite numbers"),
         ({"x": None}, "The contrast 'x' must be 3 finite numbers"),
     ],
@@ -256,7 +256,7 @@ def test_contrasts_that_are_none(contrasts, message):
 @pytest.mark.parametrize("contrasts", [3, {1, 2}, True])
 def test_contrasts_of_another_type(contrasts):
     y_true, scores = three(np.random.default_rng(19), 30)
-    with pytest.raises(TypeError, match="must be None, the name of a scorer, a mapping"):
+    with pytest.raises(TypeError, match="must be None, the name of a ranker, a mapping"):
         compare("auc", y_true, scores, contrasts=contrasts)
 
 
@@ -398,7 +398,7 @@ def test_a_mean_over_queries_of_ones_own():
     two = paired_query_test(PER_QUERY, y, scores["A"], scores["C"], qid=qid, method="t")
     expected = stats.ttest_rel(values[0], values[2])
     assert (two.statistic, two.pvalue) == pytest.approx((expected.statistic, expected.pvalue))
-    with pytest.raises(ValueError, match="measure='last_positive' is not known"):
+    with pytest.raises(ValueError, match="measure='last_positive' has no influence function"):
         compare(PER_QUERY, y, scores, random_state=0)
 
 
@@ -417,7 +417,7 @@ def test_an_influence_of_ones_own():
     apart = unpaired_rank_test(y, a, y, b, measure=MEAN)
     welch = stats.ttest_ind(a[:30], b[:30], equal_var=False)
     assert apart.statistic == pytest.approx(welch.statistic)
-    with pytest.raises(ValueError, match="moves with the share of positives is not known"):
+    with pytest.raises(ValueError, match="no known derivative in the fraction of positives"):
         paired_rank_test(y, a, b, measure=MEAN, conditional=False)
 
 

@@ -63,7 +63,7 @@ def test_weights_are_rows_and_groups_widen_the_height():
 
 def test_the_norm_of_the_highest_negative_alone_is_refused():
     y, score = drawn(np.random.default_rng(2))
-    with pytest.raises(ValueError, match="single items move"):
+    with pytest.raises(ValueError, match="no influence function"):
         metric_interval("negative_height_loss@inf", y, score)
 
 

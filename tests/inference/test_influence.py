@@ -245,7 +245,7 @@ def test_order_of_rows_and_increasing_maps_change_nothing():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"phi": TopDCG(3)}, "no limit"),
+        ({"phi": TopDCG(3)}, "no influence function"),
         ({"normalize": None}, "normalize=None"),
         ({"phi": "wilcox"}, "phi='wilcox'"),
     ],

@@ -354,11 +354,11 @@ def test_precision_interval_at_the_edges():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"phi": TopDCG(3)}, "no limit.*bootstrap"),
-        ({"phi": TopDCG(3), "method": "dkw"}, "no limit.*bootstrap"),
+        ({"phi": TopDCG(3)}, "no influence function.*bootstrap"),
+        ({"phi": TopDCG(3), "method": "dkw"}, "no influence function.*bootstrap"),
         ({"phi": VanDerWaerden(), "method": "dkw"}, "not finite on \\[0, 1\\]"),
         ({"phi": np.log, "method": "dkw"}, "not finite on \\[0, 1\\]"),
-        ({"method": "dkw", "conditional": False, "normalize": "minmax"}, "share of positives"),
+        ({"method": "dkw", "conditional": False, "normalize": "minmax"}, "fraction of positives"),
         ({"method": "delta"}, "method='delta'"),
         ({"normalize": None}, "normalize=None"),
         ({"level": 95}, "level=95"),

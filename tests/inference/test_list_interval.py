@@ -151,8 +151,8 @@ def test_an_influence_of_ones_own():
 @pytest.mark.parametrize(
     ("measure", "options", "message"),
     [
-        ("ndcg", {}, "ndcg of one list is one value of one query.*pass qid"),
-        ("bedroc@20", {"method": "bca"}, "method='bca' makes no interval for bedroc@20 of one"),
+        ("ndcg", {}, "ndcg of one list is a single value.*pass qid"),
+        ("bedroc@20", {"method": "bca"}, "method='bca' does not support bedroc@20 of one"),
         ("bedroc@20", {"method": "kl"}, "pass 'influence' or 'dkw' or 'bootstrap'"),
         ("auc", {"method": "t"}, "'mcdiarmid'; for a mean over queries pass qid"),
         ("auc", {"method": "kl", "groups": GROUPS}, "method='kl' needs independent items and"),

@@ -109,7 +109,9 @@ def test_one_threshold_is_an_interval_and_the_curve_a_table():
         "joined shares",
         "net benefit at 0.3",
     )
-    with pytest.raises(ValueError, match=r"threshold=0\.2 is not among the 2 of the curve"):
+    with pytest.raises(
+        ValueError, match=r"threshold=0\.2 is not among the 2 thresholds of the curve"
+    ):
         curve.at(0.2)
     lines = str(curve).splitlines()
     assert lines[0].startswith("Net benefit at a share of ")

@@ -205,28 +205,32 @@ GRADE, BOTH, QID, _ = queries(n=20)
 @pytest.mark.parametrize(
     ("measure", "given", "message"),
     [
-        ("auc", {"pilot": (FEW, SCORES["a"])}, "pilot has 2 positives"),
-        ("auc", {"pilot": (1 - FEW, SCORES["a"])}, "pilot has 2 negatives"),
-        ("auc", {"pilot": (Y, Y)}, "shows no spread"),
-        ("auc", {"pilot": (Y, np.ones(60))}, "shows no spread"),
+        ("auc", {"pilot": (FEW, SCORES["a"])}, "pilot has only 2 positives"),
+        ("auc", {"pilot": (1 - FEW, SCORES["a"])}, "pilot has only 2 negatives"),
+        ("auc", {"pilot": (Y, Y)}, "has a variance of 0"),
+        ("auc", {"pilot": (Y, np.ones(60))}, "has a variance of 0"),
         (
             "auc",
             {"pilot": (Y, {"a": Y + 0.5, "b": 2.0 * Y}), "width": None, "difference": 0.1},
-            "shows no spread",
+            "has a variance of 0",
         ),
-        ("auc", {"pilot": (Y, SCORES), "width": None, "power": 0.8}, "is yours to say"),
+        (
+            "auc",
+            {"pilot": (Y, SCORES), "width": None, "power": 0.8},
+            "leave out the one to compute",
+        ),
         (
             "auc",
             {"pilot": (Y, SCORES["a"]), "width": None, "difference": 0.1},
             "scores of one ranker",
         ),
-        ("auc", {"pilot": (Y, SCORES), "expected": 0.8}, "expected=0.8 has no part"),
-        ("auc", {"pilot": (Y, SCORES), "correlation": 0.8}, "correlation=0.8 has no part"),
-        ("auc", {"pilot": (Y, SCORES["a"]), "sd": 0.8}, "sd=0.8 has no part"),
+        ("auc", {"pilot": (Y, SCORES), "expected": 0.8}, "expected=0.8 is not used"),
+        ("auc", {"pilot": (Y, SCORES), "correlation": 0.8}, "correlation=0.8 is not used"),
+        ("auc", {"pilot": (Y, SCORES["a"]), "sd": 0.8}, "sd=0.8 is not used"),
         ("auc", {"pilot": (Y, SCORES["a"]), "method": "delong"}, "with a pilot; the others take"),
         ("auc", {"pilot": (Y, {**SCORES, "c": Y})}, "scores of 3 rankers"),
         ("auc", {"pilot": Y}, "pilot must be a pair"),
-        ("rr", {"pilot": (Y, SCORES["a"])}, "not known"),
+        ("rr", {"pilot": (Y, SCORES["a"])}, "no influence function"),
         (
             "ndcg@5",
             {"pilot": (GRADE, BOTH["a"]), "qid": QID, "positive_fraction": 0.1},
@@ -235,10 +239,14 @@ GRADE, BOTH, QID, _ = queries(n=20)
         (
             "ndcg@5",
             {"pilot": (GRADE[:16], BOTH["a"][:16]), "qid": QID[:16]},
-            "pilot has 2 queries",
+            "pilot has only 2 queries",
         ),
         ("ndcg@5", {"pilot": (GRADE, BOTH["a"]), "qid": QID, "width": 1.5}, "less than 1"),
-        ("auc", {"pilot": (Y, SCORES["a"]), "groups": np.arange(60) // 30}, "pilot has 2 groups"),
+        (
+            "auc",
+            {"pilot": (Y, SCORES["a"]), "groups": np.arange(60) // 30},
+            "pilot has only 2 groups",
+        ),
     ],
     ids=lambda given: given if isinstance(given, str) else " ".join(given),
 )
@@ -249,7 +257,7 @@ def test_pilots_that_are_refused(measure, given, message):
 
 def test_few_positives_are_warned_of():
     y, scores, _ = items(share=0.02)
-    with pytest.warns(UserWarning, match="has 6 positives only"):
+    with pytest.warns(UserWarning, match="has only 6 positives"):
         plan = sample_size("auc", width=0.1, pilot=(y, scores["a"]))
     assert plan.pilot_range[1] > 2 * plan.n
 

@@ -314,9 +314,7 @@ def test_the_band_holds_the_empirical_curve_and_the_interval_of_no_level_is_wide
 def test_one_list_with_both_classes(function):
     with pytest.raises(ValueError, match="y_true holds items of one class only, with no positive"):
         function([0, 0, 0], [1, 2, 3])
-    with pytest.raises(
-        ValueError, match="y_true has 2 dimensions, but the uncertainty is that of"
-    ):
+    with pytest.raises(ValueError, match="y_true has 2 dimensions, but the interval is for"):
         function([[0, 1], [1, 0]], [[1, 2], [3, 4]])
     with pytest.raises(ValueError, match="y_score is NaN at row 1"):
         function([0, 1, 0], [1, np.nan, 2])

@@ -49,9 +49,11 @@ def test_a_contrast_alone():
 
 def test_what_takes_one_contrast():
     for name in ("estimate", "statistic", "interval"):
-        with pytest.raises(ValueError, match=rf"{name} is that of one .* found\['a - b - c'\]"):
+        with pytest.raises(
+            ValueError, match=rf"{name} is defined for one .* found\['a - b - c'\]"
+        ):
             getattr(FOUND, name)
-    with pytest.raises(KeyError, match="'d - a' is none of the contrasts: 'a - b - c', 'a - d'"):
+    with pytest.raises(KeyError, match="'d - a' is not among the contrasts: 'a - b - c', 'a - d'"):
         FOUND["d - a"]
     with pytest.raises(ValueError, match="must have a value and a standard error for each"):
         replace(FOUND, values=(1.0,))

@@ -409,18 +409,26 @@ NDCG = {"measure": "ndcg@10", "positive_fraction": None, "expected": None}
         (ValueError, {"expected": None}, "expected is missing: .* method='hoeffding'"),
         (ValueError, {"positive_fraction": None}, "positive_fraction is missing"),
         (ValueError, {"method": "x"}, "method='x' must be one of .* without a pilot"),
-        (ValueError, {"method": "hoeffding"}, "expected=0.8 has no part in method='hoeffding'"),
+        (ValueError, {"method": "hoeffding"}, "expected=0.8 is not used by method='hoeffding'"),
         (ValueError, {"n": 100}, "n=100, width=0.1 and level=0.95: pass two of the three"),
         (ValueError, {"width": None}, "n=None, width=None .* for a test pass difference"),
         (TypeError, {"n": 10.5, "width": None}, "n=10.5 must be a whole number"),
         (ValueError, {"n": 1, "width": None}, "n=1 must be at least 2"),
-        (ValueError, {"difference": 0.1}, "width=0.1 is that of an interval and difference of a"),
-        (ValueError, {"width": None, "difference": 0}, "difference=0 cannot be seen"),
+        (ValueError, {"difference": 0.1}, "width=0.1 is for an interval, but difference for a"),
+        (ValueError, {"width": None, "difference": 0}, "difference=0 cannot be detected"),
         (ValueError, {"width": None, "difference": 0.05}, "correlation is missing"),
-        (ValueError, {"width": None, "difference": 0.3, "paired": False}, "leaves the range"),
-        (ValueError, {"width": None, "power": 0.8, "paired": False}, "which difference matters"),
-        (ValueError, {"width": None, "difference": 0.1, "level": None}, "level=None is found for"),
-        (ValueError, {"width": None, "difference": 0.1, "power": 0.01}, "no more than 1 - level"),
+        (ValueError, {"width": None, "difference": 0.3, "paired": False}, "is outside the range"),
+        (
+            ValueError,
+            {"width": None, "power": 0.8, "paired": False},
+            "leave out the one to compute",
+        ),
+        (
+            ValueError,
+            {"width": None, "difference": 0.1, "level": None},
+            "level=None is computed for",
+        ),
+        (ValueError, {"width": None, "difference": 0.1, "power": 0.01}, "not above 1 - level"),
         (ValueError, {"width": None, "difference": 0.1, "power": 80}, "pass power=0.8"),
         (
             ValueError,
@@ -430,29 +438,33 @@ NDCG = {"measure": "ndcg@10", "positive_fraction": None, "expected": None}
         (
             ValueError,
             {"width": None, "margin": 0.1, "alternative": "greater"},
-            "margin=0.1 has no part",
+            "margin=0.1 is not used",
         ),
         (ValueError, {"correlation": 1}, r"correlation=1 must be a number in \(-1, 1\)"),
-        (ValueError, {"qid": [1]}, "qid is for a pilot, and there is none"),
-        (ValueError, {"assurance": 0.9}, "assurance is for a pilot"),
-        (ValueError, {"sd": 0.1}, "sd=0.1 has no part in a plan of items"),
+        (ValueError, {"qid": [1]}, "qid is only for a pilot, but pilot is None"),
+        (ValueError, {"assurance": 0.9}, "assurance is only for a pilot"),
+        (ValueError, {"sd": 0.1}, "sd=0.1 is not used in a plan for items"),
         (ValueError, {"against": 0.5, "width": None, "paired": True}, "against=0.5 is for one"),
-        (ValueError, {"measure": "bedroc@20"}, "follows from no formula: pass pilot="),
-        (ValueError, NDCG, "varies from query to query is not known: pass a pilot with qid"),
-        (ValueError, NDCG | {"positive_fraction": 0.1}, "positive_fraction=0.1 has no part"),
-        (ValueError, NDCG | {"sd": 0.9}, "sd=0.9 is more than 0.5"),
+        (ValueError, {"measure": "bedroc@20"}, "has no formula: pass pilot="),
+        (ValueError, NDCG, "over queries is unknown: pass a pilot with qid"),
+        (ValueError, NDCG | {"positive_fraction": 0.1}, "positive_fraction=0.1 is not used"),
+        (ValueError, NDCG | {"sd": 0.9}, "sd=0.9 is above 0.5"),
         (ValueError, NDCG | {"method": "kl"}, "expected is missing"),
         (ValueError, NDCG | {"method": "bernstein"}, "sd is missing"),
         (
             ValueError,
             {"measure": "precision@top0.2", "expected": 0.6},
-            "at most 0.5 is possible",
+            "pass at most 0.5",
         ),
-        (ValueError, {"measure": "precision@top0.2", "expected": 0.05}, "a random order reaches"),
+        (
+            ValueError,
+            {"measure": "precision@top0.2", "expected": 0.05},
+            "precision of a random order",
+        ),
         (
             ValueError,
             {"width": None, "difference": 0.1, "method": "kl", "paired": False},
-            "is for the value of one ranker",
+            "does not support a difference of two rankers",
         ),
         (ValueError, {"pilot": [1, 2, 3]}, "pilot must be a pair"),
     ],
@@ -465,7 +477,7 @@ def test_refusals(error, change, message):
 
 
 def test_a_difference_that_no_test_sees():
-    with pytest.raises(ValueError, match=r"the power is below 0\.8 for every difference"):
+    with pytest.raises(ValueError, match=r"the power is below 0\.8 for every possible difference"):
         auc_plan(0.5, expected=0.9, n=4, power=0.8, correlation=0.1)
 
 

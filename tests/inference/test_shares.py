@@ -71,7 +71,7 @@ def test_which_method_is_taken():
     assert metric_interval("success@1", y, score, qid=qid).method == "wilson"
     assert metric_interval("rr", y, score, qid=qid).method == "t"  # 1/2 at the second place
     assert metric_interval("dcg", y, score, qid=qid).method == "t"  # of no known range
-    with pytest.warns(UserWarning, match="no spread"):
+    with pytest.warns(UserWarning, match="variance cannot be estimated"):
         assert interval([1] * 8).method == "constant values"
 
 

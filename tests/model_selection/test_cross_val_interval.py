@@ -318,7 +318,7 @@ def test_shares_of_queries_have_wilson_limits():
     assert 0 < found.low < found.estimate < found.high < 1
     expected = metric_interval("success@1", y > 1, X[:, 0], qid=qid)
     assert found.width == pytest.approx(expected.width, rel=0.1)
-    with pytest.warns(UserWarning, match="no spread"):
+    with pytest.warns(UserWarning, match="variance cannot be estimated"):
         sure = interval(y[:, None] + 0.0, y > 1, ByQuery(), measure="success@1", qid=qid, cv=4)
     assert sure.estimate == 1.0
     assert 0.6 < sure.low < 1.0
@@ -377,7 +377,7 @@ def test_what_is_cut_or_leaks_is_refused():
         ({"measure": "ndcg@5"}, "ids are missing"),
         ({"measure": OF_GRADES}, "one list of grades"),
         ({"measure": get_measure("auc", multi_class="ovr")}, "one score for each class"),
-        ({"measure": UNKNOWN}, "single items move"),
+        ({"measure": UNKNOWN}, "no influence function"),
         ({"measure": "auc", "qid": np.arange(40)}, "has no queries"),
         (
             {"measure": "auc", "groups": np.arange(40), "params": {"groups": np.arange(40)}},

@@ -99,7 +99,7 @@ def test_the_interval_is_a_band_around_the_mean():
 
 def test_equal_rankers_tie_on_every_query():
     grade, scores, qid = queries()
-    with pytest.warns(UserWarning, match="no spread"):
+    with pytest.warns(UserWarning, match="variance cannot be estimated"):
         display = QueryDifferenceDisplay.from_predictions(
             grade, scores["good"], 2 * scores["good"], qid=qid, random_state=0
         )

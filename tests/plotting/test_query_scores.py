@@ -55,14 +55,14 @@ def test_query_scores_refuse_a_name_for_several():
     grade, scores, qid = queries()
     with pytest.raises(ValueError, match="name='x' is for one ranker"):
         QueryScoresDisplay.from_predictions(grade, scores, qid=qid, name="x")
-    with pytest.raises(ValueError, match="y_score has the scores of 0"):
+    with pytest.raises(ValueError, match="y_score holds 0 rankers"):
         QueryScoresDisplay.from_predictions(grade, {}, qid=qid)
 
 
 def test_query_scores_all_equal_and_unbounded():
     grade, _, qid = queries()
     grade = np.tile(grade[:8], 30)
-    with pytest.warns(UserWarning, match="no spread"):
+    with pytest.warns(UserWarning, match="variance cannot be estimated"):
         display = QueryScoresDisplay.from_predictions(grade, grade, qid=qid, measure="dcg")
     assert np.isinf(display.intervals[""].high)
     display.figure_.canvas.draw()
