@@ -45,7 +45,8 @@ def named_scores(scores: Any, *, name: str, least: int = 2) -> dict[str, Any]:
         )
     if len(names) < least:
         raise ValueError(
-            f"{name} holds {len(names)} rankers, but {least} or more are needed: pass scores by name."
+            f"{name} holds {len(names)} rankers, but at least {least} are needed: pass their"
+            " scores by name."
         )
     texts = [str(one) for one in names]
     _refuse_repeated(texts, name)

@@ -149,7 +149,8 @@ class BestEstimatorMixin:
         if not hasattr(self, "best_estimator_"):
             raise AttributeError(
                 f"This {type(self).__name__} has no best_estimator_: with refit=False and"
-                f" {self.n_splits_} held-out parts there is one model a part, in fold_estimators_."
+                f" {self.n_splits_} held-out parts there is one model per part, in"
+                " fold_estimators_."
             )
 
     @property

@@ -126,8 +126,8 @@ on rows it was not fitted to (kl).
     check_choice("method", method, (*found.theorems, asymptotic), hint=hint)
     if qid is not None and not found.per_query:
         raise ValueError(
-            f"qid={qid!r} is for means over queries, and {found.name!r} is of one list: leave it"
-            " out."
+            f"qid={qid!r} is for means over queries, but {found.name!r} is a measure of one list:"
+            " leave qid out."
         )
     kwargs = {} if pos_label is None else {"pos_label": pos_label}
     return BoundScorer(found, kwargs, float(delta), method, int(n_candidates), qid)
@@ -190,9 +190,9 @@ of 8 models on rows it was not fitted to (bernstein).'
         self, y_true: Any, y_score: Any, read: Any, arguments: dict[str, Any]
     ) -> float:
         raise ScorerSetupError(
-            f"{self!r} is of rows with one label each, and the estimator scores many labels for"
-            " each row: pass get_scorer(measure), and find limits by metric_interval of"
-            " sklearn_rank.inference on rows that it was not fitted to."
+            f"{self!r} needs one label per row, but the estimator predicts several: pass"
+            " get_scorer(measure), and compute limits with sklearn_rank.inference.metric_interval"
+            " on rows that the estimator was not fitted to."
         )
 
     @property
@@ -212,19 +212,19 @@ of 8 models on rows it was not fitted to (bernstein).'
         for name in ("sample_weight", "query_weight"):
             if name in kwargs:
                 raise ScorerSetupError(
-                    f"{name} was passed to {self!r}, but limits are for rows and queries that"
-                    " count once: leave it out."
+                    f"{name} was passed to {self!r}, but limits do not support weights: leave"
+                    f" {name} out."
                 )
         shape = y_true.shape if issparse(y_true) else np.shape(y_true)
         if issparse(y_true) or len(shape) > 2 or (len(shape) == 2 and shape[1] > 1):
             raise ValueError(
-                f"y has the shape {shape}, but a limit is for one label per row: pass one of the"
+                f"y has shape {shape}, but the limit needs one label per row: pass one of the"
                 " columns, as an array."
             )
         if isinstance(getattr(estimator, "classes_", None), list):
             raise ValueError(
-                f"{type(estimator).__name__} was fitted on several outputs, but a ranking has one:"
-                " fit it to one column of y."
+                f"{type(estimator).__name__} was fitted to several outputs, but a ranking needs"
+                " one: fit it to one column of y."
             )
         return super()._score(method_caller, estimator, X, y_true, **kwargs)
 

@@ -302,7 +302,7 @@ independent given their labels.
         X, y = indexable(X, y)
         y = column_or_1d(y, warn=True)
         if not len(y):
-            raise ValueError("X and y have 0 samples: pass some.")
+            raise ValueError("X and y have 0 samples: pass at least one row.")
         metadata = metadata_of(self, params, measure, len(y))
         of_queries = metadata.qid is not None
         method = self._check_method(measure, of_queries)
@@ -335,8 +335,8 @@ independent given their labels.
         scored = np.flatnonzero([all(not one.failure for one in found) for found in fits])
         if not len(scored):
             raise ValueError(
-                f"Each of the {len(fits)} candidates failed on some part, so that none can be"
-                " chosen: see the warning of failed fits, or pass error_score='raise'."
+                f"Each of the {len(fits)} candidates failed on some part, so none can be chosen:"
+                " see the warning of failed fits, or pass error_score='raise'."
             )
         labels = y if positive is None else positive.astype(int)
         evidence = _evidence(measure, labels, metadata.qid, splits, [fits[c] for c in scored])
@@ -355,8 +355,8 @@ independent given their labels.
             own = {own_pos_label(one) for one in estimators}
             if len(own) > 1:
                 raise ValueError(
-                    f"The estimators have several positive classes, {sorted(own, key=repr)}: pass"
-                    " pos_label."
+                    f"The estimators have different positive classes, {sorted(own, key=repr)}:"
+                    " pass pos_label."
                 )
             said = own.pop()
         classifier = is_classifier(estimators[0])

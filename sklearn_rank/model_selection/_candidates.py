@@ -88,8 +88,8 @@ class Grid:
             found = list(ParameterGrid(base.grid))
             if not found:
                 raise ValueError(
-                    f"param_grid={base.grid!r} holds no candidate: pass {{}} for the estimator as"
-                    " it is."
+                    f"param_grid={base.grid!r} contains no candidate: pass {{}} for the estimator"
+                    " with its own parameters."
                 )
             candidates += found
             owners += [base] * len(found)
@@ -233,13 +233,13 @@ def fit_candidates(
     failures = [one.failure for one in found if one.failure]
     if len(failures) == len(found):
         raise ValueError(
-            f"All {len(found)} fits failed: see to it that the estimator can be fitted to X and"
-            f" y. The first failure was:\n{failures[0]}"
+            f"All {len(found)} fits failed: check that the estimator can be fitted to X and y. The"
+            f" first failure was:\n{failures[0]}"
         )
     if failures:
         warn(
-            f"{len(failures)} of {len(found)} fits failed; their candidates are not chosen, but"
-            f" count as candidates. The first failure was:\n{failures[0]}",
+            f"{len(failures)} of {len(found)} fits failed; their candidates cannot be chosen, but"
+            f" count as candidates in the guarantee. The first failure was:\n{failures[0]}",
             FitFailedWarning,
         )
     n = len(splits)
@@ -264,9 +264,9 @@ def _fit_one(task: FitTask, params: dict[str, Any], split: Split) -> Fitted:
         scores = np.asarray(ranking_scores(estimator, X_test, task.pos_label), dtype=np.float64)
         if scores.shape != (len(test),) or np.isnan(scores).any():
             raise ValueError(
-                f"{type(estimator).__name__} gave {np.count_nonzero(np.isnan(scores))} NaN among"
-                f" scores of shape {scores.shape} for {len(test)} rows: it must give each row one"
-                " number."
+                f"{type(estimator).__name__} returned {np.count_nonzero(np.isnan(scores))} NaN in"
+                f" scores of shape {scores.shape} for {len(test)} rows: it must return one number"
+                " for each row."
             )
     except Exception:
         if task.raise_errors:
@@ -330,8 +330,8 @@ def prior_weights(prior: Any, candidates: Sequence[dict[str, Any]]) -> FloatArra
     if wrong.any():
         first = int(np.argmax(wrong))
         raise ValueError(
-            f"prior is {weights[first]:g} for the candidate {candidates[first]}: weights must be"
-            " positive and finite; leave out of the grid what is not to be chosen."
+            f"prior is {weights[first]:g} for the candidate {candidates[first]}, but weights must"
+            " be positive and finite: remove the candidate from the grid instead."
         )
     return weights / weights.sum()
 
@@ -360,8 +360,9 @@ def simplicity(complexity: Any, candidates: Sequence[dict[str, Any]]) -> IntArra
         for params in candidates:
             if complexity not in params:
                 raise ValueError(
-                    f"complexity={complexity!r} is no parameter of the candidate {params}: name"
-                    " one that all of them have, or pass a function of the parameters."
+                    f"complexity={complexity!r} is not a parameter of the candidate {params}: pass"
+                    " the name of a parameter that all candidates have, or a function of the"
+                    " parameters."
                 )
 
         def key(params: dict[str, Any]) -> Any:

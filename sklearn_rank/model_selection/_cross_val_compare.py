@@ -201,10 +201,10 @@ def _named_estimators(estimators: Any) -> dict[str, Any]:
         )
     named = dict(pairs)
     if len(named) < len(pairs):
-        raise ValueError("estimators has two of the same name: give each its own.")
+        raise ValueError("estimators contains a name twice: pass unique names.")
     if len(named) < 2:
         raise ValueError(
-            f"estimators holds {len(named)}, and a comparison takes two or more: use"
+            f"estimators contains {len(named)}, but a comparison needs at least two: use"
             " cross_val_interval for one."
         )
     return named
@@ -216,5 +216,6 @@ def _check_same_labels(samples: dict[str, Sample]) -> None:
     for name, other in others:
         if not np.array_equal(sample.labels, other.labels):
             raise ValueError(
-                f"{first!r} and {name!r} have different positive classes: pass pos_label= for all."
+                f"{first!r} and {name!r} have different positive classes: pass pos_label= for all"
+                " estimators."
             )

@@ -53,14 +53,13 @@ def measure_of_rows(measure: MeasureLike) -> Measure:
     if found.by_class or (not found.per_query and found.kind == "graded"):
         what = "takes one score for each class" if found.by_class else "is of one list of grades"
         raise ValueError(
-            f"measure={found.name!r} {what}, and how sure its value is is not known: take 'auc' of"
-            " two classes or a mean over queries, as 'ndcg@10'."
+            f"measure={found.name!r} {what}, which has no interval: pass 'auc' of two classes or a"
+            " mean over queries, such as 'ndcg@10'."
         )
     if not found.per_query and not found.has_influence:
         raise ValueError(
-            f"How single items move measure={found.name!r} is not known, and with it not how sure"
-            " its value is: take 'auc', a mean over queries, as 'ndcg@10', or say it by"
-            " make_measure(..., influence=)."
+            f"measure={found.name!r} has no influence function, so it has no interval: pass 'auc',"
+            " a mean over queries, such as 'ndcg@10', or make_measure(..., influence=)."
         )
     return found
 
@@ -111,8 +110,8 @@ class Metadata:
         """
         if params is not None and not isinstance(params, dict):
             raise TypeError(
-                f"params is a {type(params).__name__}, but must be a dict from names to what fits"
-                " get: pass params={'sample_weight': weight}."
+                f"params is a {type(params).__name__}, but must be a dict from names to arguments"
+                " of fit: pass params={'sample_weight': weight}."
             )
         left = dict(params or {})
         groups = _given_once("groups", groups, left)
@@ -121,14 +120,14 @@ class Metadata:
             why = "with single_list=True" if single_list else "being of one list"
             raise ValueError(
                 f"{measure.name!r} has no queries, {why}: pass the ids as groups= for rows that"
-                " depend on each other, or choose a mean over queries, as 'ndcg@10'."
+                " depend on each other, or choose a mean over queries, such as 'ndcg@10'."
             )
         if measure.per_query and not single_list and qid is None:
             groups, qid = None, groups
             if qid is None and not measure.has_influence:
                 raise ValueError(
-                    f"{measure.name!r} is a mean over queries, and their ids are missing: pass"
-                    " qid=, one id for each row."
+                    f"{measure.name!r} is a mean over queries, but qid is missing: pass qid=, one"
+                    " id for each row."
                 )
         return cls(left, _checked_ids("qid", qid, n), _checked_ids("groups", groups, n))
 
@@ -148,7 +147,7 @@ def _given_once(name: str, value: Any, params: dict[str, Any]) -> Any:
     """Take metadata out of the parameters, where it may stand too."""
     within = params.pop(name, None)
     if value is not None and within is not None:
-        raise ValueError(f"{name} was passed twice, in params too: leave out one of the two.")
+        raise ValueError(f"{name} was passed twice, also in params: leave out one of the two.")
     return within if value is None else value
 
 
@@ -214,7 +213,7 @@ def sample_of(
         The sample.
     """
     if y is None:
-        raise ValueError("y is None: pass the labels, without which nothing is ranked.")
+        raise ValueError("y is None: pass the labels.")
     X, y = indexable(X, y)
     y = column_or_1d(y, warn=True)
     said = own_pos_label(estimator) if pos_label is None else pos_label
@@ -266,9 +265,8 @@ def folds_of(cv: Any, sample: Sample, seed: int | None) -> list[Split]:
     ]
     if sample.positive is not None and any(len(test) == 1 for _, test in splits):
         raise ValueError(
-            f"A fold of one row ranks nothing, so that {sample.measure.name!r} has no value there,"
-            " and scores of the models of different folds cannot be put into one list: pass"
-            f" cv={N_FOLDS}, not leave-one-out."
+            f"A fold of one row has no value of {sample.measure.name!r}, and scores of different"
+            f" fold models must not be pooled: pass cv={N_FOLDS}, not leave-one-out."
         )
     check_splits(splits, sample.positive, sample.metadata.wholes)
     return splits
@@ -292,7 +290,7 @@ def _own_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any, 
             what = f"{count} {name}s" if units is None else f"{name}s in {count} groups only"
             mend = f"pass cv={count}, or more data" if count > 1 else "pass more data"
             raise ValueError(
-                f"y has {what}, too few for {n_folds} folds that each hold some: {mend}."
+                f"y has {what}, but each of {n_folds} folds needs at least one: {mend}."
             )
     kind = StratifiedKFold if units is None else StratifiedGroupKFold
     return kind(n_folds, **shuffle), sample.labels

@@ -365,13 +365,13 @@ def query_values(
     defined = has_value.any(axis=0)
     if not has_value[:, defined].all() or not np.isfinite(table[:, defined]).all():
         raise ValueError(
-            f"{measure.name} is infinite for a held-out query, or defined for one with the scores"
-            " of some estimators only: choose another measure, or its undefined=."
+            f"{measure.name} is infinite for a held-out query, or defined for it with the scores"
+            " of some estimators only: choose another measure, or set undefined= of the measure."
         )
     if not defined.any():
         raise ValueError(
             f"{measure.name} has no value for any of the {len(ids)} queries of a held-out part:"
-            " pass fewer folds, or the measure's undefined=."
+            " pass fewer folds, or set undefined= of the measure."
         )
     return table[:, defined], ids[defined]
 

@@ -180,9 +180,9 @@ def _fit_one(plan: FitPlan, number: int, part: Part) -> FloatArray:
         raise
     if scores.shape != part.test.shape or np.isnan(scores).any():
         raise ValueError(
-            f"{type(estimator).__name__} gave {np.count_nonzero(np.isnan(scores))} NaN among"
+            f"{type(estimator).__name__} returned {np.count_nonzero(np.isnan(scores))} NaN in"
             f" scores of shape {scores.shape} for the {len(part.test)} rows of split {number}: it"
-            " must give each row one number."
+            " must return one number for each row."
         )
     return scores
 

@@ -268,7 +268,7 @@ def cross_val_interval(
     if method == "folds":
         return _of_folds(sample, fold_parts(cv, sample, random_state), level, jobs)
     if cv is not None:
-        raise ValueError(f"cv={cv!r} is for method='folds', not for method={method!r}.")
+        raise ValueError(f"cv={cv!r} is for method='folds', but method={method!r}: leave cv out.")
     rng = check_generator(random_state)
     found = bootstrap_interval(sample, method, n_resamples, level, rng, jobs)
     return CrossValInterval(

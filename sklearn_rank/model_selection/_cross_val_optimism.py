@@ -98,8 +98,8 @@ def _plus(sample: Sample, apparent: float, left_out: float) -> float:
     measure = sample.measure
     if not measure.is_mean_over_ties:
         raise ValueError(
-            f"What {measure.name!r} is worth without information is not known: pass"
-            " method='optimism' or 'folds'."
+            f"{measure.name!r} has no known value for a random order, which method='632+' needs:"
+            " pass method='optimism' or 'folds'."
         )
     sign = 1.0 if measure.greater_is_better else -1.0
     nothing = sign * _value(sample, np.zeros(len(sample.labels)))
@@ -132,8 +132,8 @@ def _draw(sample: Sample, rng: np.random.Generator) -> Part:
         if _can_rank(sample, part.train) and _can_rank(sample, outside):
             return part
     raise ValueError(
-        f"None of {MOST_DRAWS} bootstrap samples has both classes within and outside of it: pass"
-        " more rows, or more groups, that hold the rarer class."
+        f"None of {MOST_DRAWS} bootstrap samples has both classes inside and outside the sample:"
+        " pass more rows, or more groups, of the rarer class."
     )
 
 
@@ -161,8 +161,8 @@ def _warn_of_perfect_fit(sample: Sample, apparent: float) -> None:
     best = sample.measure.range[1 if sample.measure.greater_is_better else 0]
     if abs(apparent - best) < 1e-9 * max(abs(best), 1.0):
         warn(
-            f"The model fitted to all rows has the best {sample.measure.name} on them, {best:g}:"
-            " of models that learn rows by heart, as forests do, the optimism is far"
-            " underestimated; pass method='632+' or 'folds'.",
+            f"The model fitted to all rows has the best possible {sample.measure.name} on them,"
+            f" {best:g}: for models that memorise the training rows, such as forests,"
+            " method='optimism' underestimates the optimism; pass method='632+' or 'folds'.",
             UserWarning,
         )

@@ -53,20 +53,20 @@ def bases_of(estimator: Any, param_grid: Any) -> list[Base]:
         return [Base("", estimator, {} if param_grid is None else param_grid)]
     if param_grid is not None:
         raise ValueError(
-            f"param_grid={param_grid!r} is for a single estimator, and a list or dict of them was"
-            " passed: leave it out, and pass pairs, as [(estimator, grid), ...]."
+            f"param_grid={param_grid!r} is for a single estimator, but several were passed: leave"
+            " param_grid out and pass pairs, as [(estimator, grid), ...]."
         )
     named = isinstance(estimator, dict)
     given = list(estimator.values()) if isinstance(estimator, dict) else list(estimator)
     if not given:
-        raise ValueError(f"estimator={estimator!r} holds no estimator: {FORMS}.")
+        raise ValueError(f"estimator={estimator!r} contains no estimator: {FORMS}.")
     pairs = [_pair(one) for one in given]
     names = [str(name) for name in estimator] if named else _names([one for one, _ in pairs])
     kinds = {is_classifier(one) for one, _ in pairs}
     if len(kinds) > 1:
         raise ValueError(
-            f"Of the estimators {names} some are classifiers and others are not, so that one"
-            " positive class is not known to all: search among each kind by itself."
+            f"The estimators {names} mix classifiers and other estimators, which do not share a"
+            " positive class: search over each kind separately."
         )
     return [Base(name, *pair) for name, pair in zip(names, pairs, strict=True)]
 
@@ -76,12 +76,12 @@ def _pair(given: Any) -> tuple[Any, Any]:
     one, grid = given, {}
     if isinstance(given, list | tuple):
         if len(given) != 2:
-            raise ValueError(f"{given!r} is no pair of an estimator and its grid: {FORMS}.")
+            raise ValueError(f"{given!r} is not a pair of an estimator and its grid: {FORMS}.")
         one, grid = given
     if isinstance(one, str):
         raise ValueError(f"{given!r} begins with a name: pass a dict, as {{name: estimator}}.")
     if isinstance(one, type) or not hasattr(one, "fit") or not hasattr(one, "get_params"):
-        raise TypeError(f"{one!r} is no estimator: {FORMS}.")
+        raise TypeError(f"{one!r} is not an estimator: {FORMS}.")
     return one, {} if grid is None else grid
 
 

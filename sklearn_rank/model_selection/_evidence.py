@@ -51,19 +51,19 @@ def measure_with_limits(measure: MeasureLike) -> Measure:
     found = _read(measure)
     if not found.greater_is_better:
         raise ValueError(
-            f"measure={found.name!r} is a loss, and lower limits are for measures of which more is"
-            " better: pass the negated function to make_measure."
+            f"measure={found.name!r} is a loss, but lower limits need a measure for which greater"
+            " is better: pass the negated function to make_measure."
         )
     if not found.per_query and found.kind == "graded":
         raise ValueError(
-            f"measure={found.name!r} has no lower limits here, being of one list of grades: take"
-            " 'auc' or a mean over queries, as 'ndcg@10'."
+            f"measure={found.name!r} is a measure of one list of grades, which has no lower"
+            " limits: pass 'auc' or a mean over queries, such as 'ndcg@10'."
         )
     if not found.per_query and not found.has_influence:
         raise ValueError(
-            f"measure={found.name!r} has no lower limits here, for how much single items move it"
-            " is not known: take 'auc', a mean over queries, as 'ndcg@10', or a measure with an"
-            " influence; sklearn_rank.inference has intervals for other measures of one list."
+            f"measure={found.name!r} has no influence function, so it has no lower limits: pass"
+            " 'auc', a mean over queries, such as 'ndcg@10', or a measure with an influence"
+            " function; sklearn_rank.inference has intervals for other measures of one list."
         )
     return found
 
@@ -110,8 +110,8 @@ def _read(measure: MeasureLike) -> Measure:
     except ValueError as error:
         if isinstance(measure, str) and measure in sklearn.metrics.get_scorer_names():
             raise ValueError(
-                f"measure={measure!r} is scikit-learn's score of predicted labels or numbers, and"
-                " not of an order: take 'auc', 'ap', 'precision@top0.1' or 'ndcg@10'."
+                f"measure={measure!r} is scikit-learn's score of predicted labels or numbers, not"
+                " of a ranking: pass 'auc', 'ap', 'precision@top0.1' or 'ndcg@10'."
             ) from error
         raise
 
@@ -212,7 +212,7 @@ class Evidence(ABC):
         ndarray of shape (n_candidates,)
             Non-negative widths.
         """
-        raise ValueError(f"{self.measure.name} has no limits by {method!r} here.")
+        raise ValueError(f"method={method!r} does not support {self.measure.name}.")
 
     def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
         """Method to take where none is asked for, which must not depend on the scores.
@@ -256,7 +256,7 @@ class Evidence(ABC):
         Bound
             Of the mean less its expectation.
         """
-        raise ValueError(f"{self.measure.name} has no limits by {method!r} here.")
+        raise ValueError(f"method={method!r} does not support {self.measure.name}.")
 
     @cached_property
     def values(self) -> FloatArray:

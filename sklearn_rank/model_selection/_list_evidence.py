@@ -113,8 +113,9 @@ class ListEvidence(Evidence):
         joint = [joint_influence(found, conditional=True) for found in self._influences]
         if any((np.diag(one.regularized) <= 0.0).any() for one in joint):
             raise ValueError(
-                f"{self.measure.name} has no known range, and all items of a held-out part move it"
-                " alike, so that nothing is known of how it varies: pass range= to make_measure."
+                f"{self.measure.name} has no known range and the same influence value for all"
+                " items of a held-out part, so its variance cannot be estimated: pass range= to"
+                " make_measure."
             )
         return joint
 

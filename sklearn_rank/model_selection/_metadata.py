@@ -91,8 +91,8 @@ def metadata_of(search: Any, params: dict[str, Any], measure: Measure, n: int) -
         return Metadata(fit_params, groups, None, wholes)
     if qid is None:
         raise ValueError(
-            f"{measure.name!r} is a mean over queries, but fit got no ids: pass groups=, one"
-            " id per row. (Of one list it has no limits.)"
+            f"{measure.name!r} is a mean over queries, but fit got no ids: pass groups=, one id"
+            " per row. (It has no limits for one list.)"
         )
     qid = np.asarray(check_qid(qid, n))
     return Metadata(fit_params, groups, qid, {"query": qid})
@@ -102,12 +102,12 @@ def _check_groups_of_rows(cv: Any) -> None:
     """Refuse or warn of groups where independent rows are what limits are for."""
     if cv is None:
         raise ValueError(
-            "groups were passed, but cv=None holds out rows, not groups: pass"
+            "groups was passed, but cv=None holds out rows, not groups: pass"
             " cv=GroupShuffleSplit(1), or leave groups out."
         )
     warn(
-        "Rows share groups, and so may depend on each other: what is said to be guaranteed, and"
-        " the intervals, are for independent rows.",
+        "Several rows share a group and may depend on each other, but the guarantees and the"
+        " intervals assume independent rows.",
         UserWarning,
     )
 

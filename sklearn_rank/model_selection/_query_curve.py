@@ -116,7 +116,8 @@ def query_learning_curve(
     """
     if isinstance(scoring, dict | list | tuple | set):
         raise ValueError(
-            f"scoring={scoring!r} is of several measures, and a curve is of one: pass one of them."
+            f"scoring={scoring!r} has several measures, but a learning curve needs one: pass one"
+            " of them."
         )
     queries = queries_of(qid, num_samples(X), "query_learning_curve", name="qid")
     splits = list(whole_splits(splitter_of(cv, estimator), X, y, qid, queries))
@@ -158,12 +159,12 @@ def _sizes(train_sizes: Any, most: int) -> IntArray:
         if sizes.min() < 1 or sizes.max() > most:
             raise ValueError(
                 f"train_sizes={train_sizes!r} are numbers of queries and must be from 1 to {most},"
-                " the number that the smallest training part has."
+                " the size of the smallest training part."
             )
         return np.unique(sizes.astype(np.intp))
     if sizes.min() <= 0 or sizes.max() > 1:
         raise ValueError(
-            f"train_sizes={train_sizes!r} are shares of the queries and must be in (0, 1]: pass"
+            f"train_sizes={train_sizes!r} are fractions of the queries and must be in (0, 1]: pass"
             " integers for numbers of queries."
         )
     return np.unique(np.maximum((sizes * most + 1e-9).astype(np.intp), 1))

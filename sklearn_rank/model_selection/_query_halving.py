@@ -109,8 +109,8 @@ class _HalvingByQueries(BaseSuccessiveHalving):
         for name, value in (("max_resources", self.max_resources), ("min_resources", least)):
             if is_whole(value) and value > queries.count:
                 raise ValueError(
-                    f"{name}={value} counts queries, and there are {queries.count}: pass a smaller"
-                    " number."
+                    f"{name}={value} queries are more than the {queries.count} queries of the"
+                    " data: pass a smaller number."
                 )
         super()._check_input_parameters(X=X, y=y, split_params=split_params)
         self._n_samples_orig = queries.count
@@ -118,9 +118,8 @@ class _HalvingByQueries(BaseSuccessiveHalving):
             self.max_resources_ = queries.count
         if self.min_resources_ > self.max_resources_:
             raise ValueError(
-                f"min_resources={least!r} is {self.min_resources_} queries, and there are"
-                f" {self.max_resources_}: pass min_resources=, a smaller number of queries, or"
-                " fewer folds."
+                f"min_resources={least!r} is {self.min_resources_} queries, but there are only"
+                f" {self.max_resources_}: pass a smaller min_resources, or fewer folds."
             )
 
     def _run_search(self, evaluate_candidates: Any, *, callback_ctx: Any) -> None:

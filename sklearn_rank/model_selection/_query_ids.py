@@ -137,14 +137,14 @@ def queries_of(groups: Any, n: int, whose: str, *, name: str = "groups") -> Quer
     """
     if groups is None:
         raise ValueError(
-            f"{whose} got no groups, which are the id of the query of each row: pass"
-            " split(X, y, groups=qid); in a search fit(X, y, groups=qid) and in cross-validation"
-            " params={'groups': qid}, after sklearn.set_config(enable_metadata_routing=True)."
+            f"{whose} got no groups, the query id of each row: pass split(X, y, groups=qid); in a"
+            " search fit(X, y, groups=qid) and in cross-validation params={'groups': qid},"
+            " after sklearn.set_config(enable_metadata_routing=True)."
         )
     if np.ndim(groups) == 0 and not isinstance(groups, str | bytes):
         raise ValueError(
-            f"{name}={groups!r} is no array, and {whose} needs one id for each of the {n} rows:"
-            f" pass a one-dimensional array, such as {name}=frame['query']."
+            f"{name}={groups!r} is not an array, but {whose} needs one id for each of the {n}"
+            f" rows: pass a one-dimensional array, such as {name}=frame['query']."
         )
     ids, offsets, rows = group_rows(check_qid(groups, n, name=name))
     return Queries(ids, offsets, np.arange(n) if rows is None else rows)
@@ -170,9 +170,9 @@ def check_stratify(stratify: Any) -> tuple[str, ...]:
         isinstance(name, str) and name in STRATA for name in names
     ):
         raise ValueError(
-            f"stratify={stratify!r} must be None, 'length', 'relevance' or"
-            " ('length', 'relevance'); what is to be spread otherwise, such as labels of queries,"
-            " takes scikit-learn's StratifiedGroupKFold."
+            f"stratify={stratify!r} must be None, 'length', 'relevance' or ('length',"
+            " 'relevance'); to stratify by other quantities, such as labels of queries, use"
+            " scikit-learn's StratifiedGroupKFold."
         )
     return tuple(name for name in STRATA if name in names)
 

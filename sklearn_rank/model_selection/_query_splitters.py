@@ -86,8 +86,8 @@ def _folds(
 def _refuse_few(queries: Queries, n_splits: int) -> None:
     if n_splits > queries.count:
         raise ValueError(
-            f"n_splits={n_splits}, but groups has {queries.count} queries, which are kept whole:"
-            " pass a smaller n_splits or more queries."
+            f"n_splits={n_splits} is greater than the number of queries in groups,"
+            f" {queries.count}, which are kept whole: pass a smaller n_splits or more queries."
         )
 
 
@@ -304,7 +304,9 @@ class QueryShuffleSplit(_QuerySplitter):
 def _check_size(name: str, size: Any) -> None:
     if size is None or (is_whole(size) and size > 0) or (is_number(size) and 0 < size < 1):
         return
-    raise ValueError(f"{name}={size!r} must be a share of the queries in (0, 1), or a number.")
+    raise ValueError(
+        f"{name}={size!r} must be a fraction of the queries in (0, 1), or a number of queries."
+    )
 
 
 def _counts(n: int, test_size: Any, train_size: Any, default: float) -> tuple[int, int]:
@@ -319,8 +321,9 @@ def _counts(n: int, test_size: Any, train_size: Any, default: float) -> tuple[in
     n_train = n - n_test if n_train is None else n_train
     if n_train < 1 or n_test < 1 or n_train + n_test > n:
         raise ValueError(
-            f"test_size={test_size!r} and train_size={train_size!r} of {n} queries are {n_test} to"
-            f" test on and {n_train} to train on: both must have one, and together at most {n}."
+            f"test_size={test_size!r} and train_size={train_size!r} of {n} queries give {n_test}"
+            f" queries to test on and {n_train} to train on: both need at least one, and together"
+            f" at most {n}."
         )
     return int(n_train), int(n_test)
 
@@ -379,8 +382,8 @@ def query_train_test_split(
     for place, array in enumerate(arrays):
         if num_samples(array) != n:
             raise ValueError(
-                f"Array {place} has {num_samples(array)} rows, and the first has {n}: pass arrays"
-                " of the same rows."
+                f"Array {place} has {num_samples(array)} rows, but the first has {n}: pass arrays"
+                " with the same number of rows."
             )
     _check_size("test_size", test_size)
     _check_size("train_size", train_size)

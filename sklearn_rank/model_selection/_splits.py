@@ -95,8 +95,8 @@ def positive_rows(
     if positive.all() or not positive.any():
         lacking = "negative" if positive.all() else "positive"
         raise ValueError(
-            f"y holds items of one class only, with no {lacking} among {len(positive)}: there is"
-            " nothing to rank apart; pass items of both classes."
+            f"y holds items of one class only, with no {lacking} among {len(positive)}: pass items"
+            " of both classes."
         )
     return pos_label, positive
 
@@ -116,16 +116,18 @@ def check_splits(
         Ids, one per row, of what must not be cut, by what it is called.
     """
     if not splits:
-        raise ValueError("cv gave no split: pass a splitter that holds out some rows.")
+        raise ValueError("cv yielded no split: pass a splitter that holds out some rows.")
     for part, (train, test) in enumerate(splits):
         both = np.intersect1d(train, test)
         if len(both):
             raise ValueError(
-                f"Row {both[0]} is both trained on and held out in split {part}: pass a cv whose"
-                " parts are disjoint."
+                f"Row {both[0]} is in the training and the test part of split {part}: pass a cv"
+                " with disjoint parts."
             )
         if len(np.unique(test)) < len(test):
-            raise ValueError(f"Split {part} holds out a row twice: pass a cv that does not.")
+            raise ValueError(
+                f"Split {part} holds out a row twice: pass a cv whose test parts have unique rows."
+            )
         if positive is not None:
             _check_both_classes(part, positive[test])
     for name, ids in wholes.items():
@@ -143,9 +145,8 @@ def _check_whole_ids(name: str, ids: AnyArray, splits: list[Split]) -> None:
             first = codes[test][np.argmax(cut)]
             keeping = f"GroupKFold({len(splits)})" if len(splits) > 1 else "GroupShuffleSplit(1)"
             raise ValueError(
-                f"The {name} {known[[first]].tolist()[0]!r} has rows on both sides of split"
-                f" {part}, so that what is held out is not new: pass cv={keeping}, which keeps"
-                " them whole."
+                f"The {name} {known[[first]].tolist()[0]!r} has rows in the training and the test"
+                f" part of split {part}: pass cv={keeping}, which keeps it whole."
             )
 
 
@@ -182,6 +183,6 @@ def _check_both_classes(part: int, positive: BoolArray) -> None:
     if n_pos in (0, len(positive)):
         kind = "positive" if n_pos == 0 else "negative"
         raise ValueError(
-            f"The {len(positive)} rows held out in split {part} are of one class, with no"
-            f" {kind}: pass stratified folds, or fewer."
+            f"Split {part} holds out {len(positive)} rows without a {kind}: pass"
+            " stratified folds, or fewer folds."
         )

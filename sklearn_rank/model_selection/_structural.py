@@ -223,10 +223,9 @@ class StructuralRankSelection(BipartiteRanker):
                 f"risk is at most {best:.3g}" if margin else f"expected AUC is at least {best:.3g}"
             )
             warn(
-                f"Nothing useful is guaranteed: of the best class, that its {limit}, where a model"
-                f" that ranks at random has 0.5. So {self.classes}={self.best_value_!r} was chosen"
-                " by the shape of the bound alone: pass more rows, or hold some out with"
-                " BoundSearchCV.",
+                f"The guarantee is vacuous: for the best class the {limit}, but a random ranking"
+                f" has 0.5. The choice {self.classes}={self.best_value_!r} depends on the shape of"
+                " the bound alone: pass more rows, or hold some out with BoundSearchCV.",
                 UserWarning,
             )
 
@@ -235,19 +234,19 @@ class StructuralRankSelection(BipartiteRanker):
         if self.classes != "margin":
             if self.radius is not None:
                 raise ValueError(
-                    f"radius={self.radius!r} has no part in classes={self.classes!r}: leave it"
+                    f"radius={self.radius!r} is not used by classes={self.classes!r}: leave it"
                     " out."
                 )
             return
         if self.method != "averaging":
             raise ValueError(
-                f"method={self.method!r} has no part in classes='margin', which has one bound:"
+                f"method={self.method!r} is not used by classes='margin', which has one bound:"
                 " leave it out."
             )
         if self.weights is not None:
             raise ValueError(
-                "weights are shares of delta, and classes='margin' needs none, since its bound"
-                " holds for every C at once: leave them out."
+                "weights is not used by classes='margin', whose bound holds for every C"
+                " simultaneously: leave it out."
             )
 
     def _checked_grid(self, n_features: int) -> list[Any]:
@@ -266,12 +265,13 @@ class StructuralRankSelection(BipartiteRanker):
             is_kind, what = is_number, "positive number"
         for value in grid:
             if not is_kind(value) or value <= 0:
-                raise ValueError(f"grid holds {value!r}, which must be a {what}.")
+                raise ValueError(f"grid contains {value!r}, but must contain a {what}.")
         if any(b <= a for a, b in pairwise(grid)):
-            raise ValueError(f"grid={grid} must ascend, the simplest class first.")
+            raise ValueError(f"grid={grid} must be ascending, with the simplest class first.")
         if self.classes == "features" and grid[-1] > n_features:
             raise ValueError(
-                f"grid holds {grid[-1]}, but X has {n_features} features: take no more than that."
+                f"grid contains {grid[-1]}, but X has {n_features} features: pass no more than"
+                " that."
             )
         return grid
 
@@ -317,8 +317,8 @@ class StructuralRankSelection(BipartiteRanker):
             )
         if self.radius is None:
             raise ValueError(
-                "radius is None, but classes='margin' needs a number that no row's norm can"
-                " exceed, known beforehand: pass it."
+                "radius is None, but classes='margin' needs an upper limit of the norm of every"
+                " row, known before the data: pass radius=."
             )
         said = {"pos_label": self.pos_label_} if "pos_label" in learner.get_params() else {}
         models = [clone(learner).set_params(C=value, **said).fit(X, y) for value in grid]
@@ -380,6 +380,6 @@ def _check_linear(model: Pipeline, X: FloatArray) -> None:
         if np.ptp(rest) <= 1e-6 * max(float(np.ptp(scores)), 1e-300) + 1e-12:
             return
     raise TypeError(
-        f"{type(learner).__name__} does not score by X @ coef_ plus a constant, and so is not of"
-        " the classes that the bound is for: pass a linear classifier, as LogisticRegression."
+        f"{type(learner).__name__} does not score by X @ coef_ plus a constant, which the bound"
+        " requires: pass a linear classifier, such as LogisticRegression."
     )

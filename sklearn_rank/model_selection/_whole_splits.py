@@ -70,8 +70,8 @@ def whole_splits(
         cut = np.flatnonzero(queries.has(train) & queries.has(test))
         if len(cut):
             raise ValueError(
-                f"cv={splitter!r} cuts {len(cut)} queries, such as"
-                f" {queries.ids.tolist()[cut[0]]!r}, which have rows on both sides: pass"
+                f"cv={splitter!r} splits {len(cut)} queries, such as"
+                f" {queries.ids.tolist()[cut[0]]!r}, between training and test part: pass"
                 " cv=QueryKFold(random_state=0)."
             )
         yield train, test

@@ -119,7 +119,7 @@ def with_one_prediction(ranker):
 @pytest.mark.filterwarnings(f"ignore::{PositiveClassWarning.__module__}.PositiveClassWarning")
 @pytest.mark.filterwarnings(f"ignore::{ZeroSolutionWarning.__module__}.ZeroSolutionWarning")
 @pytest.mark.filterwarnings(f"ignore::{ContinuousLabelWarning.__module__}.ContinuousLabelWarning")
-@pytest.mark.filterwarnings("ignore:Nothing useful is guaranteed:UserWarning")
+@pytest.mark.filterwarnings("ignore:The guarantee is vacuous:UserWarning")
 @parametrize_with_checks([*(ranker() for ranker in public_rankers()), *SELECTIONS, *TRANSFORMERS])
 def test_scikit_learns_checks(estimator, check):
     of_labels = type(estimator) in {type(ranker) for ranker in LABEL_RANKERS}

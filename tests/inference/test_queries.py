@@ -538,7 +538,7 @@ def test_systems_defined_on_different_queries_are_refused():
     ("options", "error", "words"),
     [
         ({"scores": [[1, 2]]}, TypeError, "must be a mapping"),
-        ({"scores": {"a": [1, 2]}}, ValueError, "2 or more are needed"),
+        ({"scores": {"a": [1, 2]}}, ValueError, "at least 2 are needed"),
         ({"baseline": "x"}, ValueError, "baseline='x' is not among"),
         ({"alternative": "bigger"}, ValueError, "alternative='bigger' must be one of"),
         ({"method": "sign"}, ValueError, "method='sign' must be one of"),

@@ -181,13 +181,13 @@ def test_several_outputs_are_refused():
     X, y, _ = shifted(20, 40, (1.0, 0.5), np.random.default_rng(0))
     scorer, both = make_bound_scorer(), np.column_stack([y, 1 - y])
     for labels in (both, both.tolist(), sp.csr_array(both)):
-        with pytest.raises(ValueError, match=r"y has the shape \(60, 2\), but a limit is for one"):
+        with pytest.raises(ValueError, match=r"y has shape \(60, 2\), but the limit needs one"):
             scorer(Column().fit(X, y), X, labels)
     for model in (
         DecisionTreeClassifier(max_depth=2),
         MultiOutputClassifier(LogisticRegression()),
     ):
-        with pytest.raises(ValueError, match="was fitted on several outputs"):
+        with pytest.raises(ValueError, match="was fitted to several outputs"):
             scorer(model.fit(X, both), X, y)
 
 
@@ -213,11 +213,11 @@ def test_copies_score_alike():
         ({"method": "t"}, "'t' is for other measures"),
         ({"method": "bernstein"}, "must be one of 'mcdiarmid', 'hoeffding', 'kl', 'wilson'"),
         ({"measure": "dcg"}, "method='kl' must be one of 't' for 'dcg'"),
-        ({"measure": "pos@top"}, "'pos@top' has no lower limits here"),
-        ({"measure": "rie@20", "method": "influence"}, "'rie@20' has no lower limits here"),
+        ({"measure": "pos@top"}, "'pos@top' has no influence function"),
+        ({"measure": "rie@20", "method": "influence"}, "'rie@20' has no influence function"),
         ({"measure": "local_auc@0.8"}, "must be one of 'dkw', 'influence' for 'local_auc@0.8'"),
         ({"measure": "neg_auc"}, "'neg_auc' is not the name of a measure"),
-        ({"measure": "accuracy_loss@top0.1"}, "is a loss, and lower limits are for measures"),
+        ({"measure": "accuracy_loss@top0.1"}, "is a loss, but lower limits need a measure"),
         ({"n_candidates": 0}, "n_candidates=0 must be at least 1"),
         ({"qid": "groups"}, "is for means over queries"),
     ],

@@ -193,7 +193,7 @@ def test_folds_have_a_bound_of_their_mean():
     assert found.report_.target == "mean expected auc of the 3 fold models"
     assert len(found.fold_estimators_) == 3
     assert not hasattr(found, "best_estimator_")
-    with pytest.raises(AttributeError, match="there is one model a part"):
+    with pytest.raises(AttributeError, match="there is one model per part"):
         found.predict(X)
     assert "several fold models" in str(found.report_)
 
@@ -380,10 +380,13 @@ def test_parts_that_no_statement_is_true_of():
     X, y = rows()
     half = np.arange(45)
     for cv, message in (
-        ([(np.arange(90), half)], "Row 0 is both trained on and held out"),
+        ([(np.arange(90), half)], "Row 0 is in the training and the test part"),
         ([(half, np.array([50, 51, 51]))], "holds out a row twice"),
-        ([], "cv gave no split"),
-        ([(np.flatnonzero(y == 1), np.flatnonzero(y == 0))], "no positive: pass stratified"),
+        ([], "cv yielded no split"),
+        (
+            [(np.flatnonzero(y == 1), np.flatnonzero(y == 0))],
+            "without a positive: pass stratified",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             columns(cv=cv).fit(X, y)
@@ -394,7 +397,7 @@ def test_groups_of_an_auc():
     groups = np.arange(90) // 3
     with pytest.raises(ValueError, match="cv=None holds out rows"):
         columns().fit(X, y, groups=groups)
-    with pytest.warns(UserWarning, match="Rows share groups"):
+    with pytest.warns(UserWarning, match="Several rows share a group"):
         columns(cv=GroupKFold(3)).fit(X, y, groups=groups)
 
 
@@ -407,13 +410,13 @@ def test_groups_of_an_auc():
         ({"measure": "dcg"}, "'dcg' is a mean over queries, but fit got no ids"),
         ({"measure": "accuracy"}, "'accuracy' is scikit-learn's score of predicted labels"),
         ({"measure": "neg_log_loss"}, "'neg_log_loss' is scikit-learn's score of predicted"),
-        ({"measure": "fpr@tpr0.9"}, "'fpr@tpr0.9' is a loss, and lower limits are for measures"),
+        ({"measure": "fpr@tpr0.9"}, "'fpr@tpr0.9' is a loss, but lower limits need a measure"),
         ({"rule": "best"}, "rule='best' must be one of"),
         ({"prior": [1.0, 2.0]}, r"prior has shape \(2,\), but there are 3 candidates"),
         ({"prior": [1.0, 0.0, 2.0]}, r"prior is 0 for the candidate \{'j': 1\}"),
-        ({"complexity": "C"}, "complexity='C' is no parameter of the candidate"),
+        ({"complexity": "C"}, "complexity='C' is not a parameter of the candidate"),
         ({"error_score": 0.0}, "error_score=0.0 must be 'raise' or nan"),
-        ({"param_grid": []}, r"param_grid=\[\] holds no candidate: pass \{\} for"),
+        ({"param_grid": []}, r"param_grid=\[\] contains no candidate: pass \{\} for"),
         ({"random_state": "seed"}, "random_state='seed' must be None"),
     ],
 )
@@ -495,27 +498,31 @@ def test_a_measure_without_a_range_has_asymptotic_limits():
 
 
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored by KFold:UserWarning")
-@pytest.mark.filterwarnings("ignore:Rows share groups:UserWarning")
+@pytest.mark.filterwarnings("ignore:Several rows share a group:UserWarning")
 def test_cut_queries_are_refused():
     X, y, qid = queries()
-    message = r"has rows on both sides of split 0, .*: pass cv=GroupShuffleSplit\(1\), which keeps"
+    message = r"test part of split 0: pass cv=GroupShuffleSplit\(1\), which keeps"
     with pytest.raises(ValueError, match=message):
         of_queries(cv=[(np.arange(90), np.arange(90, 192))]).fit(X, y, qid=qid)
-    message = (
-        r"The query \d+ has rows on both sides of split 0, .*: pass cv=GroupKFold\(4\), which"
-    )
+    message = r"The query \d+ has rows in .* test part of split 0: pass cv=GroupKFold\(4\), which"
     with pytest.raises(ValueError, match=message):
         of_queries(cv=KFold(4)).fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match=r"The query '\d+' has rows on both sides"):
+    with pytest.raises(
+        ValueError, match=r"The query '\d+' has rows in the training and the test part"
+    ):
         of_queries(cv=KFold(4)).fit(X, y, qid=qid.astype(str).astype(object))
     # The line that mends it, and the number alone.
     expected = of_queries(cv=GroupKFold(4)).fit(X, y, qid=qid).best_score_
     assert of_queries(cv=4).fit(X, y, qid=qid).best_score_ == expected
     # By the AUC too, whose splitter takes no notice of ids.
     binary = (y == 2).astype(int)
-    with pytest.raises(ValueError, match=r"The query .* has rows on both sides"):
+    with pytest.raises(
+        ValueError, match=r"The query .* has rows in the training and the test part"
+    ):
         of_queries(measure="auc", cv=KFold(4)).fit(X, binary, qid=qid)
-    with pytest.raises(ValueError, match=r"The group .* has rows on both sides"):
+    with pytest.raises(
+        ValueError, match=r"The group .* has rows in the training and the test part"
+    ):
         columns(cv=KFold(4)).fit(X, binary, groups=qid)
 
 

@@ -160,7 +160,7 @@ def test_a_ranker_of_queries():
 
 def test_models_that_learn_by_heart_are_warned_of():
     X, y = rows()
-    with pytest.warns(UserWarning, match=r"by heart.*632\+"):
+    with pytest.warns(UserWarning, match=r"memorise.*632\+"):
         interval(X, y, KNeighborsClassifier(1))
     assert interval(X, y, KNeighborsClassifier(1), method="632+").estimate < 0.9
 

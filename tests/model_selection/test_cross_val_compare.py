@@ -241,9 +241,9 @@ def test_estimators_in_a_list():
 @pytest.mark.parametrize(
     ("estimators", "options", "words"),
     [
-        ({"a": Column(0)}, {}, "takes two or more"),
+        ({"a": Column(0)}, {}, "at least two"),
         (Column(0), {}, "estimators is a Column"),
-        ([("a", Column(0)), ("a", Column(1))], {}, "two of the same name"),
+        ([("a", Column(0)), ("a", Column(1))], {}, "contains a name twice"),
         (COLUMNS, {"baseline": "z"}, "not among the rankers \\['a', 'b', 'c'\\]"),
         (COLUMNS, {"level": 95}, "level"),
         (COLUMNS, {"margin": 0.1}, "there are 3 rankers and no baseline: pass baseline="),

@@ -343,11 +343,11 @@ def test_no_sign_of_leave_one_out_or_one_class():
     X, y = rows()
     with pytest.raises(ValueError, match="not leave-one-out"):
         interval(X, y, cv=LeaveOneOut())
-    with pytest.raises(ValueError, match=r"one class, with no positive.*stratified folds"):
+    with pytest.raises(ValueError, match=r"without a positive.*stratified folds"):
         interval(X, np.sort(y), cv=KFold(4))
-    with pytest.raises(ValueError, match=r"too few for 5 folds.*cv=3"):
+    with pytest.raises(ValueError, match=r"each of 5 folds needs at least one.*cv=3"):
         interval(*rows(n_pos=3))
-    with pytest.raises(ValueError, match="positives in 1 groups only, too few"):
+    with pytest.raises(ValueError, match="positives in 1 groups only, but each"):
         interval(X, y, groups=np.where(y == 1, 0, np.arange(len(y))))
     with pytest.raises(ValueError, match="y is None"):
         interval(X, None)
@@ -359,13 +359,17 @@ def test_what_is_cut_or_leaks_is_refused():
     X, y = rows()
     groups = np.arange(len(y)) // 2
     cut = KFold(4, shuffle=True, random_state=0)
-    with pytest.raises(ValueError, match=r"The group .* both sides of split 0.*GroupKFold\(4\)"):
+    with pytest.raises(
+        ValueError, match=r"The group .* the test part of split 0.*GroupKFold\(4\)"
+    ):
         interval(X, y, groups=groups, cv=cut)
     X2, y2, qid = queries()
-    with pytest.raises(ValueError, match=r"The query .* both sides"):
+    with pytest.raises(
+        ValueError, match=r"The query .* has rows in the training and the test part"
+    ):
         interval(X2, y2, ByQuery(), measure="ndcg@2", qid=qid, cv=cut)
     every = np.arange(len(y))
-    with pytest.raises(ValueError, match="both trained on and held out"):
+    with pytest.raises(ValueError, match="in the training and the test part"):
         interval(X, y, cv=[(every, every[::2])])
 
 
@@ -374,7 +378,7 @@ def test_what_is_cut_or_leaks_is_refused():
     [
         ({"measure": "ap", "qid": np.arange(40) // 4, "single_list": True}, "has no queries"),
         ({"measure": get_scorer("auc")}, "is a scorer: pass the measure, measure='auc'"),
-        ({"measure": "ndcg@5"}, "ids are missing"),
+        ({"measure": "ndcg@5"}, "qid is missing"),
         ({"measure": OF_GRADES}, "one list of grades"),
         ({"measure": get_measure("auc", multi_class="ovr")}, "one score for each class"),
         ({"measure": UNKNOWN}, "no influence function"),

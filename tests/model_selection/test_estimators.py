@@ -102,19 +102,19 @@ class Fixed(Column):
 @pytest.mark.parametrize(
     ("estimator", "grid", "message"),
     [
-        ([], None, r"estimator=\[\] holds no estimator"),
-        ([Column()], {"j": [1]}, "is for a single estimator, and a list or dict of them"),
+        ([], None, r"estimator=\[\] contains no estimator"),
+        ([Column()], {"j": [1]}, "is for a single estimator, but several"),
         ([("lr", Column())], None, "begins with a name: pass a dict"),
-        ([(Column(), {}, 3)], None, "is no pair of an estimator and its grid"),
-        ([Column(), Ridge()], None, "some are classifiers and others are not"),
-        ([(Column(), [])], None, r"param_grid=\[\] holds no candidate"),
+        ([(Column(), {}, 3)], None, "is not a pair of an estimator and its grid"),
+        ([Column(), Ridge()], None, "mix classifiers and other estimators"),
+        ([(Column(), [])], None, r"param_grid=\[\] contains no candidate"),
     ],
     ids=["empty", "grid", "name", "three", "kinds", "no candidate"],
 )
 def test_refusals(estimator, grid, message):
     with pytest.raises(ValueError, match=message):
         BoundSearchCV(estimator, grid).fit(*rows())
-    with pytest.raises(TypeError, match="is no estimator: pass an estimator, a list"):
+    with pytest.raises(TypeError, match="is not an estimator: pass an estimator, a list"):
         BoundSearchCV([Column]).fit(*rows())
 
 

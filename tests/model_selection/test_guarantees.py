@@ -137,7 +137,7 @@ def test_max_t_limits_hold_together(correlation):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Nothing useful is guaranteed:UserWarning")
+@pytest.mark.filterwarnings("ignore:The guarantee is vacuous:UserWarning")
 @pytest.mark.parametrize("method", ["averaging", "paper"])
 def test_training_data_alone(method):
     # Noise: the expected AUC of any function is 1/2.

@@ -155,12 +155,12 @@ def test_a_search_with_an_object_is_cloned_and_pickled():
 def test_losses_and_grades_of_one_list_are_refused():
     loss = make_measure(gain_of_first, kind="graded", range=(0, 1), greater_is_better=False)
     X, y, qid = queries()
-    with pytest.raises(ValueError, match="'gain_of_first' is a loss, and lower limits are for"):
+    with pytest.raises(ValueError, match="'gain_of_first' is a loss, but lower limits need"):
         of_queries(loss).fit(X, y, groups=qid)
     with pytest.raises(ValueError, match="is a loss"):
         make_bound_scorer("negative_height_loss@4")
     graded = make_measure(gain_of_first, kind="graded", per_query=False)
-    with pytest.raises(ValueError, match="being of one list of grades"):
+    with pytest.raises(ValueError, match="is a measure of one list of grades"):
         make_bound_scorer(graded)
     with pytest.raises(TypeError, match="pass make_measure"):
         make_bound_scorer(gain_of_first)
@@ -222,7 +222,7 @@ def test_a_range_that_is_infinite_has_normal_limits():
     np.testing.assert_allclose(evidence.means - low, 1.96 * error, rtol=0.02)
     np.testing.assert_allclose(high + low, 2 * evidence.means)
     perfect = [np.where(y == 1, 1.0, 0.0)]
-    with pytest.raises(ValueError, match="wins has no known range, and all items"):
+    with pytest.raises(ValueError, match="wins has no known range and the same influence"):
         ListEvidence([y == 1], [perfect], free).asymptotic_limits(np.array([0.05]))
 
 
@@ -248,9 +248,9 @@ def test_a_scorer_of_one_list():
 
 def test_measures_of_one_list_without_an_influence():
     X, y = rows()
-    with pytest.raises(ValueError, match="measure='pos@top' has no lower limits here"):
+    with pytest.raises(ValueError, match="measure='pos@top' has no influence function"):
         columns("pos@top", method="max-t").fit(X, y)
-    with pytest.raises(ValueError, match="measure='pos@top' has no lower limits here"):
+    with pytest.raises(ValueError, match="measure='pos@top' has no influence function"):
         make_bound_scorer("pos@top", method="influence")(Column().fit(X, y), X, y)
     with pytest.raises(ValueError, match="'wilson' is for other measures"):
         make_bound_scorer("local_auc@0.5", method="wilson")

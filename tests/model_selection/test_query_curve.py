@@ -104,14 +104,14 @@ def test_what_is_returned_can_be_drawn():
     ("options", "message"),
     [
         ({"qid": None}, "query_learning_curve got no"),
-        ({"qid": 0}, "qid=0 is no array"),
-        ({"cv": KFold(3)}, r"KFold.* cuts \d+ queries"),
+        ({"qid": 0}, "qid=0 is not an array"),
+        ({"cv": KFold(3)}, r"KFold.* splits \d+ queries"),
         ({"train_sizes": [25]}, "from 1 to 24"),
         ({"train_sizes": [0]}, "from 1 to 24"),
         ({"train_sizes": [1.5]}, r"in \(0, 1\]"),
         ({"train_sizes": [0.0]}, r"in \(0, 1\]"),
         ({"train_sizes": []}, "train_sizes is empty"),
-        ({"scoring": ["ndcg@3", "ap"]}, "of several measures"),
+        ({"scoring": ["ndcg@3", "ap"]}, "has several measures"),
         ({"shuffle": 1}, "shuffle"),
     ],
 )

@@ -96,11 +96,11 @@ def test_resources_that_are_said():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"cv": KFold(3)}, r"cv=KFold.* cuts \d+ queries, such as 0,.*cv=QueryKFold"),
+        ({"cv": KFold(3)}, r"cv=KFold.* splits \d+ queries, such as 0,.*cv=QueryKFold"),
         ({"cv": QueryKFold(3)}, "random_state to an int"),
-        ({"max_resources": 40}, "max_resources=40 counts queries, and there are 36"),
-        ({"min_resources": 40}, "min_resources=40 counts queries, and there are 36"),
-        ({"cv": 20}, "is 40 queries, and there are 36"),
+        ({"max_resources": 40}, "max_resources=40 queries are more than the 36"),
+        ({"min_resources": 40}, "min_resources=40 queries are more than the 36"),
+        ({"cv": 20}, "is 40 queries, but there are only 36"),
         ({"cv": 1}, "n_splits"),
     ],
 )

@@ -147,7 +147,7 @@ def test_many_scorers():
     ("options", "message"),
     [
         ({"qid": None}, "query_permutation_importance got no"),
-        ({"qid": 0}, "qid=0 is no array"),
+        ({"qid": 0}, "qid=0 is not an array"),
         ({"within": "queries"}, "within"),
         ({"n_repeats": 0}, "n_repeats"),
         ({"scoring": "ndgc"}, "ndgc"),

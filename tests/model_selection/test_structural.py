@@ -13,7 +13,7 @@ from sklearn_rank.bounds import FunctionClass, auc_bound
 from sklearn_rank.metrics import average_precision_score, roc_auc_score
 from sklearn_rank.model_selection import StructuralRankSelection
 
-VACUOUS = "Nothing useful is guaranteed"
+VACUOUS = "The guarantee is vacuous"
 quiet = pytest.mark.filterwarnings(f"ignore:{VACUOUS}:UserWarning")
 
 
@@ -74,7 +74,7 @@ def test_vacuous_classes_are_called_vacuous():
         found = StructuralRankSelection().fit(X, y)
     assert found.is_vacuous_
     # The paper's bound exceeds 1 by far, and its shape picks the smallest class.
-    with pytest.warns(UserWarning, match="of the best class, that its expected AUC is at least -"):
+    with pytest.warns(UserWarning, match="for the best class the expected AUC is at least -"):
         paper = StructuralRankSelection(method="paper").fit(X, y)
     assert paper.best_value_ == 1
     assert (paper.limits_ < 0).all()
@@ -108,7 +108,7 @@ def test_margins():
 
 def test_few_rows_say_nothing_about_margins():
     X, y = rows(60)
-    with pytest.warns(UserWarning, match="of the best class, that its risk is at most"):
+    with pytest.warns(UserWarning, match="for the best class the risk is at most"):
         found = StructuralRankSelection(
             AccuracyAtTopRanker(tau=0.3), classes="margin", grid=[1e-3, 1e-2], radius=10.0
         ).fit(X, y)
@@ -159,14 +159,14 @@ def test_inside_cross_validation_and_after_a_failure():
         ({"method": "best"}, "method='best' must be one of"),
         ({"delta": 0}, r"delta=0 must be a number in \(0, 1\): the probability of failure"),
         ({"grid": []}, "grid is empty"),
-        ({"grid": [2, 1]}, "must ascend"),
-        ({"grid": [1.5]}, "grid holds 1.5, which must be a whole number"),
-        ({"classes": "features", "grid": [3]}, "grid holds 3, but X has 2 features"),
+        ({"grid": [2, 1]}, "must be ascending"),
+        ({"grid": [1.5]}, "grid contains 1.5, but must contain a whole number"),
+        ({"classes": "features", "grid": [3]}, "grid contains 3, but X has 2 features"),
         ({"classes": "margin"}, "radius is None"),
-        ({"radius": 1.0}, "radius=1.0 has no part in classes='degree'"),
-        ({"classes": "margin", "radius": 1.0, "method": "paper"}, "method='paper' has no part in"),
-        ({"classes": "margin", "radius": 1.0, "grid": [0.0]}, "must be a positive number"),
-        ({"classes": "margin", "radius": 1.0, "weights": [1]}, "holds for every C at once"),
+        ({"radius": 1.0}, "radius=1.0 is not used by classes='degree'"),
+        ({"classes": "margin", "radius": 1.0, "method": "paper"}, "method='paper' is not used by"),
+        ({"classes": "margin", "radius": 1.0, "grid": [0.0]}, "must contain a positive number"),
+        ({"classes": "margin", "radius": 1.0, "weights": [1]}, "is not used by classes='margin'"),
         ({"classes": "margin", "radius": 0.1, "grid": [0.01]}, "is no bound of the norms"),
         ({"weights": [1.0]}, r"prior has shape \(1,\), but there are 3 candidates"),
     ],
