@@ -1,0 +1,71 @@
+"""The page of the guide: its shell sessions print what the program prints."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from sklearn_rank._command import main
+from sklearn_rank._command._options import make_parser
+
+PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "command_line.md"
+BLOCK = re.compile(
+    r"(?:`(?P<file>[\w.]+)`[^`]*:\n\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```$",
+    flags=re.MULTILINE | re.DOTALL,
+)
+
+
+def session(text):
+    """Commands of a console block, each with what it prints."""
+    found = []
+    for line in text.splitlines(keepends=True):
+        if line.startswith("$ "):
+            found.append([line[2:], ""])
+        elif found[-1][0].endswith("\\\n"):
+            found[-1][0] = found[-1][0][:-2] + line
+        else:
+            found[-1][1] += line
+    return found
+
+
+def printed(command, capfd):
+    name, *arguments = shlex.split(command)
+    assert name == "sklearn-rank"
+    main(arguments)
+    return "".join(capfd.readouterr())
+
+
+def check_printed(out, expected):
+    """Compare texts, and numbers of many digits up to rounding."""
+    number = r"-?\d+\.\d{5,}"
+    assert re.sub(number, "#", out) == re.sub(number, "#", expected)
+    found = [float(one) for one in re.findall(number, out)]
+    assert found == pytest.approx([float(one) for one in re.findall(number, expected)])
+
+
+def test_the_sessions_print_what_the_page_says(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    names, count = {}, 0
+    for block in BLOCK.finditer(PAGE.read_text(encoding="utf-8")):
+        if block["kind"] == "python":
+            exec(compile(block["text"], str(PAGE), "exec"), names)
+        elif block["kind"] == "text":
+            Path(block["file"]).write_text(block["text"], encoding="utf-8")
+        else:
+            assert block["kind"] == "console"
+            for command, expected in session(block["text"]):
+                check_printed(printed(command, capfd), expected)
+                count += 1
+    assert count >= 6
+
+
+@pytest.mark.parametrize("name", ["evaluate", "compare"])
+def test_the_table_has_all_options(name, capsys):
+    with pytest.raises(SystemExit):
+        make_parser("sklearn-rank").parse_args([name, "--help"])
+    known = set(re.findall(r"--[a-z-]+", capsys.readouterr().out.partition("\nexamples:")[0]))
+    table = PAGE.read_text(encoding="utf-8").split("## Options")[1]
+    listed = set(re.findall(r"^\| (.+?) \|", table, flags=re.MULTILINE))
+    listed = set(re.findall(r"--[a-z-]+", " ".join(listed)))
+    assert known - {"--help", "--list-measures"} <= listed
