@@ -115,6 +115,10 @@ html_title = "sklearn-rank"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
+# Pages that stand alone need no column of neighbours.
+html_sidebars = {
+    page: [] for page in ("index", "install", "glossary", "persistence", "changelog", "citation")
+}
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,

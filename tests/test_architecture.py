@@ -1,8 +1,8 @@
-"""The shape of the package: floors, rooms, and what `import sklearn_rank` may cost.
+"""The layers of the package, and what `import sklearn_rank` may cost.
 
-import-linter checks the floors in continuous integration; the tests here read the same layers
-from pyproject.toml, need no extra tool, and see what import-linter cannot: names taken from the
-front door inside a room, and where in a file an import stands.
+import-linter checks the layers in continuous integration. The tests here read the same contract
+from pyproject.toml, need no extra tool, and check what import-linter cannot: names that a module
+imports from the top-level package, and where in a file an import stands.
 """
 
 import ast
@@ -54,60 +54,60 @@ def imports(path):
                 yield node.lineno, f"{module}.{alias.name}"
 
 
-def rooms():
+def modules_of_package():
     """Top-level modules and packages."""
     files = {path.stem for path in PACKAGE.glob("*.py")}
     return files | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
 
 
-def floors():
-    """Room -> height of its floor, from the layers contract; 0 is the ground."""
+def layer_numbers():
+    """Module -> number of its layer in the contract; 0 is the lowest."""
     settings = tomllib.loads((TESTS.parent / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = settings["tool"]["importlinter"]["contracts"]
     (layers,) = (c["layers"] for c in contracts if c["type"] == "layers")
     return {
-        room.strip(" ()"): height
+        part.strip(" ()"): height
         for height, layer in enumerate(reversed(layers))
-        for room in layer.replace(":", "|").split("|")
+        for part in layer.replace(":", "|").split("|")
     }
 
 
-def room_of(path):
+def part_of(path):
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
 @every_file
-def test_imports_go_down(path):
-    height, room = floors(), room_of(path)
-    if room in ("__init__", "__main__"):
-        pytest.skip("the front door and `python -m` stand above every floor")
+def test_imports_go_to_lower_layers(path):
+    height, part = layer_numbers(), part_of(path)
+    if part in ("__init__", "__main__"):
+        pytest.skip("the top-level package and `python -m` are above every layer")
     wrong = []
     for line, name in imports(path):
         package, _, rest = name.partition(".")
         if package != "sklearn_rank":
             continue
         target = rest.split(".")[0]
-        if target not in rooms():
-            wrong.append(f"{path.name}:{line} takes {name!r} from the front door")
-        elif target == room:
+        if target not in modules_of_package():
+            wrong.append(f"{path.name}:{line} imports {name!r} from the top-level package")
+        elif target == part:
             continue
-        elif height[target] > height[room] or height[target] == height[room] > 0:
-            wrong.append(f"{path.name}:{line} ({room}) imports {name!r}, which is not below it")
+        elif height[target] > height[part] or height[target] == height[part] > 0:
+            wrong.append(f"{path.name}:{line} ({part}) imports {name!r}, which is not below it")
     assert not wrong, "\n".join(wrong)
 
 
-def is_face(path):
+def is_shared(path):
     return path.name == "_shared.py"
 
 
 @every_file
-def test_rooms_meet_at_their_faces(path):
-    """From another room comes what is public there, or what its module ``_shared`` shows."""
-    room = room_of(path)
+def test_subpackages_import_public_or_shared_names(path):
+    """Other subpackages import public names, or names that ``_shared`` exports."""
+    part = part_of(path)
     wrong = []
     for line, name in imports(path):
         parts = name.split(".")
-        if parts[0] != "sklearn_rank" or len(parts) < 3 or parts[1] == room:
+        if parts[0] != "sklearn_rank" or len(parts) < 3 or parts[1] == part:
             continue
         if (PACKAGE / parts[1]).is_dir() and parts[2].startswith("_") and parts[2] != "_shared":
             wrong.append(f"{path.name}:{line} imports {name}")
@@ -115,9 +115,9 @@ def test_rooms_meet_at_their_faces(path):
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in FILES if is_face(path)], ids=lambda p: str(p.relative_to(PACKAGE))
+    "path", [path for path in FILES if is_shared(path)], ids=lambda p: str(p.relative_to(PACKAGE))
 )
-def test_a_face_shows_and_defines_nothing(path):
+def test_shared_exports_and_defines_nothing(path):
     nodes = parse(path).body
     defined = [n for n in nodes if not isinstance(n, ast.Expr | ast.ImportFrom | ast.Assign)]
     assert defined == []
@@ -129,13 +129,13 @@ def test_a_face_shows_and_defines_nothing(path):
     }
     (listed,) = (ast.literal_eval(n.value) for n in nodes if isinstance(n, ast.Assign))
     assert sorted(shown) == sorted(listed)
-    room = path.parent.name
+    part = path.parent.name
     used = {
         name.split(".")[-1]
         for other in FILES
-        if room_of(other) != room
+        if part_of(other) != part
         for _, name in imports(other)
-        if name.startswith(f"sklearn_rank.{room}._shared.")
+        if name.startswith(f"sklearn_rank.{part}._shared.")
     }
     assert set(listed) <= used, f"nobody imports {sorted(set(listed) - used)}"
 
@@ -219,7 +219,7 @@ def test_only_the_shim_knows_private_scikit_learn(path):
 @every_file
 def test_matplotlib_stays_inside_the_functions_of_plotting(path):
     everywhere = {line for line, name in imports(path) if name.split(".")[0] == "matplotlib"}
-    if room_of(path) != "plotting":
+    if part_of(path) != "plotting":
         assert not everywhere, f"{path.name} imports matplotlib at {sorted(everywhere)}"
         return
     inside = {
@@ -265,8 +265,8 @@ def test_one_idea_a_file(path):
     assert lines <= MAX_LINES, f"{path.name} has {lines} lines"
 
 
-def test_every_room_has_a_floor():
-    assert rooms() - {"__init__", "__main__"} <= set(floors())
+def test_every_module_has_a_layer():
+    assert modules_of_package() - {"__init__", "__main__"} <= set(layer_numbers())
 
 
 @pytest.mark.parametrize("path", sorted((TESTS / "oracles").rglob("*.py")), ids=lambda p: p.stem)
@@ -288,7 +288,7 @@ def run_python(code):
 
 
 def test_import_is_light():
-    """The front door brings nothing; all rooms together bring what scoring needs."""
+    """``import sklearn_rank`` loads nothing; all modules together load what scoring needs."""
     brought = "[m for m in sys.modules if m.startswith(('sklearn', 'scipy', 'numpy'))]"
     kept = "['sklearn_rank', 'sklearn_rank._version']"
     assert run_python(f"import sys, sklearn_rank; print(sorted({brought}))") == kept
@@ -313,7 +313,7 @@ def test_the_help_of_the_command_line_is_light():
     assert run_python(code).splitlines()[-1] == "['sklearn_rank._version'] []"
 
 
-def test_the_front_door_offers_what_it_names():
+def test_the_package_offers_what_it_names():
     for name in sklearn_rank.__all__:
         assert name in dir(sklearn_rank)
         assert getattr(sklearn_rank, name) is not None

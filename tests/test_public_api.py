@@ -15,8 +15,10 @@ import sklearn_rank
 
 ROOT = Path(__file__).parent.parent
 MODULES = [module.name for module in pkgutil.walk_packages(sklearn_rank.__path__, "sklearn_rank.")]
-ROOMS = [name for name in sklearn_rank.__all__ if inspect.ismodule(getattr(sklearn_rank, name))]
-PUBLIC_MODULES = ["sklearn_rank", *(f"sklearn_rank.{room}" for room in ROOMS)]
+SUBPACKAGES = [
+    name for name in sklearn_rank.__all__ if inspect.ismodule(getattr(sklearn_rank, name))
+]
+PUBLIC_MODULES = ["sklearn_rank", *(f"sklearn_rank.{part}" for part in SUBPACKAGES)]
 
 
 def names_of(module_name):
@@ -81,7 +83,7 @@ def test_all_is_sorted_and_complete(module_name):
     assert here <= set(module.__all__)
 
 
-def test_the_front_door_names_every_public_module():
+def test_the_package_names_every_public_module():
     public = {name for name in MODULES if not name.rpartition(".")[2].startswith("_")}
     assert public == set(PUBLIC_MODULES) - {"sklearn_rank"}
 

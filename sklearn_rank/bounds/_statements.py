@@ -1,4 +1,4 @@
-"""What the bounds of this room have in common: sides, conditions, assumptions and sources."""
+"""Statements that the bounds share: sides, conditions, assumptions and sources."""
 
 from __future__ import annotations
 
