@@ -21,14 +21,14 @@ CONSTANT_OF_TABLE = "the constant of Table 2"
 
 
 class LossOnLists:
-    """A loss of the scores of given items; made by :meth:`TemplateLoss.on`.
+    """Loss of given items as a function of their scores, made by :meth:`TemplateLoss.on`.
 
     Parameters
     ----------
     loss : TemplateLoss
         The loss.
     lists : Lists
-        Items with utilities; the weight of a list is a factor of its loss.
+        Items with utilities. The weight of a list multiplies its loss.
 
     Examples
     --------
@@ -47,21 +47,21 @@ class LossOnLists:
 
     @property
     def is_convex(self) -> bool:
-        """Whether it is convex in the scores."""
+        """Whether the loss is convex in the scores."""
         return self.loss.is_convex
 
     @property
     def has_curvature(self) -> bool:
-        """Whether :meth:`curvature` is known."""
+        """Whether :meth:`curvature` is available."""
         return self.loss.has_curvature
 
     @property
     def has_hessian_product(self) -> bool:
-        """Whether :meth:`hessian_product` is known."""
+        """Whether :meth:`hessian_product` is available."""
         return self.loss.has_hessian_product
 
     def value(self, score: Any) -> FloatArray:
-        """Value of each list.
+        """Compute the loss of each list.
 
         Parameters
         ----------
@@ -71,12 +71,12 @@ class LossOnLists:
         Returns
         -------
         ndarray of shape (n_lists,)
-            Values, times the weights of the queries; infinite beyond the range of float64.
+            Losses, multiplied by the weights of the queries; infinite if they overflow float64.
         """
         return self._by_list(self.loss._value(self._prepared, self._scores(score)))
 
     def value_and_gradient(self, score: Any) -> tuple[FloatArray, FloatArray]:
-        """Value of each list, and the derivative of their sum by each score.
+        """Compute the loss of each list and the gradient of their sum.
 
         Parameters
         ----------
@@ -86,15 +86,16 @@ class LossOnLists:
         Returns
         -------
         values : ndarray of shape (n_lists,)
-            As :meth:`value`.
+            As returned by :meth:`value`.
         gradient : ndarray of shape (n,)
-            Derivatives; a subgradient where the loss has a kink.
+            Derivatives with respect to the scores; a subgradient where the loss is not
+            differentiable.
         """
         values, gradient = self.loss._value_and_gradient(self._prepared, self._scores(score))
         return self._by_list(values), self._by_item(gradient)
 
     def curvature(self, score: Any) -> FloatArray:
-        """Diagonal of the matrix of second derivatives.
+        """Compute the diagonal of the Hessian.
 
         Parameters
         ----------
@@ -104,12 +105,12 @@ class LossOnLists:
         Returns
         -------
         ndarray of shape (n,)
-            Second derivative by each score.
+            Second derivative with respect to each score.
         """
         return self._by_item(self.loss._curvature(self._prepared, self._scores(score)))
 
     def gradient_and_curvature(self, score: Any) -> tuple[FloatArray, FloatArray]:
-        """First and second derivatives by each score, for less than they cost apart.
+        """Compute gradient and diagonal of the Hessian together, faster than separately.
 
         Parameters
         ----------
@@ -119,15 +120,15 @@ class LossOnLists:
         Returns
         -------
         gradient : ndarray of shape (n,)
-            As of :meth:`value_and_gradient`.
+            As returned by :meth:`value_and_gradient`.
         curvature : ndarray of shape (n,)
-            As :meth:`curvature`.
+            As returned by :meth:`curvature`.
         """
         found = self.loss._gradient_and_curvature(self._prepared, self._scores(score))
         return self._by_item(found[0]), self._by_item(found[1])
 
     def hessian_product(self, score: Any, direction: Any) -> FloatArray:
-        """Product of the matrix of second derivatives with a vector.
+        """Compute the product of the Hessian with a vector.
 
         Parameters
         ----------
@@ -161,31 +162,32 @@ class LossOnLists:
 
 
 class TemplateLoss(ABC):
-    """Base of the losses l(v, s) of utilities v and scores s, sums over the items of a list.
+    """Base class of ranking losses l(v, s) of utilities v and scores s.
 
-    A loss becomes the instance for a measure through the utilities of the measure,
-    ``sklearn_rank.calibration.utility``.
+    A loss is a sum over the items of a list or over their pairs. To use it for a measure, take the
+    utilities of the measure from ``sklearn_rank.calibration.utility``.
 
     Attributes
     ----------
     is_order_preserving : bool
-        Whether the minimiser of the expected loss orders items by their expected utilities.
+        Whether the minimiser of the expected loss orders items by expected utility.
     is_translation_invariant : bool
-        Whether adding a constant to all scores of a list changes nothing.
+        Whether adding a constant to all scores of a list leaves the loss unchanged.
     constant_grows : bool
-        Whether the constant of the regret bound grows with the largest expected utility.
+        Whether the constant of the regret bound increases with the greatest expected utility.
     regret_theorem : str
-        Where the proof of the regret bound is, in Calauzènes et al. (2013).
+        Theorem of the regret bound in Calauzènes et al. (2013).
     regret_source : str
-        Where the constant of the regret bound is from, in the words of the bound.
+        Source of the constant of the regret bound, as text.
 
     Notes
     -----
-    A loss of one's own is a subclass that says whether it is order-preserving and defines
-    ``_value_and_gradient(lists, score)``: the value of each list and the derivatives of their sum,
-    for lists with the utilities ``lists.grade`` and the weights ``lists.counts``, which
-    ``lists.totals`` sums list by list. With ``_hessian_product(lists, score, direction)`` it is
-    minimised by Newton's method, and faster with ``_curvature(lists, score)``, its diagonal.
+    To define a custom loss, write a subclass that sets ``is_order_preserving`` and defines
+    ``_value_and_gradient(lists, score)``, which returns the loss of each list and the gradient of
+    their sum. ``lists.grade`` holds the utilities, ``lists.counts`` the weights, and
+    ``lists.totals`` sums values over each list. With
+    ``_hessian_product(lists, score, direction)``, rankers use Newton's method. With
+    ``_curvature(lists, score)``, the diagonal of the Hessian, it is faster.
 
     Examples
     --------
@@ -210,17 +212,17 @@ class TemplateLoss(ABC):
 
     @property
     def is_convex(self) -> bool:
-        """Whether it is convex in the scores."""
+        """Whether the loss is convex in the scores."""
         return True
 
     @property
     def has_curvature(self) -> bool:
-        """Whether the diagonal of the matrix of second derivatives is known."""
+        """Whether the diagonal of the Hessian is available."""
         return type(self)._curvature is not TemplateLoss._curvature
 
     @property
     def has_hessian_product(self) -> bool:
-        """Whether products with the matrix of second derivatives are known."""
+        """Whether products with the Hessian are available."""
         return type(self)._hessian_product is not TemplateLoss._hessian_product
 
     def on(
@@ -231,31 +233,32 @@ class TemplateLoss(ABC):
         sample_weight: Any = None,
         query_weight: Any = None,
     ) -> LossOnLists:
-        """Take the loss of given items, as a function of their scores.
+        """Bind the loss to given items, as a function of their scores.
 
         Parameters
         ----------
         utility : array-like of shape (n,)
             Utilities v, finite, at least 0 and at most :attr:`largest_utility`.
         offsets : array-like of shape (n_lists + 1,), default=None
-            Where each list begins, ascending from 0, and n. None is one list.
+            Start index of each list, ascending from 0, followed by n. None is one list.
         sample_weight : array-like of shape (n,), default=None
-            How often each item counts, at least 0; a pair counts as often as the product says.
+            Number of times each item counts, at least 0. A pair counts as the product of the two
+            weights.
         query_weight : array-like of shape (n_lists,), default=None
-            Factor of each list, at least 0.
+            Weight of each list, at least 0.
 
         Returns
         -------
         LossOnLists
             An object with the methods ``value(score)``, ``value_and_gradient(score)``,
             ``curvature(score)``, ``gradient_and_curvature(score)`` and
-            ``hessian_product(score, direction)``. Values are one for each
-            list; derivatives, of the sum over the lists, one for each item.
+            ``hessian_product(score, direction)``. There is one value for each list, and one
+            derivative of the sum over lists for each item.
 
         Raises
         ------
         ValueError
-            If a utility lies outside the domain of the loss, or shapes do not agree.
+            If a utility is outside the domain of the loss, or shapes do not match.
         """
         utility = check_vector("utility", utility)
         bounds = _check_offsets(offsets, len(utility))
@@ -289,11 +292,11 @@ class TemplateLoss(ABC):
 
     @property
     def largest_utility(self) -> float:
-        """Largest utility in the domain; infinite where there is no limit."""
+        """Upper limit of utilities; infinite if there is none."""
         return np.inf
 
     def minimizer(self, expected_utility: Any) -> FloatArray:
-        """Find the scores of one list that minimise the expected loss, where they are known.
+        """Compute the scores of one list that minimise the expected loss, if known in closed form.
 
         Parameters
         ----------
@@ -303,7 +306,7 @@ class TemplateLoss(ABC):
         Returns
         -------
         ndarray of shape (n,)
-            Scores, infinite where the infimum is reached in the limit only.
+            Scores; infinite if the infimum is reached only in the limit.
 
         Raises
         ------
@@ -315,26 +318,27 @@ class TemplateLoss(ABC):
             return self._minimizer(utility)
 
     def regret_constant(self, max_utility: float | None = None) -> float:
-        """Constant c of the regret bound of this loss.
+        """Compute the constant c of the regret bound of this loss.
 
-        For a positional measure with discounts phi: regret <= c C_phi(2) sqrt(surrogate regret).
+        For a positional measure with discounts phi, the bound is
+        ``regret <= c C_phi(2) sqrt(surrogate regret)``.
 
         Parameters
         ----------
         max_utility : float, default=None
-            Supremum over all lists of the largest expected utility, for losses whose constant
-            depends on it. It is a property of the distribution, which the largest of a sample may
-            underestimate.
+            Supremum over all lists of the greatest expected utility, for losses whose constant
+            depends on it. It is a property of the distribution; the maximum of a sample can
+            underestimate it.
 
         Returns
         -------
         float
-            The constant, for the loss as the sum that its definition says.
+            The constant, for the loss as the sum in its definition.
 
         Raises
         ------
         ValueError
-            If there is no such constant, or ``max_utility`` is needed and absent.
+            If no such constant exists, or ``max_utility`` is required and missing.
 
         References
         ----------

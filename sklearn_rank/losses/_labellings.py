@@ -26,7 +26,7 @@ class Labelling(NamedTuple):
     offset : float
         Loss of the labelling.
     factors : ndarray of shape (n,)
-        What the labelling takes of each row, less what the true one takes of it.
+        Coefficient of each row in the labelling minus that in the true labelling.
     """
 
     offset: float
@@ -95,10 +95,10 @@ class TopLabellings:
     """Structural hinge of the positives among the first k rows.
 
     The most violated labelling has on top the k rows with the largest ``s_i + [i is negative]``,
-    since its loss, too, is a sum over the rows. Against it stand either the labels themselves,
-    which have all positives on top whatever k is, or the mean of the labellings of k rows that
-    have as many positives as there can be: for k up to the number of positives, k times their
-    mean. The loss is what is missing to 1, or to what can be reached. The two agree where k is the
+    since its loss, too, is a sum over the rows. It is compared either with the labels themselves,
+    which have all positives on top for any k, or with the mean of the labellings of k rows that
+    have the maximum number of positives: for k up to the number of positives, k times their mean.
+    The loss is the difference to 1, or to the greatest possible value. The two agree if k is the
     number of positives.
 
     Parameters

@@ -18,15 +18,15 @@ _Parts = tuple[FloatArray, FloatArray]
 
 
 class ListwiseSoftmax(TemplateLoss):
-    """Cross entropy of the softmax, ``-sum_i v_i log softmax_i(s)``.
+    """Listwise softmax cross-entropy loss, ``-sum_i v_i log softmax_i(s)``.
 
-    The utilities are not divided by their sum: that loss is another one,
-    :class:`ListwiseNormalizedSoftmax`, and not order-preserving for v. Its constant in the regret
-    bound is twice the root of the largest expected utility.
+    The utilities are not divided by their sum; the loss that does so,
+    :class:`ListwiseNormalizedSoftmax`, is not order-preserving for v. The constant of the regret
+    bound is twice the square root of the greatest expected utility.
 
     Notes
     -----
-    O(n) in time and memory.
+    O(n) time and memory.
 
     References
     ----------
@@ -84,10 +84,10 @@ def _softmax(lists: Lists, score: FloatArray) -> _Parts:
 
 
 class ListwiseBregman(TemplateLoss):
-    """Bregman divergence of the utilities from a link of the scores, ``B(v || g(s))``.
+    """Listwise Bregman divergence of utilities and linked scores, ``B(v || g(s))``.
 
     ``B(v || u) = psi(v) - psi(u) - <grad psi(u), v - u>`` for a strictly convex psi. The link g
-    keeps the order of the scores, and the closure of its values contains the utilities.
+    preserves the order of the scores, and the closure of its range contains the utilities.
 
     Parameters
     ----------
@@ -99,20 +99,21 @@ class ListwiseBregman(TemplateLoss):
         The link g, from the scores of one list to values in the domain of psi.
     pullback : callable or None, default=None
         ``pullback(s, r)`` is the product of r with the transposed Jacobian of
-        ``psi_gradient(link(s))`` in s. None says that this map is the identity: the link is the
-        inverse of the gradient, and the loss convex.
+        ``psi_gradient(link(s))`` in s. None means that this map is the identity: the link is the
+        inverse of the gradient, and the loss is convex.
     link_derivative : callable or None, default=None
         ``link_derivative(s, d)`` is the derivative of the link along d. With ``pullback=None`` it
-        gives Hessian products.
+        provides Hessian products.
     inverse_link : callable or None, default=None
         Inverse of the link, for :meth:`minimizer`.
     mu : float or None, default=None
-        Strong convexity of psi, from which the constant of the regret bound is
+        Strong convexity constant of psi, positive. The constant of the regret bound is
         ``2 / sqrt(mu)``.
 
     Notes
     -----
-    Weights of items are refused: a function of a whole list does not say how one counts twice.
+    Weights of items raise an error, since repetition of an item is not defined for a function of a
+    whole list.
 
     References
     ----------
@@ -124,7 +125,7 @@ class ListwiseBregman(TemplateLoss):
 
     Examples
     --------
-    The Poisson deviance is that of ``psi(u) = sum(u log u - u)`` with the link exp:
+    The Poisson deviance has ``psi(u) = sum(u log u - u)`` and the link exp:
 
     >>> import numpy as np
     >>> from scipy.special import xlogy
@@ -162,7 +163,7 @@ class ListwiseBregman(TemplateLoss):
 
     @property
     def is_convex(self) -> bool:
-        """Whether the link inverts the gradient; else it need not be convex in the scores."""
+        """Whether the loss is known to be convex: the link inverts the gradient of psi."""
         return self.pullback is None
 
     def _prepare(self, lists: Lists) -> Lists:
@@ -194,7 +195,7 @@ class ListwiseBregman(TemplateLoss):
 
     @property
     def has_hessian_product(self) -> bool:
-        """Whether the derivative of a link that inverts the gradient is given."""
+        """Whether Hessian products are available, through the derivative of the link."""
         return self.pullback is None and self.link_derivative is not None
 
     def _hessian_product(

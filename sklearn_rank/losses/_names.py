@@ -50,14 +50,14 @@ _ALIASES = {
 
 
 def get_loss_names(*, order_preserving: bool | None = None, aliases: bool = False) -> list[str]:
-    """List the names that :func:`get_loss` takes.
+    """List the names of losses that :func:`get_loss` takes.
 
     Parameters
     ----------
     order_preserving : bool or None, default=None
-        Whether to list those that are order-preserving, those that are not, or all.
+        True lists the order-preserving losses, False the others, None all.
     aliases : bool, default=False
-        Whether to list second names too: "ranknet" for "comparison_logistic", "listnet" for
+        Whether to include aliases: "ranknet" for "comparison_logistic", "listnet" for
         "normalized_softmax", "ranksvm" for "comparison_hinge". None of them is order-preserving.
 
     Returns
@@ -83,14 +83,14 @@ def get_loss_names(*, order_preserving: bool | None = None, aliases: bool = Fals
 
 
 def get_loss(name: str, **parameters: float) -> TemplateLoss:
-    """Make a loss by its name.
+    """Get a ranking loss by its name.
 
     Parameters
     ----------
     name : str
         One of ``get_loss_names(aliases=True)``.
     **parameters : dict
-        Parameters of the loss, as ``eta``.
+        Parameters of the loss, such as ``eta``.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def get_loss(name: str, **parameters: float) -> TemplateLoss:
 
 
 def check_loss(loss: TemplateLoss | str) -> TemplateLoss:
-    """Make a loss of its name, or check that it is one.
+    """Convert a name to a loss, or check that the argument is a loss.
 
     Parameters
     ----------

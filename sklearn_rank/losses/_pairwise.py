@@ -22,14 +22,14 @@ BLOCK = 2**18
 
 
 class PairwiseSquared(TemplateLoss):
-    """Squared error of differences, ``sum_{i<j} ((v_i - v_j) - (s_i - s_j))**2``.
+    """Pairwise squared loss, ``sum_{i<j} ((v_i - v_j) - (s_i - s_j))**2``.
 
-    Its constant in the regret bound is 1.
+    The constant of the regret bound is 1.
 
     Notes
     -----
-    With residuals r = s - v and total weight W the sum is ``W sum_i w_i (r_i - mean(r))**2``,
-    O(n) in time and memory.
+    With residuals r = s - v and total weight W, the sum is ``W sum_i w_i (r_i - mean(r))**2``,
+    computed in O(n) time and memory.
 
     References
     ----------
@@ -203,14 +203,15 @@ class LogisticPairs(TemplateLoss):
 
 
 class PairwiseLogistic(LogisticPairs):
-    """Logistic loss of pairs, ``sum_{i<j} v_i log(1 + exp(-d)) + v_j log(1 + exp(d))``.
+    """Pairwise logistic loss, ``sum_{i<j} v_i log(1 + exp(-d)) + v_j log(1 + exp(d))``.
 
-    Here d = s_i - s_j, and each item is compared with all others of its list, more relevant ones
-    too. Its constant in the regret bound is twice the root of the largest expected utility.
+    Here d = s_i - s_j. Each item is compared with all other items of its list, including more
+    relevant ones. The constant of the regret bound is twice the square root of the greatest
+    expected utility.
 
     Notes
     -----
-    O(r n) in time for r items of positive utility in a list of n, and O(n) in memory.
+    O(r n) time for r items of positive utility in a list of n, and O(n) memory.
 
     References
     ----------
@@ -239,15 +240,15 @@ class PairwiseLogistic(LogisticPairs):
 
 
 class PairwiseExponential(TemplateLoss):
-    """Exponential loss of pairs, ``sum_{i<j} v_i exp(-d) + v_j exp(d)``.
+    """Pairwise exponential loss, ``sum_{i<j} v_i exp(-d) + v_j exp(d)``.
 
-    Here d = s_i - s_j. Its constant in the regret bound is twice the root of the largest expected
-    utility.
+    Here d = s_i - s_j. The constant of the regret bound is twice the square root of the greatest
+    expected utility.
 
     Notes
     -----
-    The sum is ``sum_i v_i exp(-s_i) * sum_j exp(s_j) - sum_i v_i``, taken in logarithms: O(n) in
-    time and memory, and infinite only where a pair is.
+    The sum is ``sum_i v_i exp(-s_i) * sum_j exp(s_j) - sum_i v_i``, computed in logarithms, in
+    O(n) time and memory. It is infinite only if the loss of a pair is.
 
     References
     ----------
@@ -345,10 +346,10 @@ def _tilted_mean(
 
 
 class PairwiseConvex(TemplateLoss):
-    """Loss of pairs of any convex function, ``sum_{i<j} v_i phi(d) + v_j phi(-d)``.
+    """Pairwise loss of a convex function phi, ``sum_{i<j} v_i phi(d) + v_j phi(-d)``.
 
-    Here d = s_i - s_j. It is order-preserving where phi is convex, not increasing, and
-    differentiable with phi'(0) < 0, and the infimum of the expected loss is reached.
+    Here d = s_i - s_j. It is order-preserving if phi is convex, nonincreasing and differentiable
+    with phi'(0) < 0, and the infimum of the expected loss is attained.
 
     Parameters
     ----------
@@ -357,13 +358,13 @@ class PairwiseConvex(TemplateLoss):
     derivative : callable
         Its derivative; negative at 0.
     second_derivative : callable or None, default=None
-        Its second derivative; needed for curvature and Hessian products.
+        Its second derivative, required for curvature and Hessian products.
     constant : float or None, default=None
-        Constant of the regret bound, if one is known.
+        Constant of the regret bound, if known.
 
     Notes
     -----
-    O(r n) in time for r items of positive utility in a list of n; pairs are taken in blocks, so
+    O(r n) time for r items of positive utility in a list of n. Pairs are processed in blocks, so
     that memory is O(n).
 
     References
@@ -399,12 +400,12 @@ class PairwiseConvex(TemplateLoss):
 
     @property
     def has_curvature(self) -> bool:
-        """Whether there is a ``second_derivative``."""
+        """Whether ``second_derivative`` is given."""
         return self.second_derivative is not None
 
     @property
     def has_hessian_product(self) -> bool:
-        """Whether there is a ``second_derivative``."""
+        """Whether ``second_derivative`` is given."""
         return self.second_derivative is not None
 
     def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Pair:

@@ -24,9 +24,9 @@ _Parts = tuple[FloatArray, FloatArray]
 
 
 class PointwiseSquared(TemplateLoss):
-    """Squared error, ``sum_i (v_i - s_i)**2``.
+    """Pointwise squared loss, ``sum_i (v_i - s_i)**2``.
 
-    Its constant in the regret bound is sqrt(2).
+    The constant of the regret bound is sqrt(2).
 
     References
     ----------
@@ -73,7 +73,7 @@ class _TwoSided(TemplateLoss):
     Parameters
     ----------
     eta : float, default=1.0
-        Upper limit of the utilities, above the largest expected one; positive.
+        Upper limit of the utilities, positive and greater than the greatest expected utility.
     """
 
     regret_theorem = "Theorem 5.2"
@@ -124,14 +124,14 @@ class _TwoSided(TemplateLoss):
 
 
 class PointwiseLogistic(_TwoSided):
-    """Logistic loss, ``sum_i v_i log(1 + exp(-s_i)) + (eta - v_i) log(1 + exp(s_i))``.
+    """Pointwise logistic loss, ``sum_i v_i log(1 + exp(-s_i)) + (eta - v_i) log(1 + exp(s_i))``.
 
-    Its constant in the regret bound is ``sqrt(eta)``.
+    The constant of the regret bound is ``sqrt(eta)``.
 
     Parameters
     ----------
     eta : float, default=1.0
-        Upper limit of the utilities, above the largest expected one; positive.
+        Upper limit of the utilities, positive and greater than the greatest expected utility.
 
     References
     ----------
@@ -165,14 +165,14 @@ class PointwiseLogistic(_TwoSided):
 
 
 class PointwiseExponential(_TwoSided):
-    """Exponential loss, ``sum_i v_i exp(-s_i) + (eta - v_i) exp(s_i)``.
+    """Pointwise exponential loss, ``sum_i v_i exp(-s_i) + (eta - v_i) exp(s_i)``.
 
-    Its constant in the regret bound is ``sqrt(eta)``.
+    The constant of the regret bound is ``sqrt(eta)``.
 
     Parameters
     ----------
     eta : float, default=1.0
-        Upper limit of the utilities, above the largest expected one; positive.
+        Upper limit of the utilities, positive and greater than the greatest expected utility.
 
     References
     ----------
@@ -203,14 +203,14 @@ class PointwiseExponential(_TwoSided):
 
 
 class PointwiseSquaredHinge(_TwoSided):
-    """Squared hinge, ``sum_i v_i max(0, t - s_i)**2 + (eta - v_i) max(0, s_i)**2``.
+    """Pointwise squared hinge, ``sum_i v_i max(0, t - s_i)**2 + (eta - v_i) max(0, s_i)**2``.
 
-    Its constant in the regret bound is ``sqrt(2 eta) / t``.
+    The constant of the regret bound is ``sqrt(2 eta) / t``.
 
     Parameters
     ----------
     eta : float, default=1.0
-        Upper limit of the utilities, above the largest expected one; positive.
+        Upper limit of the utilities, positive and greater than the greatest expected utility.
     t : float, default=1.0
         Score of an item of utility ``eta``; positive.
 
@@ -247,22 +247,22 @@ class PointwiseSquaredHinge(_TwoSided):
 
 
 class PointwiseDifferentiableHinge(_TwoSided):
-    """Differentiable hinge, ``sum_i v_i f(1 - s_i) + (eta - v_i) f(s_i)``.
+    """Pointwise differentiable hinge, ``sum_i v_i f(1 - s_i) + (eta - v_i) f(s_i)``.
 
-    Here f(x) is 0 up to 0, ``x**2 / (2 width)`` up to the width, and ``x - width / 2`` above. Its
-    constant in the regret bound is ``2 sqrt(eta max(width, 1 / width))``.
+    Here f(x) is 0 for x up to 0, ``x**2 / (2 width)`` up to the width, and ``x - width / 2``
+    above. The constant of the regret bound is ``2 sqrt(eta max(width, 1 / width))``.
 
     Parameters
     ----------
     eta : float, default=1.0
-        Upper limit of the utilities, above the largest expected one; positive.
+        Upper limit of the utilities, positive and greater than the greatest expected utility.
     width : float, default=0.5
-        Width of the curved part, the paper's alpha; positive.
+        Width of the quadratic part, alpha in the paper; positive.
 
     Notes
     -----
-    The constant printed in the paper, ``4 sqrt(eta / width)`` for a width in (0, eta / 2), fails
-    for a width above 2, and is twice too large up to 1.
+    The constant printed in the paper, ``4 sqrt(eta / width)`` for a width in (0, eta / 2), is
+    invalid for a width above 2, and too large by a factor of 2 for a width up to 1.
 
     References
     ----------

@@ -16,9 +16,9 @@ __all__ = ["ThreadedLoss"]
 
 
 class ThreadedLoss:
-    """The same as :meth:`TemplateLoss.on`, computed by several threads.
+    """The loss of :meth:`TemplateLoss.on`, computed by several threads.
 
-    Lists do not know of each other, so that the result is the same bits for any number. The
+    Lists are independent, so that the result is bitwise the same for any number of threads. The
     threads end with the object.
 
     Parameters
@@ -26,8 +26,8 @@ class ThreadedLoss:
     loss : TemplateLoss
         The loss.
     lists : Lists
-        Items with utilities, taken as they are but for the domain of the loss; the weight of a
-        list is a factor of its loss.
+        Items with utilities, checked only against the domain of the loss. The weight of a list
+        multiplies its loss.
     n_threads : int
         Number of threads.
     """
@@ -45,17 +45,17 @@ class ThreadedLoss:
 
     @property
     def is_convex(self) -> bool:
-        """Whether it is convex in the scores."""
+        """Whether the loss is convex in the scores."""
         return self.loss.is_convex
 
     @property
     def has_curvature(self) -> bool:
-        """Whether :meth:`curvature` is known."""
+        """Whether :meth:`curvature` is available."""
         return self.loss.has_curvature
 
     @property
     def has_hessian_product(self) -> bool:
-        """Whether :meth:`hessian_product` is known."""
+        """Whether :meth:`hessian_product` is available."""
         return self.loss.has_hessian_product
 
     def value_and_gradient(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:

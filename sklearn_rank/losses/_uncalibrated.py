@@ -28,14 +28,14 @@ LARGEST_SQUARED = 1e150
 
 
 class ComparisonLogistic(LogisticPairs):
-    """RankNet's loss, ``sum over v_i > v_j of log(1 + exp(-(s_i - s_j)))``; not order-preserving.
+    """RankNet loss, ``sum over v_i > v_j of log(1 + exp(-(s_i - s_j)))``.
 
-    It learns which of two items is labelled higher more often, which under noise need not be the
-    one of greater expected utility.
+    It is not order-preserving: it learns which of two items has the higher label more often, and
+    with noisy labels this need not be the item of greater expected utility.
 
     Notes
     -----
-    O(n**2) in time, O(n) in memory for a list of n.
+    O(n**2) time and O(n) memory for a list of n.
 
     References
     ----------
@@ -119,7 +119,7 @@ class _Hinge(TemplateLoss):
     Parameters
     ----------
     margin : float, default=1.0
-        Difference of scores that a pair should have; positive.
+        Required score difference of a pair; positive.
     """
 
     is_order_preserving = False
@@ -133,19 +133,19 @@ class _Hinge(TemplateLoss):
 
 
 class ComparisonHinge(_Hinge):
-    """Ranking SVM's hinge, ``sum over v_i > v_j of max(0, margin - (s_i - s_j))``.
+    """Ranking SVM hinge loss, ``sum over v_i > v_j of max(0, margin - (s_i - s_j))``.
 
-    It is not order-preserving. Where it has a kink the gradient is a subgradient; it bends nowhere
-    else, and has no second derivatives that a solver could use.
+    It is not order-preserving. The gradient is a subgradient where the loss is not differentiable.
+    The loss is piecewise linear, so second derivatives are not available.
 
     Parameters
     ----------
     margin : float, default=1.0
-        Difference of scores that a pair should have; positive.
+        Required score difference of a pair; positive.
 
     Notes
     -----
-    O(n log n) in time and O(n) in memory, whatever the number of pairs.
+    O(n log n) time and O(n) memory, for any number of pairs.
 
     References
     ----------
@@ -170,18 +170,18 @@ class ComparisonHinge(_Hinge):
 
 
 class ComparisonSquaredHinge(_Hinge):
-    """Squared hinge of pairs, ``sum over v_i > v_j of max(0, margin - (s_i - s_j))**2``.
+    """Pairwise squared hinge loss, ``sum over v_i > v_j of max(0, margin - (s_i - s_j))**2``.
 
-    It is not order-preserving. Second derivatives are one-sided where they jump.
+    It is not order-preserving. Second derivatives are one-sided at discontinuities.
 
     Parameters
     ----------
     margin : float, default=1.0
-        Difference of scores that a pair should have; positive.
+        Required score difference of a pair; positive.
 
     Notes
     -----
-    O(n log n) in time and O(n) in memory, whatever the number of pairs.
+    O(n log n) time and O(n) memory, for any number of pairs.
 
     References
     ----------
@@ -229,13 +229,14 @@ class ComparisonSquaredHinge(_Hinge):
 
 
 class ListwiseNormalizedSoftmax(ListwiseSoftmax):
-    """Cross entropy of the softmax with utilities divided by their sum, as in ListNet.
+    """ListNet loss: softmax cross-entropy with utilities divided by their sum.
 
-    It is order-preserving for v / sum(v), not for v, and so neither for DCG nor for NDCG.
+    It is order-preserving for v / sum(v) but not for v, and therefore neither for DCG nor for
+    NDCG.
 
     Notes
     -----
-    A list whose utilities are all 0 has the loss 0. O(n) in time and memory.
+    A list whose utilities are all 0 has loss 0. O(n) time and memory.
 
     References
     ----------

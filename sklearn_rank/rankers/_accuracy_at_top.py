@@ -28,9 +28,9 @@ from ._two_classes import TwoClasses
 
 # What fits that take long are told.
 MANY_ROWS = (
-    "accuracy at the top has a convex problem for each distinct row. For many rows there is"
-    " TopFocusedRanker, which takes a few fits of a classifier (see 'Many rows' in the user"
-    " guide); an interrupted fit leaves the ranker as it was."
+    "accuracy at the top solves one convex problem for each distinct row. For many rows use "
+    "TopFocusedRanker, which takes a few fits of a classifier (see 'Many rows' in the user "
+    "guide). An interrupted fit leaves the ranker unchanged."
 )
 
 
@@ -392,8 +392,8 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         with restored_on_error(self):
             if self.kernel == "precomputed":
                 raise ValueError(
-                    "fit_pairs compares rows by their features and knows no precomputed kernel:"
-                    " choose another kernel."
+                    "fit_pairs needs the features of the rows and does not take "
+                    "kernel='precomputed': choose another kernel."
                 )
             X_lower = validate_data(self, X_lower, dtype=np.float64, accept_sparse="csr")
             X_upper = validate_data(
@@ -406,8 +406,8 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
                 )
             if self.pos_label not in (None, 0, 1):
                 raise ValueError(
-                    f"pos_label={self.pos_label!r} is no class of pairs, whose rows have no labels"
-                    " of their own and are of the classes 0 and 1: leave it out."
+                    f"pos_label={self.pos_label!r} is not valid for pairs, which have no labels "
+                    "and get the classes 0 and 1: leave pos_label out."
                 )
             pair_weight = ravelled(pair_weight, "pair_weight")
             weight = check_sample_weight(pair_weight, X_lower, name="pair_weight")

@@ -97,9 +97,9 @@ class AccuracyAtTopBase(KernelRanker):
         self.n_iter_ = certificate.n_iter
         if selection == "closest" and solution.distance > FAR:
             warn(
-                f"All candidates miss the top-{tau:g} quantile of their scores: the closest"
-                f" is {solution.distance:.2g} margins away, and was taken. Use"
-                " selection='average', lower C, or raise tau.",
+                f"No candidate is at the top-{tau:g} quantile of its scores; the closest, which "
+                f"was taken, is {solution.distance:.2g} margins away. Use selection='average', "
+                "lower C, or raise tau.",
                 QuantileDistanceWarning,
             )
         missed = np.count_nonzero(~candidates.converged)
@@ -170,8 +170,8 @@ class AccuracyAtTopBase(KernelRanker):
         longest = int(np.argmax(squares))
         if squares[longest] > radius**2 * (1 + 1e-12):
             raise ValueError(
-                f"radius={radius!r} is no bound of the norms: row {longest} has"
-                f" {np.sqrt(squares[longest]):.6g}; pass a number that no row can exceed."
+                f"radius={radius!r} is not an upper bound of the norms: row {longest} has norm "
+                f"{np.sqrt(squares[longest]):.6g}; pass a number that no row can exceed."
             )
         positive = self._of_fitted_classes(y)
         margins = self._towards_positive(self.decision_function(X))

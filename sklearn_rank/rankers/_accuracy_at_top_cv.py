@@ -373,8 +373,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         grid = TopGrid(costs, tuple(self.quantiles), tuple(self.selections), shares)
         if 0 in grid.shape:
             raise ValueError(
-                "Cs, quantiles, selections and taus must each have a value to try; one of them is"
-                " empty."
+                "Cs, quantiles, selections and taus must each contain at least one value; one "
+                "of them is empty."
             )
         return grid
 
@@ -424,8 +424,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             unknown = sorted(set(params) - {"groups"})
             if unknown:
                 raise TypeError(
-                    f"fit got {unknown[0]!r}, which nothing takes: pass groups, or enable metadata"
-                    " routing for what a splitter or scorer requests."
+                    f"fit got the unexpected argument {unknown[0]!r}: pass groups only, or "
+                    "enable metadata routing for arguments that a splitter or scorer requests."
                 )
             weighted = isinstance(self._scorer(), BaseScorer)
             parts = [params, {"sample_weight": sample_weight} if weighted else {}]
@@ -444,21 +444,21 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         rarest = min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
         if self.cv is None and rarest < 2:
             raise ValueError(
-                "Folds need rows of both classes to train on and to hold out, and one class has"
-                " one row: add rows, or use AccuracyAtTopRanker with parameters of your choice."
+                "Training and test parts of folds need rows of both classes, but one class has "
+                "one row: add rows, or use AccuracyAtTopRanker with fixed parameters."
             )
         cv = min(FOLDS, rarest) if self.cv is None else self.cv
         cv = check_cv(of_taken_rows(cv, rows.taken, n_samples), data.y, classifier=True)
         folds = list(cv.split(data.X, data.y, **params))
         if not folds:
-            raise ValueError(f"cv={self.cv!r} gave no folds: pass a number, a splitter or a list.")
+            raise ValueError(f"cv={self.cv!r} yields no folds: pass an int, a splitter or a list.")
         for i, fold in enumerate(folds):
             for name, part in zip(("training", "test"), fold, strict=True):
                 if len(np.unique(rows.positive[part])) < 2:
                     raise ValueError(
-                        f"The {name} part of fold {i} has rows of one class only;"
-                        f" {np.count_nonzero(rows.positive)} of {len(rows.taken)} rows are"
-                        " positive: pass fewer folds, or stratified ones."
+                        f"The {name} part of fold {i} has rows of one class only "
+                        f"({np.count_nonzero(rows.positive)} of all {len(rows.taken)} rows are "
+                        "positive): use fewer or stratified folds."
                     )
         return folds
 
@@ -467,13 +467,13 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         if not np.all(np.isfinite(scores)):
             fold = int(np.argmax(~np.isfinite(scores).all(axis=(1, 2, 3, 4))))
             raise ValueError(
-                f"scoring={self.scoring!r} has no finite value on fold {fold}, so that nothing can"
-                " be chosen by it: pass fewer folds or another measure."
+                f"scoring={self.scoring!r} is not finite on fold {fold}, so that the settings "
+                "cannot be compared: use fewer folds or another measure."
             )
         if self.rule == "one_standard_error" and len(scores) < 2:
             raise ValueError(
-                "rule='one_standard_error' needs the scores of two folds at least, and cv gave"
-                " one: pass more, or rule='best'."
+                "rule='one_standard_error' needs at least two folds, and cv gives one: use more "
+                "folds, or rule='best'."
             )
         of_settings = scores.reshape(len(scores), -1)
         self.Cs_, self.scores_ = grid.C, scores
@@ -539,8 +539,9 @@ def _not_a_measure(scorer: Any) -> Any:
     if list(signature(scorer).parameters)[:2] == ["y_true", "y_score"]:
         name = getattr(scorer, "__name__", repr(scorer))
         raise TypeError(
-            f"scoring={name} takes labels and scores, and a scorer takes an estimator, rows and"
-            f" labels: pass get_scorer({name}) of sklearn_rank.metrics, with its parameters."
+            f"scoring={name} is a function of labels and scores, not a scorer of an estimator, "
+            f"rows and labels: pass get_scorer({name}) of sklearn_rank.metrics, with its "
+            "parameters."
         )
     return scorer
 

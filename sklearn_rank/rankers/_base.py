@@ -60,7 +60,9 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         """
         present = y[weight > 0]
         if len(present) == 0:
-            raise ValueError(f"{type(self).__name__} got no rows: pass some of each class.")
+            raise ValueError(
+                f"{type(self).__name__} got no rows of positive weight: pass rows of both classes."
+            )
         check_classification_targets(present)
         kind = type_of_target(present, input_name="y", raise_unknown=True)
         if kind != "binary":
@@ -82,8 +84,8 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         classes = np.unique(y)
         if not np.array_equal(classes, self.classes_):
             raise ValueError(
-                f"y has the classes {classes.tolist()}, and fit saw {self.classes_.tolist()}: pass"
-                " labels of the same two."
+                f"y has the classes {classes.tolist()}, but fit got {self.classes_.tolist()}: "
+                "pass labels of the classes of fit."
             )
         return y == self.pos_label_
 
@@ -100,9 +102,9 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         """Not available: scores are not probabilities. The error shows how to calibrate them."""
         name = type(self).__name__
         raise AttributeError(
-            f"{name} has scores and no probabilities, so no predict_proba: use"
-            f' CalibratedClassifierCV({name}(...), method="sigmoid"), from sklearn.calibration,'
-            " which learns probabilities from the scores of held-out folds."
+            f"{name} computes scores, not probabilities, and has no predict_proba: use "
+            f'CalibratedClassifierCV({name}(...), method="sigmoid") of sklearn.calibration, '
+            "which calibrates the scores on held-out folds."
         )
 
     def predict(self, X: Any) -> Any:
@@ -189,9 +191,9 @@ def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
     if not are_usual_labels(classes):
         low, high = classes.tolist()
         warn(
-            f"{name} ranks {high!r} to the top, the greater of the labels {low!r} and {high!r},"
-            f" since it has no pos_label: pass pos_label={high!r}, or pos_label={low!r} if that is"
-            " the class to find.",
+            f"{name} treats {high!r} as the positive class, the greater of the labels {low!r} "
+            f"and {high!r}, because pos_label is None: pass pos_label={high!r}, or "
+            f"pos_label={low!r} if that is the class to rank at the top.",
             PositiveClassWarning,
         )
     return classes[1]
@@ -200,7 +202,7 @@ def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
 def _warn_version(name: str, stored: str | None, running: str) -> None:
     """Warn that an estimator was stored by another version."""
     warn(
-        f"This {name} was stored by sklearn_rank {stored or '(unknown)'} and is read by "
-        f"{running}: it may predict wrongly; fit it again with this version.",
+        f"This {name} was pickled with sklearn_rank {stored or '(unknown)'} and loaded with "
+        f"{running}: its predictions may be wrong. Refit it with this version.",
         VersionWarning,
     )

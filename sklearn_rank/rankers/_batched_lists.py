@@ -46,9 +46,9 @@ def in_file_order(lists: Lists) -> Lists:
         place = order[int(np.searchsorted(offsets, int(np.argmax(back)), "right")) - 1]
         name = "" if lists.ids is None else f" {lists.ids[place : place + 1].tolist()[0]!r}"
         raise ValueError(
-            f"The rows of the query{name} are not together: other queries are between them, and"
-            " batches are read one after the other. Store the rows sorted by qid, such as"
-            ' pyarrow.Table.sort_by("qid") before they are written, or load them into memory.'
+            f"The rows of the query{name} are not consecutive, as batches require: rows of other "
+            "queries are between them. Store the rows sorted by qid, such as "
+            'pyarrow.Table.sort_by("qid") before writing, or load them into memory.'
         )
     return Lists(
         labels=lists.labels[items],

@@ -211,7 +211,9 @@ def chunked_lists(
     blocks = ChunkedLists.of(partitions, chunks, n_features, held)
     facts = blocks.reduced(_facts_of, _joined)
     if facts is None:
-        raise ValueError("No row has positive sample_weight and query_weight: one must count.")
+        raise ValueError(
+            "No row has positive sample_weight and query_weight: at least one row must have both."
+        )
     refuse_cut_queries(facts.ids, facts.chunks)
     found = BlockLists(
         blocks=blocks,
@@ -271,7 +273,9 @@ def refuse_cut_queries(ids: list[AnyArray], chunks: list[int]) -> None:
         Number of each chunk.
     """
     if len({"text" if one.dtype.kind in "OSU" else "number" for one in ids}) > 1:
-        raise ValueError("qid has words in some chunks and numbers in others: make them alike.")
+        raise ValueError(
+            "qid has strings in some chunks and numbers in others: convert them to one type."
+        )
     joined = np.concatenate(ids)
     chunk = np.repeat(chunks, [len(one) for one in ids])
     order = np.argsort(joined, kind="stable")
@@ -280,10 +284,10 @@ def refuse_cut_queries(ids: list[AnyArray], chunks: list[int]) -> None:
         return
     first, second = order[same[0]], order[same[0] + 1]
     raise ValueError(
-        f"The query {joined[first : first + 1].tolist()[0]!r} has rows in the chunks"
-        f" {chunk[first]} and {chunk[second]} (queries cut: {len(same)}), and each must be"
-        " whole within a chunk: repartition by query, frame.set_index('qid', sort=True) of a dask"
-        " dataframe or frame.shuffle('qid'), or rechunk an array at the ends of queries."
+        f"The query {joined[first : first + 1].tolist()[0]!r} has rows in the chunks "
+        f"{chunk[first]} and {chunk[second]} (queries split: {len(same)}), but each query must "
+        "lie within one chunk: repartition by query, with frame.set_index('qid', sort=True) or "
+        "frame.shuffle('qid') for a dask dataframe, or rechunk an array at the ends of queries."
     )
 
 

@@ -35,9 +35,8 @@ class BlockRanker(NormalizingRanker):
             check_small_columns(X, **{name: columns[name] for name in columns if name != "X"})
         if qid is None or np.ndim(qid) == 0 or self.single_list:
             raise ValueError(
-                f"{type(self).__name__} needs qid, one id per row, for rows that are not in"
-                " memory: blocks hold whole queries, and all rows as one list are not cut into"
-                " blocks; pass qid=, or rows in memory."
+                f"{type(self).__name__} needs qid, one id per row, for rows that are not in "
+                "memory, because blocks consist of whole queries: pass qid=, or rows in memory."
             )
 
     def _batched(self, rows: RowBatches, lists: Lists) -> BlockLists:
@@ -108,8 +107,8 @@ n_features)
             return scores_by_blocks(self, X, self._scorer())
         if qid is None or np.ndim(qid) == 0:
             raise ValueError(
-                f"This {type(self).__name__} normalises the features of each query, and got no qid"
-                " for the rows to score: pass qid=, one id per row."
+                f"This {type(self).__name__} normalises features within each query and needs qid "
+                "to score rows: pass qid=, one id per row."
             )
         return normalized_scores(self, X, qid, self._scorer())
 

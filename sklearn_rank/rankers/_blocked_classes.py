@@ -66,8 +66,8 @@ def blocked_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Block
         labels = np.asarray(ravelled(y, "y"))
         if labels.shape != X.shape[:1]:
             raise ValueError(
-                f"y has shape {labels.shape}, but X {X.shape[0]} rows: pass one label for each,"
-                " such as y=rows.y."
+                f"y has shape {labels.shape}, but X has {X.shape[0]} rows: pass one label per "
+                "row, such as y=rows.y."
             )
         weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
         return BlockedClasses(labels, weight, lambda taken: BlockedDesign(X, taken))
@@ -101,8 +101,8 @@ def _of_chunks(partitions: Partitions, n_features: int) -> BlockedClasses:
             column[0].dtype.kind,
         ):
             raise ValueError(
-                f"chunk {number}: y is of {column[0].dtype}, and of {columns[0][0].dtype} in chunk"
-                f" {chunks[0].number}: make the labels of one type in all chunks."
+                f"y has dtype {column[0].dtype} in chunk {number}, but {columns[0][0].dtype} in "
+                f"chunk {chunks[0].number}: use one dtype in all chunks."
             )
     if not chunks:
         raise ValueError("X is empty: pass at least one row.")
@@ -148,7 +148,7 @@ def _labels_and_weights(columns: dict[str, Any]) -> tuple[AnyArray, FloatArray]:
             row = int(np.argmax(bad))
             need = "a class" if name == "y" else "non-negative and finite"
             raise ValueError(
-                f"{name} is {values[row]} in row {row}, but must be {need}: give it a value or"
-                " remove the row."
+                f"{name} is {values[row]} in row {row}, but must be {need}: correct the value or "
+                "remove the row."
             )
     return y, weight.astype(np.float64)

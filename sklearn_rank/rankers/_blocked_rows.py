@@ -65,9 +65,9 @@ def refuse_blocked(estimator: Any, X: Any, instead: str = "") -> None:
     """
     if is_blocked(X):
         raise TypeError(
-            f"{type(estimator).__name__} takes rows in memory, and X is of type"
-            f" {type(X).__name__}: pass an array of a part that fits into memory, such as"
-            f" X.compute() of a dask collection{instead}."
+            f"{type(estimator).__name__} needs X in memory, but X is of type {type(X).__name__}: "
+            "pass an array of rows that fit into memory, such as X.compute() of a dask "
+            f"collection{instead}."
         )
 
 
@@ -99,8 +99,8 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
     if known is not None and names is not None and not np.array_equal(known, names):
         place = int(np.argmax(known != names))
         raise ValueError(
-            f"Feature {place} of X is {names[place]!r}, and was {known[place]!r} in fit: pass the"
-            " columns of fit in their order, X[list(estimator.feature_names_in_)]."
+            f"Feature {place} of X is {names[place]!r}, but was {known[place]!r} in fit: pass "
+            "the columns in the order of fit, X[list(estimator.feature_names_in_)]."
         )
 
 
@@ -110,8 +110,8 @@ def _features(X: Any) -> tuple[int, Any]:
         return X.shape[1], X.feature_names
     if X.ndim != 2:
         raise ValueError(
-            f"X has {X.ndim} dimensions, but must have two, rows and features: pass a dask array"
-            " or dataframe of both."
+            f"X has {X.ndim} dimensions, but must have two: pass a dask array or dataframe of "
+            "rows and features."
         )
     names = getattr(X, "columns", None)
     if names is not None:
@@ -120,8 +120,8 @@ def _features(X: Any) -> tuple[int, Any]:
     n_features = X.shape[1]
     if n_features != n_features:
         raise ValueError(
-            "X is a dask array of an unknown number of columns: make it known by"
-            " X.compute_chunk_sizes()."
+            "X is a dask array with an unknown number of columns: call X.compute_chunk_sizes() "
+            "first."
         )
     return int(n_features), names
 
@@ -141,12 +141,12 @@ def check_small_columns(rows: RowBatches, **columns: Any) -> None:
         if values is None and kept is not None:
             without = "" if name == "qid" else f", or {name}=np.ones(len(rows)) to leave it out"
             raise ValueError(
-                f"The rows have {name}, which was not passed: pass {name}=rows.{name}{without}."
+                f"X has {name}, but {name} was not passed: pass {name}=rows.{name}{without}."
             )
         if is_collection(values):
             raise TypeError(
-                f"{name} is a dask collection, and X is batches that are read: pass"
-                f" rows.{name}, or X as a dask collection, too."
+                f"{name} is a dask collection, but X is RowBatches: pass rows.{name}, or X as a "
+                "dask collection as well."
             )
 
 
@@ -170,7 +170,7 @@ def checked_chunk(X: Any, *, n_features: int, dtype: Any = ROW_TYPES) -> Any:
     kept = list(dtype) if isinstance(dtype, tuple) else dtype
     X = check_array(X, accept_sparse="csr", dtype=kept, input_name="X", ensure_all_finite=False)
     if X.shape[1] != n_features:
-        raise ValueError(f"X has {X.shape[1]} features here, and {n_features} elsewhere.")
+        raise ValueError(f"X has {X.shape[1]} features in this chunk, but {n_features} in others.")
     values = X.data if sp.issparse(X) else X
     # A sum that is finite needs no copy to tell that all is.
     if not np.isfinite(values.sum()) and not np.isfinite(values).all():
@@ -180,8 +180,8 @@ def checked_chunk(X: Any, *, n_features: int, dtype: Any = ROW_TYPES) -> Any:
         )
         column = X.indices[flat] if sp.issparse(X) else flat % n_features
         raise ValueError(
-            f"X contains NaN or infinity, first in row {int(row)}, column {int(column)}: give it a"
-            " number or remove the row."
+            f"X contains NaN or infinity, first in row {int(row)}, column {int(column)}: impute "
+            "the value or remove the row."
         )
     return sp.csr_array(X) if sp.issparse(X) else X
 

@@ -115,8 +115,8 @@ class MeasureOfScores:
             value = self.measure.of_lists(self.lists.scored_by(score, (self.n_rows,)))
         if np.isnan(value):
             raise ValueError(
-                f"{self.measure.name} is undefined for all held-out queries: hold out more"
-                " (validation_fraction=), or pass X_val=, y_val= and qid_val= of others."
+                f"{self.measure.name} is undefined for all held-out queries: hold out more "
+                "queries by validation_fraction=, or pass X_val=, y_val= and qid_val=."
             )
         return float(value if self.measure.greater_is_better else -value)
 

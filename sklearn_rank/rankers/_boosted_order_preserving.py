@@ -309,9 +309,9 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             if propensity is not None and self.early_stopping and X_val is None:
                 raise ValueError(
-                    "early_stopping=True holds out queries, and a measure of their clicks prefers"
-                    " what was shown on top: pass X_val, y_val and qid_val with known relevance,"
-                    " or early_stopping=False."
+                    "early_stopping=True holds out queries, and their clicks are biased towards "
+                    "items shown at the top: pass X_val, y_val and qid_val with known "
+                    "relevance, or early_stopping=False."
                 )
             rows, lists = self._utility_lists(
                 X, y, qid, weights, reset=True, propensity=propensity

@@ -355,8 +355,8 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
             given = check_validation_data(self.early_stopping, X_val, y_val=y_val)
             if sample_weight_val is not None and not given:
                 raise ValueError(
-                    "fit got sample_weight_val without X_val and y_val: pass them too, or leave it"
-                    " out."
+                    "fit got sample_weight_val without X_val and y_val: pass all three, or "
+                    "leave out sample_weight_val."
                 )
             n_warmup = self._warmup()
             X, y = self._validated(X, y, reset=True)
@@ -386,8 +386,8 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
             return 0 if self.target == "pairwise_logistic" else self.n_estimators // 2
         if self.n_warmup > self.n_estimators:
             raise ValueError(
-                f"n_warmup={self.n_warmup} is more than n_estimators={self.n_estimators}, the"
-                " number of all trees: lower n_warmup, or leave it None."
+                f"n_warmup={self.n_warmup} is greater than n_estimators={self.n_estimators}, the "
+                "total number of trees: lower n_warmup, or use None."
             )
         return int(self.n_warmup)
 
@@ -418,8 +418,8 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         rows = TwoClasses.of_rows(self.classes_, self.pos_label_, positive, weight)
         if len(np.unique(rows.positive)) < 2:
             raise ValueError(
-                "X_val has no rows of one of the classes with positive sample_weight_val: pass"
-                " rows of both."
+                "X_val has rows of positive sample_weight_val in one class only: pass rows of "
+                "both classes."
             )
         return X[rows.taken], rows
 

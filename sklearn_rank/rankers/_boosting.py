@@ -146,16 +146,15 @@ class _Scaled:
             gradient, curvature = self.objective(scores + self.base_score)
         if not (np.isfinite(gradient).all() and np.isfinite(curvature).all()):
             raise ValueError(
-                "The loss or its derivatives are beyond the range of float64 at the scores of the"
-                " trees so far: lower learning_rate, or raise l2_regularization."
+                "The loss or its derivatives overflow float64 at the scores of the trees so "
+                "far: lower learning_rate, or raise l2_regularization."
             )
         if self.factor is None:
             total = float(curvature.sum())
             if not total > 0.0:
                 raise ValueError(
-                    "The curvature of the loss is 0 at every row before the first tree, with"
-                    f" n_samples = {len(scores)}: there is nothing to learn from; check labels and"
-                    " ids."
+                    f"The curvature of the loss is 0 for all rows (n_samples = {len(scores)}) "
+                    "before the first tree, so that no tree can be grown: check labels and ids."
                 )
             self.factor = self.total_weight / total
         return gradient * self.factor, np.maximum(curvature * self.factor, LEAST_CURVATURE)

@@ -175,8 +175,8 @@ def _refuse(backend_params: Mapping[str, Any], own: Mapping[str, str], backend: 
     for name in backend_params:
         if name in own:
             raise ValueError(
-                f"backend_params has {name!r}, which is not {backend}'s to choose here:"
-                f" {own[name]}."
+                f"backend_params contains {name!r}, which cannot be set for {backend} here: "
+                f"{own[name]}."
             )
 
 
@@ -205,26 +205,28 @@ _SHARED = {
     **_instead("early_stopping and n_iter_no_change", "early_stopping", "early_stopping_rounds"),
     **_instead("early_stopping and n_iter_no_change", "early_stopping_round", "n_iter_no_change"),
     **_instead("verbose", "verbosity", "verbose"),
-    "num_class": "a ranker has one score",
-    "num_classes": "a ranker has one score",
-    "base_score": "the scores begin where the loss is least",
-    "boost_from_average": "the scores begin where the loss is least",
+    "num_class": "a ranker computes one score",
+    "num_classes": "a ranker computes one score",
+    "base_score": "scores start at the constant that minimises the loss",
+    "boost_from_average": "scores start at the constant that minimises the loss",
 }
 
 _LIGHTGBM = {
     **_SHARED,
     **_instead("min_samples_leaf", "min_data_in_leaf", "min_data_per_leaf", "min_data"),
     **_instead("min_samples_leaf", "min_child_samples", "min_samples_leaf"),
-    **dict.fromkeys(("boosting", "boosting_type", "boost"), "trees are added up as they grew"),
-    "linear_tree": "the leaves are constants",
-    "linear_trees": "the leaves are constants",
+    **dict.fromkeys(
+        ("boosting", "boosting_type", "boost"), "boosting adds trees without reweighting"
+    ),
+    "linear_tree": "leaves are constant",
+    "linear_trees": "leaves are constant",
 }
 
 _XGBOOST = {
     **_SHARED,
     **_instead("min_samples_leaf", "min_child_weight"),
-    "booster": "it grows trees",
-    "multi_strategy": "a ranker has one score",
+    "booster": "the ranker uses trees",
+    "multi_strategy": "a ranker computes one score",
 }
 
 

@@ -142,8 +142,8 @@ def with_utilities(measure: Measure, lists: Lists, examined: FloatArray | None) 
 def nothing_to_learn(measure: Measure) -> ValueError:
     """Error for labels that give no item a utility."""
     return ValueError(
-        f"No query has a row of positive utility for {measure.name}, as where none has"
-        " both relevant and other rows: there is nothing to learn from; check y and qid."
+        f"No query has a row of positive utility for {measure.name}, for example because no "
+        "query contains both relevant and other rows: check y and qid."
     )
 
 
@@ -171,17 +171,17 @@ def calibrated_loss(
     """
     if eta is not None and not isinstance(loss, str):
         raise ValueError(
-            f"eta={eta:g} is for losses by name, and loss is {loss!r}: give the object"
-            " its own limit, and leave eta out."
+            f"eta={eta:g} applies only to losses given by name, but loss is {loss!r}: set the "
+            "limit of the loss object, and leave eta out."
         )
     made = get_loss(loss) if isinstance(loss, str) else loss
     if isinstance(loss, str) and np.isfinite(made.largest_utility):
         made = get_loss(loss, eta=largest if eta is None else eta)
     if not made.is_order_preserving:
         warn(
-            f"{made!r} is not order-preserving: its minimiser need not order the items by"
-            f" expected utility, and is calibrated with no measure such as"
-            f" {get_measure(measure).name}.",
+            f"{made!r} is not order-preserving: it is not calibrated for "
+            f"{get_measure(measure).name} or any other measure, and its minimiser need not order "
+            "items by expected utility.",
             CalibrationWarning,
         )
     return made

@@ -155,15 +155,15 @@ class FitProgress:
         if elapsed >= OBSERVED and not self._judged:
             self._judged = True
             if left > LONG:
-                warn(f"This fit will take {_duration(left)} more: {self._instead}", LongFitWarning)
+                warn(f"The remaining fit takes {_duration(left)}: {self._instead}", LongFitWarning)
 
 
 def _duration(seconds: float) -> str:
     """A time in words."""
     for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * size:
-            return f"some {seconds / size:.0f} {unit}"
-    return f"some {seconds:.0f} seconds"
+            return f"about {seconds / size:.0f} {unit}"
+    return f"about {seconds:.0f} seconds"
 
 
 def warn_not_converged(
@@ -193,8 +193,8 @@ def warn_not_converged(
         Which of several problems missed it, such as ``"2 of 9 problems"``; ``value`` is then the
         largest.
     """
-    which = f"{problems} missed tol={tol:g}: the largest" if problems else "The"
-    missed = "" if problems else f" and misses tol={tol:g}"
+    which = f"{problems} did not reach tol={tol:g}: the largest" if problems else "The"
+    missed = "" if problems else f" and did not reach tol={tol:g}"
     warn(
         f"{which} {CRITERIA[criterion]} is {value:.1e} after {n_iter} iterations{missed}; raise"
         f" max_iter or tol, {regularise}, or standardise the features.",

@@ -63,5 +63,7 @@ def values_of_taken_rows(name: str, values: Any, taken: IntArray, n_samples: int
     """
     (values,) = indexable(ravelled(values, name))
     if len(values) != n_samples:
-        raise ValueError(f"{name} has {len(values)} values for {n_samples} rows: pass one a row.")
+        raise ValueError(
+            f"{name} has {len(values)} values for {n_samples} rows: pass one value per row."
+        )
     return rows_at(values, taken)

@@ -279,9 +279,9 @@ class GroupRankerAdapter(QueryRanker):
         X, lists = self._lists(X, y, qid, weights, labels=GRADES, reset=reset)
         if not lists.whole.all():
             raise ValueError(
-                "sample_weight is not whole, and boosted rankers have no weights of rows that"
-                " count as repetitions of them: pass whole numbers, or query_weight=, the weight"
-                " of the query of each row."
+                "sample_weight is not whole, and boosted rankers take no row weights that count "
+                "as repetition: pass whole numbers, or query_weight=, the weight of the query "
+                "of each row."
             )
         return X, ordered_by_content(X, lists) if self.row_order == "content" else lists
 

@@ -80,23 +80,23 @@ class GroupBooster:
                 return name
         hint = ": make the adapter its last step" if hasattr(self.estimator, "steps") else ""
         raise TypeError(
-            f"fit of {self.name} takes none of {', '.join(IDS)}, by which a ranker is told the"
-            f" queries{hint}; pass a ranker such as LGBMRanker(), XGBRanker() or CatBoostRanker()."
+            f"fit of {self.name} takes none of {', '.join(IDS)} to define the queries{hint}; "
+            "pass a ranker such as LGBMRanker(), XGBRanker() or CatBoostRanker()."
         )
 
     def check_stopping(self) -> None:
         """Refuse to stop early where that is not possible, or was asked for twice."""
         if not self.is_known:
             raise ValueError(
-                f"early_stopping=True, and it is not known how {self.name} stops early: set"
-                " early_stopping=False, or take LGBMRanker, XGBRanker or CatBoostRanker."
+                f"early_stopping=True is not supported for {self.name}: set "
+                "early_stopping=False, or use LGBMRanker, XGBRanker or CatBoostRanker."
             )
         parameters = self.estimator.get_params()
         twice = [name for name in self.own_stopping if parameters.get(name) not in (None, False)]
         if twice:
             raise ValueError(
-                f"early_stopping=True, and {self.name} has {twice[0]}={parameters[twice[0]]!r}:"
-                " leave that out, and say n_iter_no_change= here."
+                f"early_stopping=True conflicts with {twice[0]}={parameters[twice[0]]!r} of "
+                f"{self.name}: unset {twice[0]}, and set n_iter_no_change= of the adapter."
             )
 
     def check_labels(self, labels: FloatArray) -> None:
@@ -130,8 +130,8 @@ class GroupBooster:
         if "query_weight" in inspect.signature(self.estimator.fit).parameters:
             return {"query_weight": rows.row_weight}
         raise ValueError(
-            f"query_weight is given, and it is not known how {self.name} weighs queries: leave it"
-            " out, or take LGBMRanker, XGBRanker or CatBoostRanker."
+            f"query_weight was given, but is not supported for {self.name}: leave it out, or use "
+            "LGBMRanker, XGBRanker or CatBoostRanker."
         )
 
     def predict(self, X: Any) -> Any:
@@ -198,8 +198,8 @@ class LightGBM(GroupBooster):
         _refuse_grades(
             labels,
             n_gains - 1,
-            f"{self.name} ({objective or 'lambdarank'}) takes whole grades from 0 to"
-            f" {n_gains - 1}, one for each entry of label_gain",
+            f"{self.name} ({objective or 'lambdarank'}) takes whole grades from 0 to "
+            f"{n_gains - 1}, one for each entry of label_gain",
             " LGBMRanker(label_gain=...) with a gain for each grade, or",
         )
 
@@ -292,7 +292,8 @@ class XGBoost(GroupBooster):
             _refuse_grades(
                 labels,
                 31,
-                f"{self.name} (rank:ndcg) takes whole grades from 0 to 31, of gain 2**grade - 1",
+                f"{self.name} (rank:ndcg) takes whole grades from 0 to 31, whose gain is "
+                "2**grade - 1",
                 " XGBRanker(ndcg_exp_gain=False), or",
             )
 
@@ -543,8 +544,8 @@ def _refuse_grades(labels: FloatArray, largest: int, takes: str, mends: str) -> 
     bad = (labels != np.floor(labels)) | (labels < 0) | (labels > largest)
     if bad.any():
         raise ValueError(
-            f"{takes}, and y has {labels[bad][0]:g}: pass{mends} grades that are, such as the"
-            " places of the grades among each other, y=np.unique(y, return_inverse=True)[1]."
+            f"{takes}, but y contains {labels[bad][0]:g}: pass{mends} grades in this range, such "
+            "as ranks of the distinct grades, y=np.unique(y, return_inverse=True)[1]."
         )
 
 

@@ -125,8 +125,8 @@ class ValidationScores:
         )
         if np.isnan(measure.values(self._lists)).all():
             raise ValueError(
-                f"{measure.name} is undefined for every query that is held out to stop early: hold"
-                " out more of them by validation_fraction, or pass X_val=, y_val= and qid_val=."
+                f"{measure.name} is undefined for all held-out queries: hold out more queries by "
+                "validation_fraction, or pass X_val=, y_val= and qid_val=."
             )
         # Queries without a value are warned of here, once.
         measure.of_lists(self._lists)

@@ -66,8 +66,8 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
         refuse_blocked(
             self,
             X,
-            instead=", or fit TopPushRanker, PNormPushRanker or RankStatisticRanker, which go"
-            " block by block",
+            instead=", or fit TopPushRanker, PNormPushRanker or RankStatisticRanker, which read "
+            "rows in blocks",
         )
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse())
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
@@ -140,8 +140,8 @@ class OneProblemRanker(KernelRanker):
         """Refuse parameters before rows are looked at; ``blocked`` is whether in blocks."""
         if blocked and self.kernel != "linear":
             raise ValueError(
-                f"kernel={self.kernel!r} needs all pairs of rows, and X is read block by block:"
-                " pass kernel='linear', or a part of the rows in memory."
+                f"kernel={self.kernel!r} needs all pairs of rows, but X is read in blocks: use "
+                "kernel='linear', or pass rows in memory."
             )
 
     def _check_blocked_rows(

@@ -195,8 +195,8 @@ class KernelMap:
         if self.is_precomputed:
             if X.shape[0] != X.shape[1]:
                 raise ValueError(
-                    f"X of shape {X.shape} is not the kernel matrix of the training rows, which"
-                    " has their norms on its diagonal: pass the matrix that was fitted."
+                    f"X of shape {X.shape} is not the kernel matrix of the training rows, whose "
+                    "diagonal holds their squared norms: pass the matrix that was passed to fit."
                 )
             return np.diag(X)
         if callable(self.kernel):

@@ -273,8 +273,8 @@ class LabelRanker(LabelOrderRanker):
         if absent.any():
             label = orders.labels.tolist()[int(np.argmax(absent))]
             raise ValueError(
-                f"The label {label!r} is in no row of y whose labels have an order: leave out its"
-                " column, or add rows that have it."
+                f"The label {label!r} occurs in no row of y with an order: remove the label, or "
+                "add rows that contain it."
             )
         every = LabelledRows(X, orders.grades, weight).only(kept)
         if self.reduction_ != "queries":

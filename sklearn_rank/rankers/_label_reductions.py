@@ -82,15 +82,15 @@ def reduction_of(estimator: Any) -> Reduction:
             if hasattr(estimator, "predict_proba"):
                 return "pairs"
             raise TypeError(
-                f"{estimator!r} has no predict_proba, and pairs of labels are joined by"
-                " probabilities: pass CalibratedClassifierCV(...) of it, from"
-                " sklearn.calibration, or a regressor."
+                f"{estimator!r} has no predict_proba, which is needed to combine pairs of "
+                "labels: wrap it in CalibratedClassifierCV(...) of sklearn.calibration, or pass "
+                "a regressor."
             )
     raise TypeError(
-        f"{estimator!r} is no regressor, no classifier and no ranker whose fit takes qid: pass an"
-        " instance of one, such as ExtraTreesRegressor(), LogisticRegression() or"
-        " BoostedOrderPreservingRanker(); wrap LGBMRanker and CatBoostRanker in"
-        " GroupRankerAdapter(...)."
+        f"{estimator!r} is not a regressor, a classifier or a ranker whose fit takes qid: pass "
+        "an instance such as ExtraTreesRegressor(), LogisticRegression() or "
+        "BoostedOrderPreservingRanker(); wrap LGBMRanker and CatBoostRanker in "
+        "GroupRankerAdapter(...)."
     )
 
 
@@ -115,10 +115,10 @@ def check_takes_weights(estimator: Any, reduction: Reduction) -> None:
             taken = False
     if not taken:
         raise ValueError(
-            f"sample_weight was given, and fit of {type(estimator).__name__} takes no {argument}:"
-            " leave it out, or pass an estimator that takes weights, such as"
-            " ExtraTreesRegressor(); a ranker in a pipeline asks for them by"
-            " set_fit_request(query_weight=True), with metadata routing enabled."
+            f"sample_weight was given, but fit of {type(estimator).__name__} takes no "
+            f"{argument}: leave it out, or pass an estimator that takes weights, such as "
+            "ExtraTreesRegressor(). A ranker in a pipeline requests them by "
+            "set_fit_request(query_weight=True), with metadata routing enabled."
         )
 
 
@@ -285,9 +285,9 @@ def fit_queries(estimator: Any, rows: LabelledRows) -> Any:
     model = call_with_metadata(clone(estimator), "fit", items, rows.targets[row, label], **given)
     if _is_linear(model, items.shape[1]):
         raise ValueError(
-            f"{estimator!r} is linear, and on features beside labels it gives all rows the same"
-            " order: pass OrderPreservingLabelRanker(), which has coefficients for each label, or"
-            " a ranker of trees, such as BoostedOrderPreservingRanker(), here."
+            f"{estimator!r} is linear and would give all rows the same order of labels: use "
+            "OrderPreservingLabelRanker(), which has coefficients for each label, or pass a "
+            "ranker of trees, such as BoostedOrderPreservingRanker()."
         )
     return model
 

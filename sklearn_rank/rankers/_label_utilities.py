@@ -49,9 +49,9 @@ def utility_lists(
         orders = _graded(name, found, orders)
     elif not found.compares_pairs:
         warn(
-            f"{found.name} gives labels no utilities, so that the share of the other labels that"
-            " each label is above is learned, which fits measures of whole orders such as 'tau_b':"
-            " pass a measure with utilities, as 'ndcg' or 'precision@1'.",
+            f"{found.name} defines no utilities of labels, so the Borda share is learned "
+            "instead, which suits measures of whole orders such as 'tau_b': pass a measure with "
+            "utilities, such as 'ndcg' or 'precision@1'.",
             CalibrationWarning,
         )
     lists = orders.lists(weight)
@@ -61,9 +61,8 @@ def utility_lists(
     kept = ~np.isnan(utilities[lists.offsets[:-1]])
     if not np.any(utilities > 0):
         raise ValueError(
-            f"No row of y has a label of positive utility for {found.name}, as where all labels of"
-            " a row tie or it has one label alone: there is nothing to learn from; check y and"
-            " target_type."
+            f"No row of y has a label of positive utility for {found.name} (all labels of each "
+            "row are tied, or each row has one label): check y and target_type."
         )
     lists = lists.with_labels(utilities)
     if kept.all():
@@ -85,9 +84,9 @@ def _graded(name: str, measure: Measure, orders: LabelOrders) -> LabelOrders:
     if low.any():
         row, column = np.argwhere(low)[0].tolist()
         raise ValueError(
-            f"y is {grades[row, column]:g} at row {row} for label"
-            f" {orders.labels.tolist()[column]!r}, and {measure.name} takes relevances from 0 on:"
-            " shift them, or pass target_type='positions' if 1 is the top."
+            f"y is {grades[row, column]:g} in row {row} for label "
+            f"{orders.labels.tolist()[column]!r}, but {measure.name} needs relevances of at "
+            "least 0: shift them, or pass target_type='positions' if 1 is the top."
         )
     check_gains(name, measure, grades[~np.isnan(grades)])
     return orders

@@ -460,8 +460,8 @@ n_features)
                 self.total_query_weight_ = 0.0
             elif len(self.slope_) != size:
                 raise ValueError(
-                    f"fit_intercept={self.fit_intercept!r} differs from that of the earlier"
-                    " batches: set it back, or start anew by fit."
+                    f"fit_intercept={self.fit_intercept!r} differs from the value for earlier "
+                    "batches: reset it, or start again with fit."
                 )
             total = self.total_query_weight_ + weights_of(lists).sum()
             remembered = Quadratic(self.curvature_ / total, self.slope_ / total)
@@ -489,9 +489,10 @@ n_features)
         if told or largest <= loss.largest_utility:
             return loss
         warn(
-            f"This batch has the utility {largest:g}, beyond the limit {loss.largest_utility:g} of"
-            " the earlier ones, which now grows: the same utility is worth a lower score than it"
-            " was. Give eta=, a limit that holds for all batches.",
+            f"This batch has the utility {largest:g}, greater than the limit "
+            f"{loss.largest_utility:g} of earlier batches, so the limit is raised and equal "
+            "utilities get lower scores than before. Pass eta=, a limit that holds for all "
+            "batches.",
             GrownLimitWarning,
         )
         return get_loss(self.loss, eta=largest)
@@ -552,8 +553,8 @@ n_features)
         """The problem of these lists, the mean over queries."""
         if lists.largest > loss.largest_utility:
             raise ValueError(
-                f"The largest utility is {lists.largest:g}, but must be at most"
-                f" {loss.largest_utility:g} for {loss!r}: raise eta above it."
+                f"The greatest utility is {lists.largest:g}, but must be at most "
+                f"{loss.largest_utility:g} for {loss!r}: raise eta."
             )
         blocks = lists.blocks.on(partial(LossOnLists, loss))
         factor = 1 / lists.weight

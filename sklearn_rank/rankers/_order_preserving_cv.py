@@ -225,7 +225,8 @@ default="zscore"
         alphas = np.asarray(self.alphas, dtype=np.float64)
         if alphas.ndim != 1 or not len(alphas) or not np.all((alphas > 0) & np.isfinite(alphas)):
             raise ValueError(
-                f"alphas must be numbers greater than 0, one at least, got {self.alphas!r}."
+                "alphas must contain at least one number, all greater than 0, got "
+                f"{self.alphas!r}."
             )
         return sorted(set(alphas.tolist()), reverse=True)
 
@@ -279,7 +280,7 @@ def _several(choices: Any) -> list[Any]:
     """Choices as a list, where there may be one."""
     if isinstance(choices, list | tuple):
         if not choices:
-            raise ValueError("losses and normalize must have one choice at least, got none.")
+            raise ValueError("losses and normalize must each contain at least one value.")
         return list(choices)
     return [choices]
 
@@ -292,8 +293,8 @@ def _means(scores: FloatArray, lists: Lists, folds: list[Fold]) -> FloatArray:
     defined = ~np.isnan(scores).any(axis=0)
     if not defined.any():
         raise ValueError(
-            "The measure is undefined for the queries of every fold: pass more queries with both"
-            " relevant and other rows."
+            "The measure is undefined for all queries of every fold: pass more queries that "
+            "contain both relevant and other rows."
         )
     return scores[:, defined] @ held_out[defined] / held_out[defined].sum()
 

@@ -384,9 +384,9 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         names = orders.labels.tolist()
         joined = names[0], names[int(np.argmax(parts != parts[0]))]
         warn(
-            f"No row with an order has {joined[0]!r} and {joined[1]!r}, nor does a chain of rows"
-            " join them, so that their scores do not compare: add rows that have labels of both"
-            " kinds, or leave one kind out.",
+            f"No row with an order contains both {joined[0]!r} and {joined[1]!r}, and no chain "
+            "of rows links them, so that their scores are not comparable: add rows that contain "
+            "labels of both groups, or remove one group.",
             UnlinkedLabelWarning,
         )
 
@@ -401,9 +401,9 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
             place = item if lists.rows is None else int(lists.rows[item])
             row, column = divmod(place, self.n_labels_)
             raise ValueError(
-                f"Label {self.labels_.tolist()[column]!r} of row {taken[row]} has the utility"
-                f" {lists.grade[item]:g}, and {loss!r} takes none above {loss.largest_utility:g}:"
-                " raise eta."
+                f"Label {self.labels_.tolist()[column]!r} of row {taken[row]} has the utility "
+                f"{lists.grade[item]:g}, but {loss!r} allows at most {loss.largest_utility:g}: "
+                "raise eta."
             )
         return loss
 
@@ -480,25 +480,27 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         loss = get_loss(self.loss) if isinstance(self.loss, str) else self.loss
         if not isinstance(loss, ListwiseSoftmax | PointwiseLogistic):
             raise AttributeError(
-                "predict_proba is of loss='softmax' and loss='pointwise_logistic', and loss is"
-                f" {self.loss!r}, whose scores are no probabilities: use one of those, with"
-                " measure='precision@1'."
+                "predict_proba is available for loss='softmax' and loss='pointwise_logistic', "
+                f"but loss is {self.loss!r}, whose scores are not probabilities: use one of the "
+                "two, with measure='precision@1'."
             )
         if not hasattr(self, "probability_"):
             raise AttributeError(
-                "predict_proba depends on the utilities of the labels: call fit first, with"
-                " loss='softmax' or 'pointwise_logistic' and measure='precision@1'."
+                "predict_proba is defined only after fit, since it depends on the utilities of "
+                "the labels: call fit first, with loss='softmax' or 'pointwise_logistic' and "
+                "measure='precision@1'."
             )
         if self.probability_ is None:
             needed = (
-                "one label of each row with the utility 1 and 0 for the others, as classes have"
+                "one label of each row with utility 1 and the others with utility 0, such as "
+                "classes,"
                 if isinstance(loss, ListwiseSoftmax)
-                else "utilities of 0 and 1 and eta=1, as an indicator has"
+                else "utilities 0 and 1 and eta=1, such as an indicator matrix,"
             )
             raise AttributeError(
-                f"predict_proba with loss={self.loss!r} needs {needed} with"
-                f" measure='precision@1': {get_measure(self.measure).name} gave these labels other"
-                " utilities."
+                f"predict_proba with loss={self.loss!r} needs {needed} and "
+                f"measure='precision@1', but {get_measure(self.measure).name} gives other "
+                "utilities for these labels."
             )
 
 

@@ -224,8 +224,8 @@ class PNormPushRanker(OneProblemRanker):
         super()._check_parameters(blocked=blocked)
         if np.isinf(self.p):
             raise ValueError(
-                f"p={self.p!r} in PNormPushRanker: the push needs a finite p; its limit is"
-                " TopPushRanker(top=1), which pushes down the highest negative alone."
+                f"p={self.p!r} of PNormPushRanker must be finite: for the limit, which penalises "
+                "only the highest negative, use TopPushRanker(top=1)."
             )
 
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:

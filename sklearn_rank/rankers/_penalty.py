@@ -64,8 +64,8 @@ def relative_alpha(alpha: Any) -> float | None:
         found = np.nan
     if unit.strip() != SCALE or not 0 <= found < np.inf:
         raise ValueError(
-            f"alpha={alpha!r} must be a number from 0 on, 'scale', or a factor of it such as"
-            " '10*scale'."
+            f"alpha={alpha!r} must be a number of at least 0, 'scale', or a multiple such as "
+            "'10*scale'."
         )
     return found
 

@@ -48,10 +48,11 @@ def refuse_joint_utilities(measure: MeasureLike, labels: AnyArray) -> None:
         rest = utilities(np.where(seen, short, np.zeros_like(short)))
         if not np.allclose(rest, np.where(seen, whole, 0.0), rtol=1e-12, atol=0.0):
             raise ValueError(
-                f"Of {found.name!r} the utilities depend on all labels of a list, of which clicks"
-                " show a part, so that no propensity makes them unbiased: fit with"
-                " measure='dcg', 'dcg@10' or 'precision@5', whose utility of an item is that of"
-                f" its own label, and score by {found.name!r} where relevance is known."
+                f"The utilities of {found.name!r} depend on all labels of a query, of which "
+                "clicks show only some, so that propensities cannot make them unbiased: fit "
+                "with measure='dcg', 'dcg@10' or 'precision@5', for which the utility of an "
+                f"item depends on its own label only, and score by {found.name!r} where the "
+                "relevance is known."
             )
 
 
@@ -66,7 +67,6 @@ def refuse_other_losses(loss: TemplateLoss | str) -> None:
     made = get_loss(loss) if isinstance(loss, str) else loss
     if not made.is_order_preserving:
         raise ValueError(
-            f"{made!r} is not order-preserving, and no propensity makes it unbiased: it compares"
-            " labels or divides by their sum; leave out propensity, or take a loss such as"
-            " 'pairwise_logistic' or 'softmax'."
+            f"{made!r} is not order-preserving, so that propensities cannot make it unbiased: "
+            "leave out propensity, or use a loss such as 'pairwise_logistic' or 'softmax'."
         )

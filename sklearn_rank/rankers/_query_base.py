@@ -68,8 +68,8 @@ def refuse_words(y: AnyArray) -> None:
     """Refuse labels that are no numbers."""
     if y.dtype.kind not in "biuf":
         raise ValueError(
-            f"y must be numeric, a relevance, got dtype {y.dtype}: pass grades, of two classes"
-            " for example (y == 'yes').astype(int)."
+            f"y must be numeric relevance, got dtype {y.dtype}: pass grades, such as (y == "
+            "'yes').astype(int) for two classes."
         )
 
 
@@ -143,7 +143,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             check_features(self, X, reset=reset)
             y = checked_labels(y)
             if len(y) != X.shape[0]:
-                raise ValueError(f"X has {X.shape[0]} rows and y {len(y)}: pass rows.y.")
+                raise ValueError(f"X has {X.shape[0]} rows, but y has {len(y)}: pass y=rows.y.")
             return X, y
         return validate_data(
             self,
@@ -159,7 +159,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     def _refuse_blocks(self, X: Any) -> None:
         """Refuse rows that are not in memory, unless the ranker takes them."""
         if not self._takes_blocks:
-            refuse_blocked(self, X, ", or take OrderPreservingRanker or RankSVM")
+            refuse_blocked(self, X, ", or use OrderPreservingRanker or RankSVM")
 
     def _checked_rows(self, X: Any) -> Any:
         """Check rows that come without labels."""
@@ -315,8 +315,8 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         check_is_fitted(self)
         if qid is None and self.n_queries_ > 1:
             raise ScorerSetupError(
-                f"This {type(self).__name__} was fitted on {self.n_queries_} queries, and score"
-                " got no qid: pass qid=, one id per row, or qid=0 if all rows are one query."
+                f"This {type(self).__name__} was fitted to {self.n_queries_} queries, but score "
+                "got no qid: pass qid=, one id per row, or qid=0 if all rows are one query."
             )
         measure = get_measure(self.measure)
         weights = {"sample_weight": sample_weight, "query_weight": query_weight}

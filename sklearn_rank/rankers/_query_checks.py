@@ -62,8 +62,8 @@ def check_given_ids(name: str, qid: Any, n_rows: int, *, single_list: bool) -> N
         return
     if single_list:
         raise ValueError(
-            f"{name} got qid, one id per row, and single_list=True, which says that all rows are"
-            " one list: leave out one of the two."
+            f"{name} got both qid and single_list=True, which treats all rows as one query: "
+            "leave out one of the two."
         )
     _refuse_cut_queries(name, qid)
 
@@ -95,10 +95,10 @@ def refuse_single_rows(name: str, single: int, n_lists: int) -> None:
     """
     if n_lists > 1 and 2 * single > n_lists:
         raise ValueError(
-            f"{name} got qid by which {single} of {n_lists} queries have one row, and one"
-            " row has no order: qid seems to be the ids of the rows; pass the id of the query of"
-            " each row, the same for all rows that are ranked against each other, and remove"
-            " queries of one row if there are that many."
+            f"{name} got a qid for which {single} of {n_lists} queries have only one row: qid "
+            "seems to contain ids of rows. Pass the id of the query of each row, which is the "
+            "same for all rows that are ranked against each other, and remove queries of one "
+            "row if there really are so many."
         )
 
 
@@ -133,13 +133,13 @@ def check_gains(name: str, measure: Measure, y: FloatArray) -> None:
     line = f'pass measure=get_measure("{stem}", gain="linear")'
     if largest >= LARGEST_GRADE:
         raise ValueError(
-            f"y has the relevance {largest:g}, whose gain 2**y - 1 in {measure.name} is infinite:"
-            f" if y counts clicks or money and is no grade, {line}."
+            f"y contains the relevance {largest:g}, whose gain 2**y - 1 in {measure.name} is "
+            f"infinite: if y is a count or an amount and not a grade, {line}."
         )
     warn(
-        f"{name} got the relevance {largest:g}, beside whose gain 2**y - 1 in {measure.name} that"
-        f" of a relevance of 1 is lost in float64, and {largest - 10:g} gains a thousandth: if y"
-        f" counts clicks or money and is no grade, {line}.",
+        f"{name} got the relevance {largest:g}, whose gain 2**y - 1 in {measure.name} is so "
+        f"great that a relevance of 1 is lost in float64 rounding, and {largest - 10:g} gains a "
+        f"thousandth of it: if y is a count or an amount and not a grade, {line}.",
         LargeGainWarning,
     )
 
@@ -150,21 +150,20 @@ def _miss(name: str, n_rows: int) -> None:
     if tool is not None:
         where = f"{tool} of scikit-learn" if tool else "cross-validation of scikit-learn"
         raise QuerySetupError(
-            f"{name} got no qid within {where}: ids travel as groups, after {ROUTING}; pass"
-            " groups=qid to fit, or params={'groups': qid} to a function such as cross_validate;"
-            " build the ranker with single_list=True if all rows are one list."
+            f"{name} got no qid within {where}. Ids are passed as groups, after {ROUTING}: pass "
+            f"groups=qid to fit, or params={{'groups': qid}} to a function such as "
+            "cross_validate. If all rows are one query, set single_list=True."
         )
     if n_rows > LONGEST_SINGLE_LIST:
         raise ValueError(
-            f"{name} got no qid for {n_rows} rows, more than one list is likely to have. Pass"
-            f" qid=, one id per row; in a pipeline or search write\n    {ROUTING}\n"
-            "    ....fit(X, y, groups=qid)\nand if all rows are one list, qid=0 or"
-            " single_list=True."
+            f"{name} got no qid for {n_rows} rows, too many for one query by default. Pass qid=, "
+            f"one id per row; in a pipeline or search write\n    {ROUTING}\n    ....fit(X, y, "
+            "groups=qid)\nIf all rows are one query, pass qid=0 or set single_list=True."
         )
     warn(
-        f"{name} got no qid and took all {n_rows} rows as one list: pass"
-        " qid=, one id per row (in a search or pipeline see the user guide on how ids"
-        " travel), or qid=0 or single_list=True if one list is meant.",
+        f"{name} got no qid and treats all {n_rows} rows as one query: pass qid=, one id per row "
+        "(for searches and pipelines see the user guide on query ids), or qid=0 or "
+        "single_list=True if they are one query.",
         SingleListWarning,
     )
 
@@ -214,9 +213,9 @@ def _check_whole(name: str, fit: FitToPart, qid: Any) -> None:
     if len(cut):
         first = cut[0]
         raise QuerySetupError(
-            f"{fit.tool or 'A tool'} of scikit-learn cut {len(cut)} of {len(ids)} queries:"
-            f" {name} was to be fitted to {n_taken[first]} of the {n_rows[first]} rows of the"
-            f" query {ids[first : first + 1].tolist()[0]!r}. {_remedy(fit.tool)}"
+            f"{fit.tool or 'A tool'} of scikit-learn split {len(cut)} of {len(ids)} queries: "
+            f"{name} got {n_taken[first]} of the {n_rows[first]} rows of the query "
+            f"{ids[first : first + 1].tolist()[0]!r}. {_remedy(fit.tool)}"
         )
 
 
@@ -233,17 +232,20 @@ def _remedy(tool: str) -> str:
     """Line that keeps queries whole."""
     if tool.startswith("Halving"):
         return (
-            "Use HalvingQueryGridSearchCV of sklearn_rank.model_selection, which takes more and"
-            ' more whole queries, or resource= a parameter of the ranker in place of "n_samples".'
+            "Use HalvingQueryGridSearchCV of sklearn_rank.model_selection, which takes "
+            "increasing numbers of whole queries, or resource= a parameter of the ranker "
+            'instead of "n_samples".'
         )
     if tool == "learning_curve":
-        return "Use query_learning_curve of sklearn_rank.model_selection, which takes whole ones."
+        return (
+            "Use query_learning_curve of sklearn_rank.model_selection, which takes whole queries."
+        )
     if tool.startswith("Bagging"):
-        return "Bagging draws rows: use RankEnsemble, or bootstrap=False and max_samples=1.0."
+        return "Bagging samples rows: use RankEnsemble, or bootstrap=False and max_samples=1.0."
     line = (
         "Pass a splitter that keeps queries whole: cv=QueryKFold() of"
         " sklearn_rank.model_selection, or cv=GroupKFold() with groups=qid."
     )
     if tool:
         return line
-    return f"{line} Halving and learning curves: HalvingQueryGridSearchCV, query_learning_curve."
+    return f"{line} See also HalvingQueryGridSearchCV and query_learning_curve."

@@ -94,10 +94,10 @@ class NormalizingRanker(QueryRanker):
             return self._scores(X)
         if qid is None and self.normalizer_.list_ is None:
             raise ValueError(
-                f"This {type(self).__name__} normalises the features of each query, and got no qid"
-                " for the rows to score: pass qid=, one id per row, all rows of a query together,"
-                " or qid=0 if all rows are one query (in a pipeline groups=, with metadata routing"
-                " enabled)."
+                f"This {type(self).__name__} normalises features within each query and needs qid "
+                "to score rows: pass qid=, one id per row, with all rows of each query, or "
+                "qid=0 if all rows are one query (in a pipeline groups=, with metadata routing "
+                "enabled)."
             )
         return self._scores(self.normalizer_.transform(X, qid=qid))
 

@@ -38,8 +38,8 @@ def query_folds(cv: Any, lists: Lists, n_rows: int) -> list[Fold]:
             return list(KFold(int(cv)).split(groups))
         if lists.n_lists < cv:
             raise ValueError(
-                f"cv={cv} folds of whole queries were asked for, and there are {lists.n_lists}"
-                " queries: pass more queries or a smaller cv."
+                f"cv={cv} needs at least {cv} queries, but there are {lists.n_lists}: pass more "
+                "queries or a smaller cv."
             )
         return list(GroupKFold(int(cv)).split(groups, groups=groups))
     if lists.rows is not None:
@@ -49,8 +49,8 @@ def query_folds(cv: Any, lists: Lists, n_rows: int) -> list[Fold]:
         shared = np.intersect1d(groups[train], groups[test])
         if len(shared) and lists.n_lists > 1:
             raise ValueError(
-                f"cv cuts queries: {len(shared)} of them, {lists.name_of(int(shared[0]))} among"
-                " these, have rows on both sides of a fold: pass an int, or a splitter that keeps"
-                " groups whole."
+                f"cv splits {len(shared)} queries, such as {lists.name_of(int(shared[0]))}, "
+                "between training and test parts: pass an int, or a splitter that keeps groups "
+                "whole."
             )
     return folds

@@ -61,8 +61,9 @@ def held_out_lists(lists: Lists, fraction: Any, random_state: Any) -> BoolArray:
     n = lists.n_lists
     if n < 2:
         raise ValueError(
-            f"early_stopping=True holds out whole queries, and there is {n} that counts: pass qid="
-            " of several queries, X_val=, y_val= and qid_val= of others, or early_stopping=False."
+            "early_stopping=True holds out whole queries, but the number of queries of positive "
+            f"weight is {n}: pass qid= of several queries, X_val=, y_val= and qid_val= of other "
+            "queries, or early_stopping=False."
         )
     held = np.zeros(n, dtype=bool)
     held[check_random_state(random_state).permutation(n)[: _number(fraction, n, "queries")]] = True
@@ -119,8 +120,8 @@ def hold_out_rows(labels: AnyArray, fraction: Any, random_state: Any) -> HeldOut
         rows = np.flatnonzero(labels == label)
         if len(rows) < 2:
             raise ValueError(
-                "early_stopping=True holds out rows of each class, and the class"
-                f" {label.item()!r} has one row: pass X_val= and y_val=, or early_stopping=False."
+                "early_stopping=True holds out rows of each class, but the class "
+                f"{label.item()!r} has one row: pass X_val= and y_val=, or early_stopping=False."
             )
         held[random.permutation(rows)[: _number(share, len(rows), "rows")]] = True
     return HeldOut(np.flatnonzero(~held), np.flatnonzero(held))
@@ -153,8 +154,8 @@ def check_validation_data(early_stopping: bool, X_val: Any, **others: Any) -> bo
         )
     if present and not early_stopping:
         raise ValueError(
-            f"fit got {', '.join(present)} and early_stopping=False, which does not use them: set"
-            " early_stopping=True, or leave them out."
+            f"fit got {', '.join(present)}, which early_stopping=False does not use: set "
+            "early_stopping=True, or leave them out."
         )
     return bool(present)
 
@@ -163,8 +164,8 @@ def _number(fraction: Any, n: int, what: str) -> int:
     """How many of n are held out."""
     if isinstance(fraction, Integral) and int(fraction) >= n:
         raise ValueError(
-            f"validation_fraction={fraction} would hold out all of the {n} {what}: take a smaller"
-            " number, or a share in (0, 1)."
+            f"validation_fraction={fraction} would hold out all {n} {what}: pass a smaller "
+            "number, or a share in (0, 1)."
         )
     wanted = int(fraction) if isinstance(fraction, Integral) else round(float(fraction) * n)
     return min(max(wanted, 1), n - 1)

@@ -322,9 +322,9 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             members = np.flatnonzero(rows.positive == kind)
             if len(members) < 2:
                 raise ValueError(
-                    "early_stopping=True holds out rows of each class, and the"
-                    f" {'positive' if kind else 'negative'} class has one row only: pass"
-                    " early_stopping=False."
+                    "early_stopping=True holds out rows of each class, but the "
+                    f"{('positive' if kind else 'negative')} class has one row only: pass "
+                    "early_stopping=False."
                 )
             share = round(self.validation_fraction * len(members))
             count = min(max(share, 1), len(members) - 1)

@@ -302,10 +302,10 @@ class RankEnsemble(QueryRanker, BaseComposition):
         X = self._checked_rows(X)
         if qid is None and self.n_queries_ > 1:
             raise ValueError(
-                f"This {type(self).__name__} was fitted on {self.n_queries_} queries, and got no"
-                " qid for the rows to score: pass qid=, one id per row, all rows of a query"
-                " together, or qid=0 if all rows are one query (in a pipeline groups=, with"
-                " metadata routing enabled)."
+                f"This {type(self).__name__} was fitted to {self.n_queries_} queries and needs "
+                "qid to score rows: pass qid=, one id per row, with all rows of each query, or "
+                "qid=0 if all rows are one query (in a pipeline groups=, with metadata routing "
+                "enabled)."
             )
         scores = _scores_of(self.estimators_, X, qid)
         return self.fusion_.values(scores, qid) @ self.weights_
@@ -346,9 +346,8 @@ class RankEnsemble(QueryRanker, BaseComposition):
         named = all(isinstance(p, tuple) and len(p) == 2 and isinstance(p[0], str) for p in pairs)
         if not pairs or not named:
             raise ValueError(
-                "estimators must be a list of pairs of a name and an estimator, such as"
-                ' [("linear", OrderPreservingRanker()), ("trees", regressor)], and have one at'
-                " least."
+                "estimators must be a non-empty list of pairs of a name and an estimator, such "
+                'as [("linear", OrderPreservingRanker()), ("trees", regressor)].'
             )
         names, members = [p[0] for p in pairs], [p[1] for p in pairs]
         self._validate_names(names)
@@ -356,8 +355,8 @@ class RankEnsemble(QueryRanker, BaseComposition):
         for name, member in zip(names, members, strict=True):
             if isinstance(member, type) or not scored.is_satisfied_by(member):
                 raise ValueError(
-                    f"The member {name!r} is no estimator, got {member!r}: pass an instance of a"
-                    " class with fit and predict."
+                    f"The member {name!r} is not an estimator, got {member!r}: pass an instance "
+                    "of a class with fit and predict."
                 )
         return names, members
 
@@ -374,8 +373,8 @@ class RankEnsemble(QueryRanker, BaseComposition):
             sum(len(test) for _, test in folds) != len(X)
         ):
             raise ValueError(
-                "cv must hold out every query once, for weights='fitted': pass an int, or a"
-                " splitter whose test parts make up all rows."
+                "cv must hold out every query exactly once for weights='fitted': pass an int, "
+                "or a splitter whose test parts together contain all rows."
             )
         parts = Parallel(n_jobs=self.n_jobs)(
             delayed(_held_out)(member, X, lists.grade, given, fold)
@@ -409,9 +408,9 @@ def _check_takes(name: str, member: Any, given: dict[str, Any]) -> None:
             member, "fit", **{weight: given[weight]}
         ):
             raise ValueError(
-                f"The member {name!r}, {type(member).__name__}, takes no {weight}: leave out"
-                " either, or ask for it in the step of a pipeline by"
-                f" set_fit_request({weight}=True), with metadata routing enabled."
+                f"The member {name!r}, {type(member).__name__}, takes no {weight}: leave out the "
+                "weights or the member, or request the weights in a step of its pipeline by "
+                f"set_fit_request({weight}=True), with metadata routing enabled."
             )
 
 
@@ -443,7 +442,7 @@ def _given_weights(weights: Any, n_members: int) -> FloatArray:
     found = np.asarray(weights, dtype=np.float64)
     if found.shape != (n_members,) or not np.all(found >= 0) or not 0 < found.sum() < np.inf:
         raise ValueError(
-            f"weights={weights!r} must have one number from 0 on for each member, {n_members} in"
-            " all, and not be all 0."
+            f"weights={weights!r} must contain {n_members} numbers of at least 0, one for each "
+            "member, and not all 0."
         )
     return found / found.sum()

@@ -45,9 +45,9 @@ def read_phi(phi: Any) -> ScoreGeneratingFunction:
         found = phi_of(get_measure(phi))
         if found is None:
             raise ValueError(
-                f"phi={phi!r} is no linear rank statistic: pass one, such as 'auc',"
-                " 'local_auc@0.8', 'pnorm@4' or 'bedroc@20', or a function of the ranks, such as"
-                " sklearn_rank.metrics.TopDCG(10)."
+                f"phi={phi!r} is not a linear rank statistic: pass one, such as 'auc', "
+                "'local_auc@0.8', 'pnorm@4' or 'bedroc@20', or a score-generating function, "
+                "such as sklearn_rank.metrics.TopDCG(10)."
             )
         return found
     return as_score_generating(phi)
@@ -77,8 +77,8 @@ def sums_over_ranks(phi: ScoreGeneratingFunction, length: float) -> CumulatedPhi
     sums = CumulatedPhi(rank, cumulated(phi, rank))
     if not phi._rises(np.asarray(length)):
         raise ValueError(
-            f"phi={phi!r} has one value at all {length:g} ranks, so that no order is better:"
-            " pass one that counts more of the list; sample_weight counts how many times a"
-            " row is there."
+            f"phi={phi!r} has the same value at all {length:g} ranks, so that all orders are "
+            "equally good: pass a function that varies over more of the list. Note that "
+            "sample_weight counts as repetition of rows."
         )
     return sums

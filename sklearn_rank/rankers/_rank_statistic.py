@@ -265,9 +265,9 @@ class RankStatisticRanker(OneProblemRanker):
         weight_argument(self.start)
         if blocked and not isinstance(self.start, FrozenEstimator):
             raise ValueError(
-                f"start={self.start!r} is fitted to rows in memory, and X is read block by block:"
-                " pass start=None, or FrozenEstimator(classifier), from sklearn.frozen, of a"
-                " classifier that is fitted."
+                f"start={self.start!r} needs rows in memory, but X is read in blocks: pass "
+                "start=None, or FrozenEstimator(classifier) of sklearn.frozen with a fitted "
+                "classifier."
             )
 
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
@@ -305,9 +305,9 @@ class RankStatisticRanker(OneProblemRanker):
         n_features = design.shape[1]
         if len(coef) != n_features:
             raise TypeError(
-                f"start={self.start!r} has no coef_ of {n_features} weights: pass a linear"
-                " classifier, such as LogisticRegression(), and scale the features before this"
-                " ranker."
+                f"start={self.start!r} has no coef_ with {n_features} coefficients: pass a "
+                "linear classifier, such as LogisticRegression(), and scale the features before "
+                "this ranker."
             )
         # What was fitted before scores its second class high, else the positive one.
         sign = rows.direction if isinstance(self.start, FrozenEstimator) else 1.0
@@ -323,7 +323,7 @@ class RankStatisticRanker(OneProblemRanker):
         self.converged_ = certificate.converged
         if not certificate.converged:
             warn(
-                f"RankStatisticRanker was not at rest after max_iter={self.max_iter} iterations:"
-                " raise max_iter, tol or bandwidth, or lower n_init.",
+                f"RankStatisticRanker did not converge within max_iter={self.max_iter} "
+                "iterations: raise max_iter, tol or bandwidth, or lower n_init.",
                 ConvergenceWarning,
             )

@@ -332,13 +332,14 @@ def _csr_parts(matrix: Any) -> list[Any]:
 def _warn_of_zero(measure: StructuralMeasure, reference: str) -> None:
     """Warn that all rows tie."""
     if measure.kind != "top":
-        instead = "raise C, pass measure='auc', or features that tell the classes apart"
+        instead = "raise C, pass measure='auc', or features that separate the classes"
     elif reference == "best":
         instead = "pass reference='labels', a larger top, or measure='auc'"
     else:
         instead = "pass measure='auc', or precision in a smaller top"
     warn(
-        f"StructuralRanker learned w = 0, by which all rows tie: no weights have a smaller"
-        f" structural hinge of {measure.name!r} than that by more than tol; {instead}.",
+        "StructuralRanker has the solution w = 0, so that all rows tie: no coefficients lower "
+        f"the structural hinge of {measure.name!r} below its value at 0 by more than tol; "
+        f"{instead}.",
         ZeroSolutionWarning,
     )

@@ -91,8 +91,7 @@ class StructuralMeasure:
             if name.startswith(("precision@", "recall@")) and known.rel is None:
                 return cls(name, "top", k=known.k)  # type: ignore[attr-defined]
         raise ValueError(
-            f"measure={measure!r} has no structural hinge here: the measures that have one are"
-            f" {POSSIBLE}."
+            f"measure={measure!r} is not supported by StructuralRanker: use {POSSIBLE}."
         )
 
     @property
@@ -128,8 +127,8 @@ class StructuralMeasure:
             mass = float(self.k)
         if mass >= n_neg + n_pos:
             raise ValueError(
-                f"measure={self.name!r} has {mass:g} rows in the top, and there are"
-                f" {n_neg + n_pos:g}, so that all orders are equal: pass a smaller top."
+                f"measure={self.name!r} has {mass:g} rows in the top, but there are only "
+                f"{n_neg + n_pos:g}, so that all orders are equally good: pass a smaller top."
             )
         return mass
 
@@ -173,7 +172,7 @@ class StructuralMeasure:
         if len(parts):
             first = parts[0]
             raise ValueError(
-                f"measure={self.name!r} counts rows one by one, and sample_weight is"
-                f" {rows.weight[first]:g} in row {rows.taken[first]}: pass whole numbers of"
-                " repetitions, or measure='auc' or 'precision@k', which take parts of a row."
+                f"measure={self.name!r} needs whole sample_weight, which is "
+                f"{rows.weight[first]:g} in row {rows.taken[first]}: pass whole numbers of "
+                "repetitions, or measure='auc' or 'precision@k', which take fractional weights."
             )

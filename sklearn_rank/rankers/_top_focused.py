@@ -318,8 +318,8 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         self.focus_ = phi
         if not phi.has_derivative:
             raise ValueError(
-                f"focus={phi!r} has no derivative, which the weights are: pass a share of the"
-                " list, or a function such as Exponential(20.0)."
+                f"focus={phi!r} has no derivative, which defines the weights of the rows: pass a "
+                "share of the list, or a function such as Exponential(20.0)."
             )
         return SecondLook(
             self._base(),
@@ -343,26 +343,26 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         """Folds of which each row is in one test part, and both classes in each training part."""
         folds = list(check_cv(cv, y, classifier=True).split(X, y, groups))
         if not folds:
-            raise ValueError(f"cv={self.cv!r} gave no folds: pass a number or a splitter.")
+            raise ValueError(f"cv={self.cv!r} yields no folds: pass an int or a splitter.")
         if max(int(test.max(initial=0)) for _, test in folds) >= len(y):
             raise ValueError(
-                "cv is a list of parts of all rows, but combine='choose' divides its training"
-                " parts once more to rank their rows: pass a splitter, such as"
-                " StratifiedKFold(5), or pilot_ranks='training'."
+                "cv is a list of splits of all rows, but combine='choose' must also split its "
+                "training parts: pass a splitter, such as StratifiedKFold(5), or "
+                "pilot_ranks='training'."
             )
         times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(y))
         if np.any(times != 1):
             row = int(np.flatnonzero(times != 1)[0])
             raise ValueError(
-                f"The test parts of cv={self.cv!r} are no partition of the rows: row {row} is in"
-                f" {times[row]} of them; pass folds, such as StratifiedKFold(5)."
+                f"The test parts of cv={self.cv!r} are not a partition of the rows: row {row} is "
+                f"in {times[row]} of them; pass folds, such as StratifiedKFold(5)."
             )
         for number, (train, _) in enumerate(folds):
             if len(np.unique(y[train])) < 2:
                 raise ValueError(
-                    f"The training part of fold {number} of cv={self.cv!r} has one class only:"
-                    " pass fewer or stratified folds, or pilot_ranks='training' with another"
-                    " combine than 'choose'."
+                    f"The training part of fold {number} of cv={self.cv!r} has one class only: "
+                    "use fewer or stratified folds, or pilot_ranks='training' with a combine "
+                    "other than 'choose'."
                 )
         return folds
 

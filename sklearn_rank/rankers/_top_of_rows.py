@@ -32,8 +32,8 @@ def mass_of_top(mass: FloatArray, tau: float) -> float:
     top, is_small = top_mass(mass, tau)
     if is_small:
         warn(
-            f"The top {tau:g} of {len(mass)} rows holds less than one of the scores that the"
-            " quantile is of, and was taken as one: raise tau or fit on more rows.",
+            f"tau={tau:g} of {len(mass)} rows is less than one row, so the top is taken as one "
+            "row: raise tau or fit to more rows.",
             SmallTopWarning,
         )
     return top

@@ -285,8 +285,8 @@ class TopPushRanker(OneProblemRanker):
         if mass >= total:
             which = "rows" if self.of == "all" else "negative rows"
             raise ValueError(
-                f"top={self.top!r} takes {mass:g} of the {total:g} {which}, which is all of them:"
-                " pass a smaller top, or fit on more rows."
+                f"top={self.top!r} takes {mass:g} of the {total:g} {which}, but must leave some "
+                "out: pass a smaller top, or fit to more rows."
             )
         if self.threshold == "mean":
             return reference, TopMean(weight, mass)
@@ -313,7 +313,9 @@ class TopPushRanker(OneProblemRanker):
         mass = largest_collapsing_mass(problem)
         total = float(problem.top.weight.sum())
         if mass >= total:
-            remedy = "no top has another; the classes have the same mean: use another kernel"
+            remedy = (
+                "it holds for every top, since the classes have the same mean: use another kernel"
+            )
         else:
             least = int(mass) + 1
             remedy = (
@@ -321,9 +323,9 @@ class TopPushRanker(OneProblemRanker):
                 " threshold='quantile'"
             )
         warn(
-            f"w = 0 solves the problem for every C, so that all rows score alike: the mean of the"
-            f" positives is a mean of {which} that has as much of each as top={self.top!r}"
-            f" permits; {remedy}.",
+            "w = 0 is the solution for every C, so that all rows score alike: the mean of the "
+            f"positives is a weighted mean of {which} with weights that top={self.top!r} "
+            f"permits; {remedy}.",
             ZeroSolutionWarning,
         )
 

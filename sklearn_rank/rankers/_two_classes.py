@@ -141,7 +141,7 @@ class TwoClasses:
         factors = compute_class_weight(class_weight, classes=self.classes, y=self.classes)
         if not np.all((factors > 0) & np.isfinite(factors)):
             raise ValueError(
-                "class_weight must give each class a positive, finite factor; got"
-                f" {class_weight!r}: to leave a class out of the loss makes no ranking."
+                "class_weight must give each class a positive, finite factor, got "
+                f"{class_weight!r}: both classes are needed for a ranking."
             )
         return (factors[0], factors[1]) if self.direction > 0 else (factors[1], factors[0])

@@ -345,6 +345,6 @@ def _check_pairs(has_pairs: bool) -> None:
     """Check that some list has rows of different relevance."""
     if not has_pairs:
         raise ValueError(
-            "No query has rows of different relevance: all rows of each are of one class, and"
-            " there are no pairs to learn from; check y and qid."
+            "No query has rows of different relevance, so that there are no pairs to learn "
+            "from: each query has one class only; check y and qid."
         )

@@ -42,8 +42,10 @@ def weight_argument(estimator: Any, *, regressors: bool = False) -> str:
     """
     is_learner = hasattr(estimator, "fit") and not isinstance(estimator, type)
     if not (is_learner and (is_classifier(estimator) or (regressors and is_regressor(estimator)))):
-        kind = "neither a classifier nor a regressor" if regressors else "no classifier"
-        raise TypeError(f"{estimator!r} is {kind}: pass one, such as LogisticRegression().")
+        kind = "neither a classifier nor a regressor" if regressors else "not a classifier"
+        raise TypeError(
+            f"{estimator!r} is {kind}: pass a classifier, such as LogisticRegression()."
+        )
     if getattr(estimator, "steps", None):
         name, last = estimator.steps[-1]
         return f"{name}__{weight_argument(last, regressors=regressors)}"
@@ -55,9 +57,9 @@ def weight_argument(estimator: Any, *, regressors: bool = False) -> str:
         parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()
     ):
         raise TypeError(
-            f"{estimator!r} has no fit(X, y, sample_weight=), so that it cannot be told which rows"
-            " count more: pass a classifier that takes weights, such as LogisticRegression() or"
-            " HistGradientBoostingClassifier()."
+            f"{estimator!r} has no fit(X, y, sample_weight=), which is needed to weight rows: "
+            "pass a classifier that takes weights, such as LogisticRegression() or "
+            "HistGradientBoostingClassifier()."
         )
     return "sample_weight"
 

@@ -69,7 +69,7 @@ def test_a_fit_is_that_of_memory_or_is_refused(name):
             expected = fitted(ranker)
             np.testing.assert_allclose(fit().coef_, expected.coef_, rtol=1e-6, atol=1e-9)
         else:
-            with pytest.raises(TypeError, match=f"^{name} takes rows in memory"):
+            with pytest.raises(TypeError, match=f"^{name} needs X in memory"):
                 fit()
 
 
@@ -80,7 +80,7 @@ def test_scores_are_those_of_memory_or_are_refused(name):
         try:
             found = score(rows)
         except TypeError as error:
-            assert str(error).startswith(f"{name} takes rows in memory")  # noqa: PT017
+            assert str(error).startswith(f"{name} needs X in memory")  # noqa: PT017
             assert name not in BLOCK_BY_BLOCK
         else:
             np.testing.assert_allclose(np.asarray(found), score(X), rtol=1e-9)

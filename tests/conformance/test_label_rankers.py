@@ -237,7 +237,7 @@ def test_ties(ranker):
         ("utilities", lambda y: np.where(np.arange(len(y))[:, None] == 5, np.nan, y), "in row 5"),
         ("utilities", lambda y: y[:, :1], "one label only"),
         ("utilities", lambda y: np.where(y == 3, np.inf, y), "infinite at row 0"),
-        ("utilities", lambda y: np.zeros_like(y), "nothing to learn from"),
+        ("utilities", lambda y: np.zeros_like(y), "No row of y has a label of positive utility"),
         ("auto", lambda y: y + 1, "target_type='positions' or"),
         ("utilities", lambda y: y[:-1], "inconsistent numbers of samples"),
     ],

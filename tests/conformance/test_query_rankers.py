@@ -125,7 +125,7 @@ def test_predict_rank_and_score(ranker):
 def test_score_refuses_rows_of_unknown_queries(ranker):
     X, y, qid = data()
     fitted = clone(ranker).fit(X, y, qid=qid)
-    with pytest.raises(ScorerSetupError, match="was fitted on 9 queries, and score got no qid"):
+    with pytest.raises(ScorerSetupError, match="was fitted to 9 queries, but score got no qid"):
         fitted.score(X, y)
     assert fitted.score(X, y, qid=1) == measured(fitted, X, y, None)
 
@@ -158,7 +158,7 @@ def test_columns_are_vectors(ranker):
 def test_one_list_on_purpose_or_with_a_warning(ranker):
     X, y, _ = data(1)
     on_purpose = clone(ranker).fit(X, y, qid=0)
-    with pytest.warns(SingleListWarning, match=f"took all {len(y)} rows as one list") as caught:
+    with pytest.warns(SingleListWarning, match=f"treats all {len(y)} rows as one query") as caught:
         warned = clone(ranker).fit(X, y)
     assert caught[0].filename == __file__
     assert_same(on_purpose, warned)
@@ -312,7 +312,7 @@ def test_a_bad_refit_leaves_the_ranker_as_it_was(ranker):
         (wide, y, {"qid": qid, "query_weight": np.zeros(len(y))}),
     ):
         with pytest.raises(
-            ValueError, match=r"infinity|queries have one row|weight|samples|entries"
+            ValueError, match=r"infinity|queries have only one row|weight|samples|entries"
         ):
             fitted.fit(rows, labels, **arguments)
         assert set(before) == set(learned(fitted))
@@ -430,7 +430,7 @@ def test_routing_off_qid_reaches_fit_and_not_score(ranker, error_score):
         search.fit(X, y, qid=qid)
     search = GridSearchCV(clone(ranker), grid, cv=KFold(3), error_score=error_score)
     with pytest.raises(
-        QuerySetupError, match=r"GridSearchCV of scikit-learn cut \d+ of 12 queries"
+        QuerySetupError, match=r"GridSearchCV of scikit-learn split \d+ of 12 queries"
     ):
         search.fit(X, y, qid=qid)
     pipe = make_pipeline(StandardScaler(), clone(ranker))
@@ -445,7 +445,7 @@ def test_routing_off_qid_reaches_fit_and_not_score(ranker, error_score):
 def test_ids_of_rows_are_refused(ranker):
     X, y, _ = data()
     n = len(y)
-    with pytest.raises(ValueError, match=rf"by which {n} of {n} queries have one row"):
+    with pytest.raises(ValueError, match=rf"for which {n} of {n} queries have only one row"):
         clone(ranker).fit(X, y, qid=np.arange(n))
 
 
@@ -472,7 +472,7 @@ def test_many_rows_without_ids_are_refused(ranker):
 @every_ranker
 def test_splits_that_cut_queries_are_refused(ranker, routing):
     X, y, qid = data(12)
-    with pytest.raises(QuerySetupError, match=r"cross_val_score.* cut .*QueryKFold\(\)"):
+    with pytest.raises(QuerySetupError, match=r"cross_val_score.* split .*QueryKFold\(\)"):
         cross_val_score(clone(ranker), X, y, cv=KFold(3), params={"groups": qid})
     grid = {strength_of(ranker): [0.1, 1.0]}
     halving = HalvingGridSearchCV(

@@ -1,4 +1,4 @@
-"""No helper of scikit-learn cuts a query in silence: queries are whole, or it is refused.
+"""No helper of scikit-learn splits a query in silence: queries are whole, or it is refused.
 
 Each helper that splits, draws or refits runs as a user would call it, with ids, and the rows of
 each fit are counted.
@@ -146,7 +146,7 @@ def outcome(call, routing):
 
 # What happens with routing; without it nothing hands the ids on, and all are refused.
 OF_REFITS = {
-    "BaggingRegressor": "refused: QuerySetupError: BaggingRegressor of scikit-learn cut",
+    "BaggingRegressor": "refused: QuerySetupError: BaggingRegressor of scikit-learn split",
     "AdaBoostRegressor": "refused: TypeError",
     "StackingRegressor": "refused: ValueError: The estimator Counting should be a regressor",
     "VotingRegressor": "refused: ValueError: The estimator Counting should be a regressor",
@@ -174,14 +174,14 @@ def test_helpers_with_a_splitter_of_whole_queries(name, cv):
 def test_helpers_with_a_splitter_that_cuts(name, cv):
     found = outcome(searches(cv)[name], routing=True)
     assert found.startswith("refused: QuerySetupError")
-    assert "of scikit-learn cut" in found
+    assert "of scikit-learn split" in found
 
 
 @pytest.mark.parametrize("name", halving(WHOLE))
 def test_helpers_that_take_rows_out(name):
     found = outcome(halving(WHOLE)[name], routing=True)
     assert found.startswith("refused: QuerySetupError")
-    assert ("got no qid" if "incremental" in name else "of scikit-learn cut") in found
+    assert ("got no qid" if "incremental" in name else "of scikit-learn split") in found
 
 
 @pytest.mark.parametrize("name", REFITS)

@@ -325,7 +325,7 @@ def test_too_few_iterations_warn_with_the_gap(solver):
         ranker.fit(X, y)
     assert len(caught) == 1
     text = str(caught[0].message)
-    assert text.startswith("40 of 40 problems missed tol=1e-06: the largest")
+    assert text.startswith("40 of 40 problems did not reach tol=1e-06: the largest")
     assert f"relative duality gap is {ranker.dual_gap_:.1e} after 1 iterations; raise" in text
     assert caught[0].filename == __file__
     assert ranker.dual_gap_ > 1e-6
@@ -350,7 +350,7 @@ def test_a_top_of_less_than_half_a_row_warns(tau, n, small):
     assert [w.category for w in caught] == [SmallTopWarning] * small
     if small:
         message = str(caught[0].message)
-        assert message.startswith(f"The top {tau:g} of {n} rows holds less than one of the")
+        assert message.startswith(f"tau={tau:g} of {n} rows is less than one row")
         assert caught[0].filename == __file__
         assert np.count_nonzero(ranker.decision_function(X) > 0) == 1
 

@@ -309,7 +309,7 @@ def test_groups_without_routing():
     folds = list(GroupKFold(3).split(X, y, groups))
     expected = search(cv=folds, selections=["average"]).fit(X, y)
     np.testing.assert_array_equal(found.scores_, expected.scores_)
-    with pytest.raises(TypeError, match="fit got 'qid', which nothing takes: pass groups"):
+    with pytest.raises(TypeError, match="fit got the unexpected argument 'qid': pass groups"):
         search().fit(X, y, qid=groups)
 
 
@@ -405,7 +405,7 @@ def test_measures_are_no_scorers_and_groups_are_one_a_row():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"Cs": []}, "must each have a value to try"),
+        ({"Cs": []}, "must each contain at least one value"),
         ({"Cs": [0.1, 0.0]}, "Cs=.*0.0"),
         ({"Cs": 0}, "'Cs' parameter"),
         ({"selections": ["nearest"]}, "selections='nearest' must be one of 'average', 'closest'"),
@@ -415,17 +415,20 @@ def test_measures_are_no_scorers_and_groups_are_one_a_row():
         ({"tau": 1.0}, "'tau' parameter"),
         ({"rule": "two"}, "'rule' parameter"),
         ({"scoring": "precision@0.1"}, "is not the name of a measure"),
-        ({"scoring": lambda ranker, X, y: np.nan}, "has no finite value on fold 0"),
-        ({"cv": []}, "gave no folds"),
+        ({"scoring": lambda ranker, X, y: np.nan}, "is not finite on fold 0"),
+        ({"cv": []}, "yields no folds"),
         (
             {"cv": ShuffleSplit(1, random_state=0), "rule": "one_standard_error"},
-            "two folds at least",
+            "at least two folds",
         ),
         (
             {"cv": [(np.arange(0, 72, 3), np.arange(72))]},
             "training part of fold 0 has rows of one",
         ),
-        ({"cv": [(np.arange(72), np.arange(0, 72, 3))]}, "test part of fold 0 .* 24 of 72 rows"),
+        (
+            {"cv": [(np.arange(72), np.arange(0, 72, 3))]},
+            "test part of fold 0 .* 24 of all 72 rows",
+        ),
     ],
 )
 def test_refusals(parameters, message):
@@ -443,7 +446,7 @@ def test_tops_of_less_than_one_row_warn_once():
     assert all(one.filename == __file__ for one in caught)
     messages = sorted(str(one.message) for one in caught)
     assert messages[0].startswith("The top 0.009 of 24 items")
-    assert messages[1].startswith("The top 0.009 of 48 rows")
+    assert messages[1].startswith("tau=0.009 of 48 rows")
 
 
 def test_problems_that_miss_the_tolerance_warn_once():
@@ -452,9 +455,9 @@ def test_problems_that_miss_the_tolerance_warn_once():
         search(max_iter=1, selections=["average"], scoring="auc").fit(X, y)
     messages = [str(one.message) for one in caught]
     assert len(messages) == 2
-    assert "problems in folds missed tol=1e-06" in messages[0]
+    assert "problems in folds did not reach tol=1e-06" in messages[0]
     assert "leave out the largest of Cs" in messages[0]
-    assert "of 72 problems missed tol=1e-06" in messages[1]
+    assert "of 72 problems did not reach tol=1e-06" in messages[1]
 
 
 def test_chosen_at_another_share_than_is_acted_on():

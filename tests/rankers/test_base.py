@@ -71,7 +71,8 @@ def test_one_is_positive_without_being_told(labels):
 def test_of_other_labels_the_greater_is_taken_with_a_warning(labels):
     y = np.array(labels)[[1, 0, 1, 0]]
     low, high = map(re.escape, map(repr, np.unique(y).tolist()))
-    told = f"FirstFeature ranks {high} to the top, .* pass pos_label={high}, or pos_label={low}"
+    told = f"FirstFeature treats {high} as the positive class, .* "
+    told += f"pass pos_label={high}, or pos_label={low}"
     with pytest.warns(PositiveClassWarning, match=told) as caught:
         ranker = FirstFeature().fit(X, y)
     assert caught[0].filename == __file__
@@ -151,7 +152,7 @@ def test_a_ranker_of_another_version_warns_when_it_is_read(stored):
         state["_sklearn_rank_version"] = stored
     before = dict(state)
     read = FirstFeature()
-    with pytest.warns(VersionWarning, match=r"This FirstFeature was stored by sklearn_rank"):
+    with pytest.warns(VersionWarning, match=r"This FirstFeature was pickled with sklearn_rank"):
         read.__setstate__(state)
     assert state == before
     assert read.classes_.tolist() == [0, 1]

@@ -189,7 +189,7 @@ def test_a_dataframe_of_dask_has_names_and_gives_lazy_scores():
     scores = found.predict(lazy[names])
     assert dask.is_dask_collection(scores)
     np.testing.assert_allclose(scores.compute(), expected.predict(frame[names]))
-    with pytest.raises(ValueError, match="Feature 0 of X is 'b', and was 'a' in fit"):
+    with pytest.raises(ValueError, match="Feature 0 of X is 'b', but was 'a' in fit"):
         found.predict(lazy[["b", "a", "c"]])
 
 
@@ -212,7 +212,7 @@ def test_features_are_normalised_within_queries(normalize, n_jobs):
     assert_same(found, expected)
     lazy_scores = found.predict(chunked(X, ends), qid=lazy["qid"])
     np.testing.assert_allclose(lazy_scores.compute(), scores, atol=1e-8)
-    with pytest.raises(ValueError, match="got no qid for the rows to score"):
+    with pytest.raises(ValueError, match="needs qid to score rows"):
         found.predict(rows)
 
 
@@ -231,7 +231,7 @@ def test_propensities():
         OrderPreservingRanker(**made).fit(chunked(X, ends), chunked(y, ends), **lazy), expected
     )
     ranker = OrderPreservingRanker(measure="ndcg")
-    with pytest.raises(ValueError, match="utilities depend on all labels of a list"):
+    with pytest.raises(ValueError, match="depend on all labels of a query"):
         ranker.fit(chunked(X, ends), chunked(y, ends), **lazy)
 
 
@@ -270,7 +270,9 @@ def test_queries_that_are_not_together_are_refused():
     order = np.argsort(qid % 2, kind="stable")
     order[[0, -1]] = order[[-1, 0]]
     rows = batches(X[order], y[order], qid[order], [])
-    refused("rows of the query .* are not together: .*sorted by qid", rows, rows.y, qid=rows.qid)
+    refused(
+        "rows of the query .* are not consecutive, .*sorted by qid", rows, rows.y, qid=rows.qid
+    )
 
 
 def test_queries_that_are_cut_between_chunks_are_refused():
@@ -278,7 +280,7 @@ def test_queries_that_are_cut_between_chunks_are_refused():
     ends = [int(query_ends(qid)[3]) + 1]
     lazy = chunked(X, ends), chunked(y, ends)
     where = f"The query {qid[ends[0]]} has rows in the chunks 0 and 1"
-    whole = rf"{where} \(queries cut: 1\), .*repartition by query"
+    whole = rf"{where} \(queries split: 1\), .*repartition by query"
     refused(whole, *lazy, qid=chunked(qid, ends))
     normal = OrderPreservingRanker(normalize="rank").fit(X, y, qid=qid)
     with pytest.raises(ValueError, match=whole):
@@ -323,14 +325,14 @@ def test_what_a_careless_user_types():
     rows = batches(X, y, qid, [9], **weights)
     ends = query_ends(qid)[[11]]
     lazy = chunked(X, ends), chunked(y, ends)
-    refused("The rows have qid, which was not passed: pass qid=rows.qid", rows, rows.y)
+    refused("X has qid, but qid was not passed: pass qid=rows.qid", rows, rows.y)
     refused("pass sample_weight=rows.sample_weight", rows, rows.y, qid=rows.qid)
     refused("needs qid, one id per row", *lazy)
     refused("needs qid, one id per row", *lazy, qid=0)
     plain = batches(X, y, qid, [9])
-    refused("X has .* rows and y 5: pass rows.y", plain, plain.y[:5], qid=plain.qid)
+    refused("X has .* rows, but y has 5: pass y=rows.y", plain, plain.y[:5], qid=plain.qid)
     refused("qid is a dask collection", plain, plain.y, qid=chunked(qid, ends), error=TypeError)
-    refused("queries have one row", *lazy, qid=chunked(np.arange(len(y)), ends))
+    refused("queries have only one row", *lazy, qid=chunked(np.arange(len(y)), ends))
     refused(
         "No query has a row of positive utility",
         *(chunked(X, ends), chunked(0 * y, ends)),
@@ -344,7 +346,7 @@ def test_what_a_careless_user_types():
     fitted = RankSVM().fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="X has 2 features, but RankSVM is expecting 3"):
         fitted.predict(batches(X[:, :2], y, qid, [9]))
-    with pytest.raises(TypeError, match="takes rows in memory"):
+    with pytest.raises(TypeError, match="needs X in memory"):
         BoostedOrderPreservingRanker().fit(plain, plain.y, qid=plain.qid)
 
 
@@ -370,7 +372,7 @@ def test_a_limit_below_the_largest_utility_is_refused():
     X, y, qid, _ = data()
     ranker = OrderPreservingRanker("pointwise_logistic", measure="dcg", eta=2.0)
     rows = batches(X, y, qid, [9])
-    with pytest.raises(ValueError, match="largest utility is 3, but must be at most 2"):
+    with pytest.raises(ValueError, match="greatest utility is 3, but must be at most 2"):
         ranker.fit(rows, rows.y, qid=rows.qid)
 
 
@@ -498,9 +500,7 @@ def test_rankers_of_two_classes_that_need_all_rows_at_once_say_so(ranker):
     import dask.array as da
 
     X, y = np.eye(6), np.arange(6) % 2
-    message = (
-        f"{type(ranker).__name__} takes rows in memory, and X is of type Array: pass an array"
-    )
+    message = f"{type(ranker).__name__} needs X in memory, but X is of type Array: pass an array"
     for rows in (da.from_array(X, chunks=(2, 6)), batches(X, y, np.zeros(6), [3])):
         with pytest.raises(TypeError, match=message.replace("Array", type(rows).__name__)):
             ranker.fit(rows, y)

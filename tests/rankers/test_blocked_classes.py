@@ -213,7 +213,7 @@ def test_words_as_labels_and_chunks_of_one_class(way):
     np.testing.assert_array_equal(found.classes_, ["ham", "spam"])
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-6)
     np.testing.assert_array_equal(np.asarray(found.predict(rows)), expected.predict(X))
-    with pytest.warns(PositiveClassWarning, match="ranks 'spam' to the top"):
+    with pytest.warns(PositiveClassWarning, match="treats 'spam' as the positive class"):
         way(TopPushRanker(0.6), X, words)
 
 
@@ -230,7 +230,7 @@ def test_dataframes_of_unknown_lengths():
     np.testing.assert_allclose(decision, expected.decision_function(frame[list("abcd")]))
     labels = expected.predict(frame[list("abcd")])
     np.testing.assert_array_equal(ranker.predict(lazy[list("abcd")]), labels)
-    with pytest.raises(ValueError, match="Feature 0 of X is 'b', and was 'a' in fit"):
+    with pytest.raises(ValueError, match="Feature 0 of X is 'b', but was 'a' in fit"):
         ranker.predict(lazy[list("bacd")])
 
 
@@ -244,7 +244,7 @@ def test_a_start_that_was_fitted(way):
     expected = RankStatisticRanker("auc", start=start, pos_label="no").fit(X, words)
     assert expected.start_value_ > 0.9
     assert_same(way(ranker, X, words)[0], expected)
-    with pytest.raises(ValueError, match=r"start=LogisticRegression\(\) is fitted to rows in mem"):
+    with pytest.raises(ValueError, match=r"start=LogisticRegression\(\) needs rows in memory"):
         way(RankStatisticRanker(start=LogisticRegression()), X, y)
 
 
@@ -255,14 +255,14 @@ def test_a_start_that_was_fitted(way):
 @pytest.mark.parametrize("ranker", [TopPushRanker(kernel="rbf"), PNormPushRanker(kernel="poly")])
 def test_other_kernels_are_refused(ranker, way):
     X, y, _ = data()
-    with pytest.raises(ValueError, match=r"kernel='\w+' needs all pairs of rows, and X is read"):
+    with pytest.raises(ValueError, match=r"kernel='\w+' needs all pairs of rows, but X is read"):
         way(ranker, X, y)
 
 
 @ways
 def test_rankers_that_need_all_rows_say_which_do_not(way):
     X, y, _ = data()
-    with pytest.raises(TypeError, match=r"AtTopRanker takes rows in memory.* or fit TopPushR"):
+    with pytest.raises(TypeError, match=r"AtTopRanker needs X in memory.* or fit TopPushR"):
         way(AccuracyAtTopRanker(), X, y)
 
 
@@ -286,8 +286,8 @@ def test_other_numbers_of_classes_are_refused(labels, message, way):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("X", "chunk 7: X contains NaN or infinity, first in row 3, column 2: give it a number"),
-        ("y", "chunk 7: y is nan in row 3, but must be a class: give it a value or remove"),
+        ("X", "chunk 7: X contains NaN or infinity, first in row 3, column 2: impute the value"),
+        ("y", "chunk 7: y is nan in row 3, but must be a class: correct the value or remove"),
         ("weight", "chunk 7: sample_weight is nan in row 3, but must be non-negative and finite"),
     ],
 )
@@ -306,18 +306,20 @@ def test_labels_of_other_types_in_other_chunks_are_refused():
     X, y, _ = data()
     words = y[200:].astype(str).astype(object)
     parts = [da.from_delayed(dask.delayed(part), (200,), int) for part in (y[:200], words)]
-    with pytest.raises(ValueError, match="chunk 1: y is of object, and of int64 in chunk 0"):
+    with pytest.raises(ValueError, match="y has dtype object in chunk 1, but int64 in chunk 0"):
         TopPushRanker().fit(da.from_array(X, chunks=(200, D)), da.concatenate(parts))
 
 
 def test_labels_of_batches_are_those_of_the_rows():
     X, y, weight = data()
     rows = batches(X, y, weight)
-    with pytest.raises(ValueError, match=r"y has shape \(399,\), but X 400 rows: pass one label"):
+    with pytest.raises(
+        ValueError, match=r"y has shape \(399,\), but X has 400 rows: pass one label"
+    ):
         TopPushRanker(0.6).fit(rows, y[1:], weight)
-    with pytest.raises(ValueError, match="The rows have sample_weight, which was not passed"):
+    with pytest.raises(ValueError, match="X has sample_weight, but sample_weight was not passed"):
         TopPushRanker(0.6).fit(rows, y)
-    with pytest.raises(TypeError, match="y is a dask collection, and X is batches"):
+    with pytest.raises(TypeError, match="y is a dask collection, but X is RowBatches"):
         TopPushRanker(0.6).fit(rows, da.from_array(y), weight)
 
 

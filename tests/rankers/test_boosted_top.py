@@ -68,7 +68,7 @@ def test_none_is_half_of_the_trees_and_no_warm_up_where_all_pairs_count():
     assert BoostedTopRanker(**SMALL).fit(X, y).n_warmup_ == 10
     assert BoostedTopRanker("pairwise_logistic", **SMALL).fit(X, y).n_warmup_ == 0
     assert BoostedTopRanker(n_warmup=0, **SMALL).fit(X, y).n_warmup_ == 0
-    with pytest.raises(ValueError, match="n_warmup=21 is more than n_estimators=20"):
+    with pytest.raises(ValueError, match="n_warmup=21 is greater than n_estimators=20"):
         BoostedTopRanker(n_warmup=21, **SMALL).fit(X, y)
 
 
@@ -93,7 +93,7 @@ def test_phi_and_p_and_loss_are_those_of_the_targets():
     for phi, same in (("bedroc@5", False), ("local_auc@0.8", False), (np.square, False)):
         other = clone(base).set_params(phi=phi).fit(X, y).decision_function(X)
         assert np.array_equal(other, by_default) == same
-    with pytest.raises(ValueError, match="is no linear rank statistic"):
+    with pytest.raises(ValueError, match="is not a linear rank statistic"):
         clone(base).set_params(phi="ap").fit(X, y)
     pushes = [
         BoostedTopRanker("p_norm_push", p=p, loss=loss, **SMALL).fit(X, y).decision_function(X)
@@ -154,7 +154,7 @@ def test_rows_are_held_out_by_class_and_by_seed():
     ("arguments", "message"),
     [
         ({"X_val": "X"}, "X_val without y_val"),
-        ({"X_val": "X", "y_val": "y"}, "early_stopping=False, which does not use them"),
+        ({"X_val": "X", "y_val": "y"}, "which early_stopping=False does not use"),
     ],
 )
 def test_validation_rows_that_would_not_be_used_are_refused(arguments, message):
@@ -175,13 +175,15 @@ def test_weights_of_validation_rows_without_validation_rows_are_refused():
 def test_validation_rows_are_checked():
     X, y = data(60)
     ranker = BoostedTopRanker(early_stopping=True, **SMALL)
-    with pytest.raises(ValueError, match="pass labels of the same two"):
+    with pytest.raises(ValueError, match="pass labels of the classes of fit"):
         ranker.fit(X, y, X_val=X, y_val=y + 1)
     with pytest.raises(ValueError, match="6 features"):
         ranker.fit(X, y, X_val=X[:, :5], y_val=y)
     with pytest.raises(ValueError, match="inconsistent numbers"):
         ranker.fit(X, y, X_val=X, y_val=y[:-1])
-    with pytest.raises(ValueError, match="X_val has no rows of one of the classes"):
+    with pytest.raises(
+        ValueError, match="X_val has rows of positive sample_weight_val in one class"
+    ):
         ranker.fit(X, y, X_val=X, y_val=y, sample_weight_val=y)
     assert not hasattr(ranker, "classes_")
 
@@ -259,5 +261,5 @@ def test_parameters_of_the_backend_reach_it_and_none_of_ours_do():
     coarse = BoostedTopRanker(backend_params={"max_bin": 3}, **SMALL).fit(X, y)
     fine = BoostedTopRanker(**SMALL).fit(X, y)
     assert not np.array_equal(coarse.decision_function(X), fine.decision_function(X))
-    with pytest.raises(ValueError, match="backend_params has 'num_leaves'"):
+    with pytest.raises(ValueError, match="backend_params contains 'num_leaves'"):
         BoostedTopRanker(backend_params={"num_leaves": 3}, **SMALL).fit(X, y)

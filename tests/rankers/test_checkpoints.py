@@ -101,7 +101,7 @@ def test_the_forecast_is_of_what_is_left(tmp_path, killed_after, capsys):
     killed_after(3, ranker, X, y)
     capsys.readouterr()
     ranker.fit(X, y)
-    assert "block 2 of 2: some 0 seconds left" in capsys.readouterr().err
+    assert "block 2 of 2: about 0 seconds left" in capsys.readouterr().err
 
 
 def test_a_fit_without_an_end_is_not_cleared(tmp_path, killed_after, solved, monkeypatch):

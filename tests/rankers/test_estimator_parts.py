@@ -113,7 +113,7 @@ def test_kernel_scores_are_those_of_the_coordinates(kernel, form):
 
 def test_the_mass_of_a_top_that_is_less_than_a_row_warns():
     assert mass_of_top(np.ones(40), 0.1) == 4.0
-    with pytest.warns(SmallTopWarning, match=r"The top 0\.01 of 40 rows holds less than one"):
+    with pytest.warns(SmallTopWarning, match=r"tau=0\.01 of 40 rows is less than one row"):
         assert mass_of_top(np.ones(40), 0.01) == 1.0
 
 

@@ -52,13 +52,14 @@ def test_attributes_are_forgotten_whether_they_are_there_or_not():
     [
         (
             ("gradient_norm", 0.012, "raise alpha", ""),
-            "The gradient norm relative to that at 0 is 1.2e-02 after 7 iterations and misses"
-            " tol=0.001; raise max_iter or tol, raise alpha, or standardise the features.",
+            "The gradient norm relative to that at 0 is 1.2e-02 after 7 iterations and did"
+            " not reach tol=0.001; raise max_iter or tol, raise alpha, or standardise the"
+            " features.",
         ),
         (
             ("relative_gap", 0.5, "lower C", "2 of 9 problems"),
-            "2 of 9 problems missed tol=0.001: the largest relative duality gap is 5.0e-01 after 7"
-            " iterations; raise max_iter or tol, lower C, or standardise the features.",
+            "2 of 9 problems did not reach tol=0.001: the largest relative duality gap is 5.0e-01"
+            " after 7 iterations; raise max_iter or tol, lower C, or standardise the features.",
         ),
     ],
 )
@@ -86,9 +87,9 @@ def rows(n):
     ("seconds", "message"),
     [
         # Of four blocks, two are left after the second.
-        (301, "some 10 minutes more"),
-        (3600, "some 2 hours more"),
-        (86400, "some 2 days more"),
+        (301, "about 10 minutes"),
+        (3600, "about 2 hours"),
+        (86400, "about 2 days"),
     ],
 )
 def test_a_fit_that_takes_long_says_so_once_and_names_another_ranker(
@@ -99,7 +100,7 @@ def test_a_fit_that_takes_long_says_so_once_and_names_another_ranker(
         AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(128))
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    assert str(caught[0].message).startswith(f"This fit will take {message}: ")
+    assert str(caught[0].message).startswith(f"The remaining fit takes {message}: ")
     assert "TopFocusedRanker" in str(caught[0].message)
 
 
@@ -119,8 +120,8 @@ def test_verbose_says_what_is_left(monkeypatch, capsys):
     monkeypatch.setattr(_fitting, "perf_counter", count(step=50).__next__)
     AccuracyAtTopRanker(tau=0.1, C=0.1, verbose=1).fit(*rows(160))
     assert capsys.readouterr().err.splitlines() == [
-        "block 2 of 5: some 2 minutes left",
-        "block 4 of 5: some 50 seconds left",
+        "block 2 of 5: about 2 minutes left",
+        "block 4 of 5: about 50 seconds left",
     ]
     AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(160))
     assert capsys.readouterr().err == ""
@@ -134,6 +135,6 @@ def test_a_forecast_that_is_an_error_leaves_the_ranker_as_it_was(monkeypatch, n_
     monkeypatch.setattr(_fitting, "perf_counter", count(step=1000).__next__)
     with warnings.catch_warnings():
         warnings.simplefilter("error", LongFitWarning)
-        with pytest.raises(LongFitWarning, match="some 3 hours more"):
+        with pytest.raises(LongFitWarning, match="about 3 hours"):
             ranker.fit(X, y)
     assert ranker.coef_ is before

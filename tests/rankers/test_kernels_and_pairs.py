@@ -225,7 +225,7 @@ def test_pairs_that_do_not_fit_are_refused():
         ranker.fit_pairs(X, X[:5])
     with pytest.raises(ValueError, match="2 features"):
         ranker.fit_pairs(X, X[:, :2])
-    with pytest.raises(ValueError, match="no precomputed kernel"):
+    with pytest.raises(ValueError, match="does not take kernel='precomputed'"):
         AccuracyAtTopRanker(kernel="precomputed").fit_pairs(X @ X.T, X @ X.T)
     with pytest.raises(ValueError, match=r"Negative values .* `pair_weight`"):
         ranker.fit_pairs(X, X[::-1], pair_weight=[-1, 1, 1, 1, 1, 1])

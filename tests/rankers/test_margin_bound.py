@@ -84,9 +84,11 @@ def test_refused():
         AccuracyAtTopRanker().margin_bound(X, y, radius=3.0)
     ranker = AccuracyAtTopRanker(tau=0.2, C=0.1).fit(X, y)
     longest = int(np.argmax(np.linalg.norm(X, axis=1)))
-    with pytest.raises(ValueError, match=f"radius=1.0 is no bound of the norms: row {longest}"):
+    with pytest.raises(
+        ValueError, match=f"radius=1.0 is not an upper bound of the norms: row {longest}"
+    ):
         ranker.margin_bound(X, y, radius=1.0)
-    with pytest.raises(ValueError, match=r"y has the classes \[1\.0\], and fit saw \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"y has the classes \[1\.0\], but fit got \[0, 1\]"):
         ranker.margin_bound(X, np.ones(len(y)), radius=3.0)
     with pytest.raises(ValueError, match="y has the classes"):
         ranker.margin_bound(X, y + 1, radius=3.0)

@@ -182,7 +182,7 @@ def test_batches_with_one_limit_come_near_to_one_fit(loss):
     assert error < 0.05 * np.linalg.norm(whole.coef_)
     with pytest.raises(ValueError, match=r"utility is 3 .*raise eta"):
         clone(ranker).set_params(eta=2.0).partial_fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match="eta=2 is for losses by name"):
+    with pytest.raises(ValueError, match="eta=2 applies only to losses given by name"):
         OrderPreservingRanker(losses.PointwiseLogistic(eta=3.0), eta=2.0).fit(X, y, qid=qid)
 
 
@@ -194,7 +194,7 @@ def test_a_limit_that_grows_is_told_and_makes_a_mixture():
     ranker.partial_fit(X[early], y[early], qid=qid[early])
     first = np.append(ranker.coef_, ranker.intercept_)
     curvature = ranker.curvature_.copy()
-    with pytest.warns(GrownLimitWarning, match="utility 3, beyond the limit 1 .*Give eta="):
+    with pytest.warns(GrownLimitWarning, match="utility 3, greater than the limit 1 .*Pass eta="):
         ranker.partial_fit(X[~early], y[~early], qid=qid[~early])
     assert ranker.loss_.eta == 3.0
 
@@ -226,7 +226,7 @@ def test_partial_fit_refuses_another_intercept():
     ranker = OrderPreservingRanker("pointwise_squared", measure="dcg", fit_intercept=False)
     ranker.partial_fit(X, y, qid=qid)
     before = ranker.coef_.copy()
-    message = "fit_intercept=True differs from that of the earlier batches: set it back"
+    message = "fit_intercept=True differs from the value for earlier batches: reset it"
     with pytest.raises(ValueError, match=message):
         ranker.set_params(fit_intercept=True).partial_fit(X, y, qid=qid)
     np.testing.assert_array_equal(ranker.coef_, before)
@@ -302,7 +302,7 @@ def test_the_limit_of_the_utilities_is_that_of_the_measure():
 
 def test_unfinished_fits_warn_with_what_they_reached():
     X, y, qid = data()
-    with pytest.warns(ConvergenceWarning, match="misses tol=1e-12") as caught:
+    with pytest.warns(ConvergenceWarning, match="did not reach tol=1e-12") as caught:
         ranker = OrderPreservingRanker(tol=1e-12, max_iter=1).fit(X, y, qid=qid)
     assert caught[0].filename == __file__
     assert not ranker.converged_

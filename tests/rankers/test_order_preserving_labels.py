@@ -252,9 +252,9 @@ def test_measures():
     for measure in ("ap", "err"):
         with pytest.warns(CalibrationWarning, match="No order-preserving loss"):
             OrderPreservingLabelRanker(measure=measure).fit(X, top)
-    with pytest.warns(CalibrationWarning, match="gives labels no utilities"):
+    with pytest.warns(CalibrationWarning, match="defines no utilities of labels"):
         OrderPreservingLabelRanker(measure="rr").fit(X, top)
-    with pytest.raises(ValueError, match="y is -2 at row 3 for label 1, and ndcg takes"):
+    with pytest.raises(ValueError, match="y is -2 in row 3 for label 1, but ndcg needs"):
         ranker(measure="ndcg").fit(X, np.where(np.arange(240).reshape(60, 4) == 13, -2.0, top))
     with pytest.raises(ValueError, match="of two classes"):
         ranker(measure="precision@1").fit(X, y)
@@ -350,9 +350,9 @@ def test_scores_that_are_no_probabilities():
         ranker(measure="dcg").fit(X, 2 * top),
     ):
         assert not hasattr(fitted, "predict_proba")
-    with pytest.raises(AttributeError, match="whose scores are no probabilities"):
+    with pytest.raises(AttributeError, match="whose scores are not probabilities"):
         OrderPreservingLabelRanker("pairwise_logistic").fit(X, top).predict_proba(X)
-    with pytest.raises(AttributeError, match="tau_b gave these labels other utilities"):
+    with pytest.raises(AttributeError, match="tau_b gives other utilities for these labels"):
         OrderPreservingLabelRanker("softmax").fit(X, top).predict_proba(X)
 
 

@@ -28,7 +28,7 @@ def test_the_error_shows_the_wrapper(ranker):
     assert not hasattr(ranker, "predict_log_proba")
     name = type(ranker).__name__
     message = f'CalibratedClassifierCV({name}(...), method="sigmoid")'
-    with pytest.raises(AttributeError, match=f"{name} has scores and no prob") as raised:
+    with pytest.raises(AttributeError, match=f"{name} computes scores, not prob") as raised:
         ranker.predict_proba([[0.0]])
     assert message in str(raised.value)
 

@@ -58,7 +58,7 @@ def test_it_is_the_ranker_of_normalised_features(ranker):
     assert fitted.score(X, y, qid=qid) == get_measure(ranker.measure)(y, found, qid=qid)
     assert set(fitted.rank(X, qid=qid)[qid == 1]) == set(range(1, np.sum(qid == 1) + 1))
     np.testing.assert_array_equal(plain.predict(Z, qid=qid), expected)
-    with pytest.raises(ValueError, match="normalises the features of each query, and got no qid"):
+    with pytest.raises(ValueError, match="normalises features within each query and needs qid"):
         fitted.predict(X)
     with pytest.raises(TypeError, match="dense data is required"):
         clone(ranker).fit(sp.csr_array(X), y, qid=qid)
@@ -91,7 +91,7 @@ def test_batches_are_the_fit_of_all():
         if len(np.unique(y[rows])) > 1:
             ranker.partial_fit(X[rows], y[rows], qid=0)
     np.testing.assert_allclose(ranker.predict(X, qid=qid), whole.predict(X, qid=qid), atol=1e-5)
-    with pytest.raises(ValueError, match="got no qid"):
+    with pytest.raises(ValueError, match="needs qid to score"):
         ranker.predict(X)
 
 

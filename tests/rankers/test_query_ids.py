@@ -164,7 +164,7 @@ def test_cut_queries_end_a_search_in_workers_too(n_jobs, routing):
     pipe = make_pipeline(StandardScaler(), OrderPreservingRanker())
     grid = {"orderpreservingranker__alpha": [0.1, 1.0]}
     search = GridSearchCV(pipe, grid, cv=StratifiedKFold(3), n_jobs=n_jobs)
-    with pytest.raises(QuerySetupError, match=r"cut \d+ of 12 queries.*'query \d+'.*QueryKFold"):
+    with pytest.raises(QuerySetupError, match=r"split \d+ of 12 queries.*'query \d+'.*QueryKFold"):
         search.fit(X, y, groups=qid)
 
 
@@ -176,8 +176,8 @@ def test_the_message_counts_the_rows(routing):
     with pytest.raises(QuerySetupError) as caught:
         cross_validate(RankSVM(), X, y, cv=split, params={"groups": qid})
     assert str(caught.value).startswith(
-        "cross_validate of scikit-learn cut 1 of 12 queries: RankSVM was to be fitted to 3 of the"
-        " 6 rows of the query 'query 1'. Pass a splitter that keeps queries whole: cv=QueryKFold()"
+        "cross_validate of scikit-learn split 1 of 12 queries: RankSVM got 3 of the 6 rows"
+        " of the query 'query 1'. Pass a splitter that keeps queries whole: cv=QueryKFold()"
     )
 
 
@@ -197,7 +197,7 @@ def test_rows_of_weight_0_are_no_part_of_a_query(routing):
 def test_an_outer_split_that_cuts_is_found_behind_an_inner_one_that_does_not(routing):
     X, y, qid = data()
     inner = GridSearchCV(RankSVM(), {"C": [1.0]}, cv=CV)
-    with pytest.raises(QuerySetupError, match="cross_val_score of scikit-learn cut"):
+    with pytest.raises(QuerySetupError, match="cross_val_score of scikit-learn split"):
         cross_val_score(inner, X, y, cv=KFold(3), params={"groups": qid})
 
 
@@ -223,7 +223,7 @@ def test_the_whole_recipe(routing):
 def test_bagging_that_draws_rows_is_refused(routing):
     X, y, qid = data()
     for ranker in (RankSVM(), make_pipeline(StandardScaler(), RankSVM())):
-        with pytest.raises(QuerySetupError, match="BaggingRegressor of scikit-learn cut"):
+        with pytest.raises(QuerySetupError, match="BaggingRegressor of scikit-learn split"):
             BaggingRegressor(ranker, n_estimators=2, random_state=0).fit(X, y, groups=qid)
         whole = BaggingRegressor(ranker, n_estimators=2, bootstrap=False)
         assert len(whole.fit(X, y, groups=qid).estimators_) == 2
@@ -357,7 +357,7 @@ def test_clicks_and_revenue_are_no_grades():
         with pytest.raises(ScorerSetupError, match=told):
             svm.score(X, clicks, qid=qid)
     for largest in (51, 1023):
-        with pytest.warns(LargeGainWarning, match=rf"got the relevance {largest}, beside"):
+        with pytest.warns(LargeGainWarning, match=rf"got the relevance {largest}, whose gain"):
             clone(ranker).fit(X, np.where(y == 2, largest, y), qid=qid)
     clone(ranker).fit(X, np.where(y == 2, 50, y), qid=qid)
 

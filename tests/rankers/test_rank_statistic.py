@@ -146,17 +146,17 @@ def test_scores_that_differ_by_rounding_are_tied(monkeypatch):
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
-        ({"phi": "ndcg@10"}, ValueError, "phi='ndcg@10' is no linear rank statistic: pass one"),
-        ({"phi": ndcg_score}, ValueError, "is no linear rank statistic"),
+        ({"phi": "ndcg@10"}, ValueError, "phi='ndcg@10' is not a linear rank statistic: pass one"),
+        ({"phi": ndcg_score}, ValueError, "is not a linear rank statistic"),
         ({"phi": local_auc_score}, TypeError, "u0"),
         ({"phi": "rocauc"}, ValueError, "'rocauc' is not the name of a measure"),
-        ({"phi": LocalAUC(0.999)}, ValueError, "one value at all 120 ranks"),
+        ({"phi": LocalAUC(0.999)}, ValueError, "the same value at all 120 ranks"),
         ({"phi": lambda u: -u}, ValueError, "phi decreases"),
-        ({"start": 3}, TypeError, "3 is no classifier"),
+        ({"start": 3}, TypeError, "3 is not a classifier"),
         (
             {"start": make_pipeline(StandardScaler(), LogisticRegression())},
             TypeError,
-            "has no coef_ of 5 weights: pass a linear classifier",
+            "has no coef_ with 5 coefficients: pass a linear classifier",
         ),
         ({"bandwidth": 0.0}, ValueError, "'bandwidth'"),
         ({"anchor": -1.0}, ValueError, "'anchor'"),
@@ -170,13 +170,13 @@ def test_what_is_refused(wrong, error, message):
 
 def test_weights_that_are_shares_are_refused():
     X, y = data()
-    with pytest.raises(ValueError, match="sample_weight counts how many times a row is there"):
+    with pytest.raises(ValueError, match="sample_weight counts as repetition of rows"):
         RankStatisticRanker().fit(X, y, np.full(len(y), 1 / len(y)))
 
 
 def test_too_few_iterations_warn(capsys):
     X, y = data()
-    with pytest.warns(ConvergenceWarning, match="not at rest after max_iter=2 iterations"):
+    with pytest.warns(ConvergenceWarning, match="did not converge within max_iter=2 iterations"):
         ranker = RankStatisticRanker(max_iter=2, n_init=4, random_state=0, verbose=1).fit(X, y)
     assert ranker.n_iter_ == 2
     assert not ranker.converged_

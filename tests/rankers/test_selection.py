@@ -84,8 +84,8 @@ def test_the_rule_of_the_paper_warns_where_no_candidate_is_near_its_quantile(C, 
     assert [w.category for w in caught] == [QuantileDistanceWarning] * far
     if far:
         assert str(caught[0].message).startswith(
-            "All candidates miss the top-0.06 quantile of their scores: the closest is"
-            f" {ranker.quantile_distance_:.2g} margins away, and was taken."
+            "No candidate is at the top-0.06 quantile of its scores; the closest, which was taken,"
+            f" is {ranker.quantile_distance_:.2g} margins away."
         )
         assert caught[0].filename == __file__
     for selection in ("average", "objective", "refine"):

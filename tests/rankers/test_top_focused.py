@@ -206,7 +206,9 @@ def test_an_estimator_that_knows_the_positive_class_is_asked():
     named = np.array(["fraud", "ok"])[y]
     inner = AccuracyAtTopRanker(tau=0.2, pos_label="fraud")
     assert TopFocusedRanker(inner, tau=0.2).fit(X, named).pos_label_ == "fraud"
-    with pytest.warns(PositiveClassWarning, match="TopFocusedRanker ranks 'ok' to the top"):
+    with pytest.warns(
+        PositiveClassWarning, match="TopFocusedRanker treats 'ok' as the positive class"
+    ):
         TopFocusedRanker(BASE).fit(X, named)
 
 
@@ -244,8 +246,8 @@ def test_classifiers_of_all_kinds(base, routing):
     [
         (KNeighborsClassifier(), "has no fit"),
         (make_pipeline(StandardScaler(), KNeighborsClassifier()), "has no fit"),
-        (Ridge(), "is no classifier"),
-        ("logistic", "is no classifier"),
+        (Ridge(), "is not a classifier"),
+        ("logistic", "is not a classifier"),
     ],
 )
 def test_what_takes_no_weights_or_is_no_classifier_is_refused(base, message):
@@ -298,7 +300,7 @@ def test_groups_reach_the_folds():
 def test_folds_that_are_no_partition_are_refused():
     X, y = data()
     ranker = TopFocusedRanker(BASE, pilot_ranks="out_of_fold", cv=ShuffleSplit(3, random_state=0))
-    with pytest.raises(ValueError, match="are no partition of the rows: row"):
+    with pytest.raises(ValueError, match="are not a partition of the rows: row"):
         ranker.fit(X, y)
     halves = [(np.flatnonzero(y == k), np.flatnonzero(y != k)) for k in (0, 1)]
     with pytest.raises(ValueError, match="has one class only"):
@@ -316,11 +318,11 @@ def test_lists_of_parts_are_of_the_rows_that_were_passed():
     of_rows = [[number[part[weight[part] > 0]] for part in fold] for fold in parts]
     other = clone(ranker).set_params(cv=of_rows).fit(X[weight > 0], y[weight > 0])
     np.testing.assert_allclose(fitted.decision_function(X), other.decision_function(X))
-    with pytest.raises(ValueError, match="cv is a list of parts of all rows"):
+    with pytest.raises(ValueError, match="cv is a list of splits of all rows"):
         clone(ranker).set_params(combine="choose").fit(X, y)
     chosen = clone(ranker).set_params(combine="choose", pilot_ranks="training").fit(X, y, weight)
     assert len(chosen.scores_["sum"]) == 4
-    with pytest.raises(ValueError, match="gave no folds"):
+    with pytest.raises(ValueError, match="yields no folds"):
         clone(ranker).set_params(cv=[]).fit(X, y)
 
 

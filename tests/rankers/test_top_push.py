@@ -237,7 +237,7 @@ def test_rows_of_any_scale_are_ordered(threshold):
 def test_classes_with_one_mean_have_no_top():
     X = np.array([[1.0], [-1.0], [2.0], [-2.0], [1.0], [-1.0]])
     y = np.array([1, 1, 0, 0, 0, 0])
-    with pytest.warns(ZeroSolutionWarning, match="no top has another"):
+    with pytest.warns(ZeroSolutionWarning, match="it holds for every top"):
         TopPushRanker(1).fit(X, y)
 
 
