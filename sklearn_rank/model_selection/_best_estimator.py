@@ -36,7 +36,7 @@ class BestEstimatorMixin:
     scorer_: Any
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
-        """Value of the measure for ``best_estimator_``.
+        """Score the predictions of ``best_estimator_`` by the measure.
 
         Parameters
         ----------
@@ -45,12 +45,12 @@ class BestEstimatorMixin:
         y : array-like of shape (n_samples,)
             Labels or grades.
         **params : dict
-            ``groups`` for a mean over queries, the ids of the queries.
+            ``groups``, the query id of each row, for a mean over queries.
 
         Returns
         -------
         float
-            The value; more is better.
+            The value of the measure; a greater value is better.
         """
         self._check_has_best()
         if sklearn.get_config()["enable_metadata_routing"]:
@@ -59,7 +59,7 @@ class BestEstimatorMixin:
 
     @_of_best("predict")
     def predict(self, X: Any) -> AnyArray:
-        """Predict by ``best_estimator_``.
+        """Predict with ``best_estimator_``.
 
         Parameters
         ----------
@@ -69,14 +69,14 @@ class BestEstimatorMixin:
         Returns
         -------
         ndarray of shape (n_samples,)
-            Its predictions.
+            Predictions of ``best_estimator_``.
         """
         self._check_has_best()
         return self.best_estimator_.predict(X)
 
     @_of_best("predict_proba")
     def predict_proba(self, X: Any) -> AnyArray:
-        """Predict probabilities by ``best_estimator_``.
+        """Predict class probabilities with ``best_estimator_``.
 
         Parameters
         ----------
@@ -86,14 +86,14 @@ class BestEstimatorMixin:
         Returns
         -------
         ndarray of shape (n_samples, 2)
-            Its probabilities.
+            Probability of each class.
         """
         self._check_has_best()
         return self.best_estimator_.predict_proba(X)
 
     @_of_best("predict_log_proba")
     def predict_log_proba(self, X: Any) -> AnyArray:
-        """Predict logarithms of probabilities by ``best_estimator_``.
+        """Predict logarithms of class probabilities with ``best_estimator_``.
 
         Parameters
         ----------
@@ -103,14 +103,14 @@ class BestEstimatorMixin:
         Returns
         -------
         ndarray of shape (n_samples, 2)
-            Its logarithms of probabilities.
+            Logarithm of the probability of each class.
         """
         self._check_has_best()
         return self.best_estimator_.predict_log_proba(X)
 
     @_of_best("decision_function")
     def decision_function(self, X: Any) -> AnyArray:
-        """Score rows by ``best_estimator_``.
+        """Compute decision values with ``best_estimator_``.
 
         Parameters
         ----------
@@ -120,26 +120,26 @@ class BestEstimatorMixin:
         Returns
         -------
         ndarray of shape (n_samples,)
-            Its scores.
+            Decision values; a higher value ranks a row nearer to the top.
         """
         self._check_has_best()
         return self.best_estimator_.decision_function(X)
 
     @_of_best("rank")
     def rank(self, X: Any, qid: Any = None) -> AnyArray:
-        """Find the positions of rows within their queries, by ``best_estimator_``.
+        """Compute the rank of each row within its query with ``best_estimator_``.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row; None is one query.
+            Query id of each row, in any row order. None means one query.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Positions from 1, the top.
+            Ranks from 1, the top.
         """
         self._check_has_best()
         return self.best_estimator_.rank(X, qid=qid)
@@ -155,17 +155,17 @@ class BestEstimatorMixin:
 
     @property
     def classes_(self) -> AnyArray:
-        """Labels, of classifiers."""
+        """Class labels, if the estimator is a classifier."""
         return self._of_fitted("classes_")
 
     @property
     def n_features_in_(self) -> int:
-        """Number of features, of estimators that know it."""
+        """Number of features, if the estimator provides it."""
         return self._of_fitted("n_features_in_")
 
     @property
     def feature_names_in_(self) -> AnyArray:
-        """Names of the features, of estimators that were fitted to a frame."""
+        """Names of the features, if the estimator was fitted to a data frame."""
         return self._of_fitted("feature_names_in_")
 
     def _of_fitted(self, name: str) -> Any:

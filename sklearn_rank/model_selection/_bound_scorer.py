@@ -37,34 +37,34 @@ def make_bound_scorer(
     qid: str | bool | None = None,
     pos_label: Any = None,
 ) -> BoundScorer:
-    """Make a scorer of the lower confidence limit for a measure.
+    """Make a scorer that returns a lower confidence limit of a ranking measure.
 
-    With probability ``1 - delta`` the expected measure of *one* model is no less than its score on
-    rows that it was not fitted to; with ``n_candidates`` that of all of so many models at once,
-    each at ``delta / n_candidates``.
+    With probability ``1 - delta`` the expected measure of *one* model is at least its score on
+    rows that it was not fitted to. With ``n_candidates`` this holds for that many models
+    simultaneously, each at ``delta / n_candidates``.
 
     Parameters
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
-        The AUC, a mean over queries such as ``"ndcg@10"``, or a measure of one list with an
-        influence, such as ``"local_auc@0.8"``; as :func:`sklearn_rank.metrics.get_measure` takes
-        it.
+        The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts: the AUC, a
+        mean over queries such as ``"ndcg@10"``, or a measure of one list with an influence
+        function such as ``"local_auc@0.8"``.
     delta : float, default=0.05
-        Probability with which a score may exceed what it bounds, in (0, 1); less makes the scores
-        smaller.
+        Probability that the limit fails, in (0, 1). A smaller value gives smaller scores.
     method : str, default="kl"
-        "kl" and "hoeffding" hold for every distribution; they are for the AUC and for means over
-        queries of bounded range, "mcdiarmid" (that of Agarwal et al.) for the AUC and "bernstein"
-        for means over queries. "wilson", for the AUC, "t", for means over queries, and
-        "influence", for other measures of one list, are asymptotic and much narrower.
+        Methods that are valid for every distribution: "kl" and "hoeffding" for the AUC and for
+        means over queries of bounded range, "mcdiarmid" (Agarwal et al.) for the AUC, and
+        "bernstein" for means over queries. Asymptotic methods, which are much narrower: "wilson"
+        for the AUC, "t" for means over queries, and "influence" for other measures of one list.
     n_candidates : int, default=1
         Number of models that are compared on the same rows, at least 1.
     qid : str, bool or None, default=None
-        Under which name the scorer of a mean over queries asks for the ids where metadata routing
-        is enabled; None is "groups".
+        Name under which the scorer of a mean over queries requests the query ids if metadata
+        routing is enabled. None means "groups".
     pos_label : int, float, bool, str or None, default=None
-        The positive class. None is the ``pos_label`` of the estimator, where it or what it wraps
-        has one, else 1 if the labels are among 0 and 1 or among -1 and 1.
+        Label of the positive class. None means the ``pos_label`` of the estimator, or of the
+        estimator it wraps, if it has one. Otherwise it means 1 and requires labels in {0, 1} or
+        {-1, 1}.
 
     Returns
     -------
@@ -74,23 +74,25 @@ def make_bound_scorer(
     Raises
     ------
     ValueError
-        If an argument is out of range, or the measure has no limit by this method.
+        If an argument is out of range, or the method does not support the measure.
 
     See Also
     --------
-    BoundSearchCV : A search that knows its counts and candidates.
-    sklearn_rank.metrics.get_scorer : The measure itself.
-    sklearn_rank.inference.auc_interval : Both limits, and other methods.
+    BoundSearchCV : Search with simultaneous lower limits for all candidates.
+    sklearn_rank.metrics.get_scorer : Scorer of the measure itself.
+    sklearn_rank.inference.auc_interval : Two-sided interval, with more methods.
 
     Notes
     -----
-    A score covers one model on one part. Over K folds the mean of K scores is a lower limit for
-    the mean of the fold models' expectations with probability ``1 - K delta`` only, and none for
-    the model that is fitted to all rows. In a search ``n_candidates`` is the number of all
-    candidates, those of all rungs for halving. Where the counts of the folds are equal the best
-    candidate by "hoeffding" or "mcdiarmid" is that by the measure; so it is on one part by "kl".
+    A score is a limit for one model on one held-out part. Over K folds the mean of K scores is a
+    lower limit for the mean expectation of the fold models with probability ``1 - K delta`` only.
+    It is no limit for the model fitted to all rows. In a search, set ``n_candidates`` to the
+    number of all candidates, including those of all iterations of successive halving. If the folds
+    have equal counts, "hoeffding" and "mcdiarmid" select the same candidate as the measure itself,
+    and so does "kl" on one part.
 
-    Rows count once: weights are refused. Undefined queries count as for the measure.
+    Weights are not supported. The parameter ``undefined`` of the measure sets how queries without
+    a value are counted.
 
     References
     ----------
@@ -110,7 +112,7 @@ def make_bound_scorer(
     >>> cross_val_score(LogisticRegression(max_iter=1000), X, y, cv=3, scoring=scorer).round(2)
     array([0.61, 0.66, 0.84])
 
-    What a score says:
+    The meaning of a score, in words:
 
     >>> print(scorer.statement)
     With probability 0.95 the expected auc of the model is no less than the score, for one model \
@@ -134,14 +136,14 @@ on rows it was not fitted to (kl).
 
 
 class BoundScorer(RankingScorer):
-    """Scorer of a lower confidence limit; made by :func:`make_bound_scorer`.
+    """Scorer of a lower confidence limit, returned by :func:`make_bound_scorer`.
 
     Parameters
     ----------
     measure : Measure
         As in :func:`make_bound_scorer`.
     kwargs : dict
-        ``pos_label``, where it is given.
+        ``pos_label``, if it is given.
     delta : float
         As in :func:`make_bound_scorer`.
     method : str
@@ -197,7 +199,7 @@ of 8 models on rows it was not fitted to (bernstein).'
 
     @property
     def statement(self) -> str:
-        """What a score says, and of how many models."""
+        """Meaning of a score in words, with the number of models that it covers."""
         models = "one model" if self.n_candidates == 1 else f"any of {self.n_candidates} models"
         asymptotic = ", asymptotic" if self.method in ASYMPTOTIC_METHODS else ""
         return (

@@ -40,139 +40,147 @@ FIRST_CHOICES = ("kl", "exact", "dkw")
 
 
 class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
-    """Choose parameters by lower limits that hold for all candidates at once.
+    """Hyperparameter search by simultaneous lower confidence limits of a ranking measure.
 
-    With ``A_c`` the expected measure of candidate c and limits ``L_c`` with
-    ``P(A_c < L_c) <= delta pi_c``, where the prior weights ``pi_c`` sum to 1, the limit of
-    whichever candidate is chosen holds with probability ``1 - delta``.
+    Let ``A_c`` be the expected measure of candidate c. The limits ``L_c`` satisfy ``P(A_c < L_c)
+    <= delta pi_c``, and the prior weights ``pi_c`` sum to 1. Therefore the limit of the chosen
+    candidate holds with probability ``1 - delta``, whichever is chosen.
 
     Parameters
     ----------
     estimator : estimator, list or dict
-        Classifier of two classes, or ranker; it is cloned. Or several of one kind: a list of
-        estimators or of pairs (estimator, grid), or a dict of these by name. They are named in
-        small letters by their classes otherwise.
+        Binary classifier or ranker; it is cloned. Several estimators of one kind are also
+        accepted: a list of estimators or of pairs (estimator, grid), or a dict of these by name.
+        In a list the name of an estimator is its class name in lower case.
     param_grid : dict, list of dict or None, default=None
-        Values to try by parameter name, as in :class:`sklearn.model_selection.ParameterGrid`.
-        None is the estimator as it is, and that for several ones, whose grids are in the pairs.
+        Values to try by parameter name, as in :class:`sklearn.model_selection.ParameterGrid`. None
+        means the estimator without changes; it is required for several estimators, whose grids are
+        in the pairs.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
-        The AUC; a mean over queries such as ``"ndcg@10"``, for which ids are passed to ``fit`` as
-        ``groups``; or a measure of one list with an influence, such as ``"precision@top0.1"`` and
-        ``"local_auc@0.8"``. "ap" is a mean over queries where there are ids, and of one list where
-        there are none. As :func:`sklearn_rank.metrics.get_measure` takes it; of more of it being
-        better.
+        The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts; a greater
+        value must be better. It is the AUC; a mean over queries such as ``"ndcg@10"``, for which
+        ``fit`` needs the query ids as ``groups``; or a measure of one list with an influence
+        function, such as ``"precision@top0.1"`` and ``"local_auc@0.8"``. ``"ap"`` is a mean over
+        queries if ids are passed, and a measure of one list otherwise.
     delta : float, default=0.05
-        Probability with which the limit of any candidate may fail, in (0, 1).
+        Probability that the limit of at least one candidate fails, in (0, 1). A smaller value
+        gives lower limits.
     method : str, default="auto"
-        Where the limits come from. They hold for every distribution by "kl" and "hoeffding" (the
-        AUC and means over queries of bounded range), "mcdiarmid" (that of Agarwal et al., for the
+        Method of the limits. Methods that are valid for every distribution: "kl" and "hoeffding"
+        (the AUC and means over queries of bounded range), "mcdiarmid" (Agarwal et al., for the
         AUC), "bernstein" (means over queries), "exact" (the precision at the top) and "dkw" (other
-        statistics of ranks of one list, such as ``"local_auc@0.8"``, ``"pnorm@4"``). "max-t", for
-        all measures, is asymptotic, from the joint covariance of the candidates, and much
-        narrower. "auto" is a guarantee where there is one, else "max-t": "kl" for one held-out
-        part and "hoeffding" for several; or "exact"; or "dkw" where the counts of the parts are
-        large enough, see Notes.
+        rank statistics of one list, such as ``"local_auc@0.8"``, ``"pnorm@4"``). "max-t", for all
+        measures, is asymptotic, uses the joint covariance of the candidates, and is much narrower.
+        "auto" is a guarantee if there is one, else "max-t". The guarantee is "kl" for one held-out
+        part and "hoeffding" for several; "exact"; or "dkw" if the parts are large enough (see
+        Notes).
     cv : int, splitter, iterable or None, default=None
-        How parts are held out. None is one part of a third of the rows (stratified; of the queries
-        for a mean over queries), a number that of folds (over queries likewise).
+        Cross-validation strategy. None means one held-out part of a third of the rows, stratified,
+        or of a third of the queries for a mean over queries. An int is the number of folds, of
+        whole queries for a mean over queries.
     prior : array-like, callable or None, default=None
-        Weights ``pi_c`` in the order of the grid, or a function of the parameters, fixed before
-        the data are seen; they are divided by their sum. None is equal weights. Of several
-        estimators the functions find the name under "estimator" among the parameters.
+        Weights ``pi_c`` in the order of the grid, or a function of the parameters. They must not
+        depend on the data, and are divided by their sum. None means equal weights. For several
+        estimators the parameters passed to the function include the name as "estimator".
     refit : bool, default=True
-        Whether to fit the chosen candidate to all rows. Else ``best_estimator_`` is the model that
-        was scored, the one that has a guarantee; with several parts there is none.
+        Whether to refit the chosen candidate to all rows. If False and there is one held-out part,
+        ``best_estimator_`` is the model that was scored, to which the guarantee applies. With
+        several parts there is then no ``best_estimator_``.
     rule : {"max_bound", "within_noise"}, default="max_bound"
-        Choose the largest lower limit; or the simplest of the candidates that a simultaneous
-        paired test at ``delta`` cannot tell from the best.
+        "max_bound" chooses the candidate with the largest lower limit. "within_noise" chooses the
+        simplest candidate that a simultaneous paired test at ``delta`` does not distinguish from
+        the best.
     complexity : str, callable or None, default=None
-        What is simpler: name of a parameter or function of the parameters, less being simpler;
-        None is the order of the grid, the simplest first. It decides ties of "max_bound" too.
+        Name of a parameter, or function of the parameters, that measures complexity; a smaller
+        value is simpler. None means the order of the grid, simplest first. It also resolves ties
+        of "max_bound".
     n_jobs : int or None, default=None
-        Number of fits at a time, as for joblib. The result does not depend on it.
+        Number of parallel jobs, as for joblib. The result does not depend on it.
     error_score : "raise" or nan, default=nan
-        Whether a failing fit raises, or warns and excludes its candidate.
+        If "raise", a failing fit raises its error. If nan, it warns and its candidate is excluded.
     verbose : int, default=0
-        How much joblib tells of the progress.
+        Verbosity level of joblib; a greater value prints more.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the split for ``cv=None`` and of the draws for simultaneous limits and tests.
+        Random number generator or seed of the split for ``cv=None`` and of the draws for
+        simultaneous limits and tests. Pass an int for reproducible results.
     pos_label : int, float, bool, str or None, default=None
-        The positive class. None is the ``pos_label`` of the estimator, where it or what it wraps
-        has one, else 1 for labels among 0 and 1 or among -1 and 1; of other labels of a classifier
-        it is the greater, with a warning.
+        Label of the positive class. None means the ``pos_label`` of the estimator, or of the
+        estimator it wraps, if it has one. Otherwise it means 1 for labels in {0, 1} or {-1, 1};
+        for other labels of a classifier it is the greater label, with a warning.
 
     Attributes
     ----------
     best_index_ : int
-        The candidate that was chosen.
+        Index of the chosen candidate.
     best_params_ : dict
-        Its parameters.
+        Parameters of the chosen candidate.
     best_score_ : float
-        Mean over the parts of its measure.
+        Mean of the measure of the chosen candidate over the held-out parts.
     best_bound_ : float
-        Its lower limit.
+        Lower limit of the chosen candidate.
     best_estimator_ : estimator
-        See ``refit``.
+        Model of the chosen candidate; see ``refit``.
     fold_estimators_ : list of estimator
-        Models of the chosen candidate, one for each part; with ``refit=False``.
+        Models of the chosen candidate, one for each part; only with ``refit=False``.
     cv_results_ : dict
-        A column of one value per candidate under each name: as in
-        :class:`sklearn.model_selection.GridSearchCV`, "estimator", the names of several, and
-        "lower_bound", "rank_bound", "prior",
-        "delta" (each one's probability of failure) and "may_be_best".
+        One array per column with one value per candidate. The columns are those of
+        :class:`sklearn.model_selection.GridSearchCV`, "estimator" (the names of several
+        estimators), "lower_bound", "rank_bound", "prior", "delta" (probability of failure of each
+        candidate) and "may_be_best".
     report_ : SelectionReport
-        What is guaranteed, and of which quantity; print it.
+        Report of the choice, the guarantee and the quantity it applies to. Printing it shows the
+        text.
     n_splits_ : int
         Number of held-out parts.
     scorer_ : RankingScorer
-        The measure.
+        Scorer of the measure.
     classes_ : ndarray of shape (2,)
-        Labels, of classifiers.
+        Class labels, if the estimator is a classifier.
     n_features_in_ : int
-        Number of features, of estimators that know it.
+        Number of features, if the estimator provides it.
 
     See Also
     --------
-    make_bound_scorer : Limits for searches of scikit-learn.
-    StructuralRankSelection : Nothing held out.
-    sklearn.model_selection.GridSearchCV : By the mean score.
+    make_bound_scorer : Scorer of a lower limit, for the searches of scikit-learn.
+    StructuralRankSelection : Selection by bounds on training data, without held-out rows.
+    sklearn.model_selection.GridSearchCV : Search by the mean score.
 
     Notes
     -----
-    **What is guaranteed.** One part without refit: the expected measure of ``best_estimator_``,
-    given the labels and the rows it was fitted to (Theorem 10 of [1]_ for "mcdiarmid"); for
-    "exact" and "dkw" the measure of a population with the share of positives of the part. Several
-    parts: the mean of the expected measures of the *fold models* of the chosen candidate; folds
-    depend on each other, so that their limits are wider than that of one part with all their rows.
-    After a refit: nothing, for the model is another one; ``report_`` has the asymptotic interval.
+    **Target of the guarantee.** One part without refit: the expected measure of
+    ``best_estimator_``, given the labels and the rows it was fitted to (Theorem 10 of [1]_ for
+    "mcdiarmid"). For "exact" and "dkw" it is the measure of a population with the fraction of
+    positives of the part. Several parts: the mean of the expected measures of the *fold models* of
+    the chosen candidate. Folds depend on each other, so their limits are wider than that of one
+    part with all their rows. After a refit nothing is guaranteed, because the model is a new one;
+    ``report_`` has the asymptotic interval.
 
-    **When the choice differs from that of the largest mean.** For equal weights "mcdiarmid",
-    "hoeffding" and "kl" order the candidates as their means do. They differ by ``prior``, with
-    "bernstein" and "max-t", whose widths depend on the candidate, and by ``rule="within_noise"``.
-    That rule compares each candidate with all others by one-sided simultaneous tests; the one that
-    is truly the best is kept with probability ``1 - delta``, in the limit. The limits hold for
-    whatever is chosen by either rule.
+    **Difference to the largest mean.** With equal weights "mcdiarmid", "hoeffding" and "kl" order
+    the candidates by their means. The order differs with ``prior``, with "bernstein" and "max-t",
+    whose widths depend on the candidate, and with ``rule="within_noise"``. That rule compares each
+    candidate with all others by one-sided simultaneous tests. Asymptotically it keeps the truly
+    best candidate with probability ``1 - delta``. The limits hold for the choice by either rule.
 
-    **Several parts.** By "exact" and "dkw" each part has its share of ``delta``. Guaranteed limits
-    hold whether or not parts share rows, as those of repeated
-    folds and random splits do. Asymptotic ones take parts without common rows as independent, and
-    of others that no more is known: repeated folds are as sure as one repeat, random splits as
-    one split.
+    **Several parts.** "exact" and "dkw" divide ``delta`` between the parts. Guaranteed limits also
+    hold if parts share rows, as in repeated folds and random splits. Asymptotic limits treat parts
+    without common rows as independent. Parts with common rows make them no narrower: repeated
+    folds count as one repeat, random splits as one split.
 
-    **Which method "auto" takes** depends on counts and on no score: a guarantee that is taken
-    because it turned out well fails more often than it says. "dkw" is taken if, for as many
-    positives and negatives in each part, candidates and this ``delta``, the limit of rows in
-    perfect order would keep two thirds of their lead over rows that are all tied. With 10 % of
-    positives and 8 candidates that takes some 700 held-out rows for ``"local_auc@0.8"``, 3,500 for
-    ``"pnorm@4"``, 25,000 for ``"bedroc@20"``. Say ``method="dkw"`` for the guarantee with fewer.
+    **Choice of method by "auto".** It depends on counts and not on scores, because a guarantee
+    selected by its result fails more often than stated. "dkw" is used if the limit of a perfect
+    order, for the given counts of each part, candidates and ``delta``, keeps two thirds of its
+    distance to the value of tied rows. With 10 % of positives and 8 candidates this needs about
+    700 held-out rows for ``"local_auc@0.8"``, 3,500 for ``"pnorm@4"`` and 25,000 for
+    ``"bedroc@20"``. Pass ``method="dkw"`` for the guarantee with fewer rows.
 
-    Rows are independent, and each counts once; weights may be passed to the fits, but not to the
-    measure. A candidate that failed counts in the guarantee. Beyond the fits O(C n log n) time for
-    C candidates and n held-out rows, O(C n) memory.
+    Rows must be independent, and each counts once; weights may be passed to the fits, but not to
+    the measure. A candidate that failed still counts in the guarantee. Beyond the fits the cost is
+    O(C n log n) time and O(C n) memory for C candidates and n held-out rows.
 
-    With metadata routing, ``groups`` reach the splitter, the measure and fits that ask for them.
-    Without it, ``groups`` are for splitter and measure, all else is for ``fit``, and ``qid`` is
-    taken for ``groups`` if these are not given and the measure is a mean over queries.
+    With metadata routing, ``groups`` are passed to the splitter, the measure and the fits that
+    request them. Without it, ``groups`` are passed to the splitter and the measure, and everything
+    else to ``fit``. ``qid`` is used as ``groups`` if ``groups`` is not given and the measure is a
+    mean over queries.
 
     References
     ----------
@@ -203,7 +211,7 @@ independent given their labels.
     4 of 5 candidates cannot be told from the best; the choice among them is arbitrary.
     best_estimator_ is the model that was scored, which this is about.
 
-    The simplest that is not worse for certain:
+    The simplest candidate that is not significantly worse:
 
     >>> search.set_params(rule="within_noise").fit(X, y).best_params_
     {'C': 0.01}
@@ -254,7 +262,7 @@ independent given their labels.
     # ------------------------------------------------------------------------------------- fitting
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> BoundSearchCV:
-        """Fit every candidate to the training parts and choose one.
+        """Fit every candidate to the training parts and choose the best one.
 
         Parameters
         ----------
@@ -263,30 +271,30 @@ independent given their labels.
         y : array-like of shape (n_samples,)
             Labels of two classes, or grades for a mean over queries.
         **params : dict
-            ``groups``, and what the estimator's ``fit`` takes; see Notes of the class.
+            ``groups`` and the parameters of the estimator's ``fit``; see Notes of the class.
 
         Returns
         -------
         BoundSearchCV
-            The search itself.
+            The fitted search.
 
         Raises
         ------
         TypeError
-            If ``refit`` is not True or False.
+            If ``refit`` is not a bool.
         ValueError
-            If an argument is not valid, all fits fail, a part has one class only, or a row, query
-            or group is both held out and trained on.
+            If an argument is not valid, all fits fail, a part has only one class, or a row, query
+            or group is in the training and the test part of a split.
 
         Warns
         -----
         FitFailedWarning
             If some fits fail and ``error_score`` is nan.
         PositiveClassWarning
-            If a classifier's labels are not among 0 and 1 or among -1 and 1, and neither it nor
-            the search has a ``pos_label``.
+            If a classifier's labels are not in {0, 1} or {-1, 1}, and neither it nor the search
+            has a ``pos_label``.
         UserWarning
-            If the measure is of one list and several rows share a group.
+            If the measure is for one list and several rows share a group.
         """
         with restored_on_error(self):
             self._fit(X, y, params)
@@ -456,7 +464,7 @@ independent given their labels.
         return [base.estimator for base in bases_of(self.estimator, self.param_grid)]
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say what is handed on: to the fits, the splitter and the measure.
+        """Return the metadata routing of the fits, the splitter and the measure.
 
         Returns
         -------

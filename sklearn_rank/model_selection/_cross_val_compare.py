@@ -43,83 +43,88 @@ def cross_val_compare(
 ) -> Comparison:
     """Compare two or more estimators by cross-validation on the same folds.
 
-    With ``A_j`` and ``B_j`` the expected measures of the models of two estimators that were fitted
-    without fold j, the intervals are for the mean of ``A_j - B_j`` over the folds, and the
-    hypotheses say that it is 0, or with a margin that it is at the margin.
+    Let ``A_j`` and ``B_j`` be the expected measures of the models of two estimators fitted without
+    fold j. The intervals are for the mean of ``A_j - B_j`` over the folds. The null hypothesis is
+    that this mean is 0, or equal to the margin if there is one.
 
     Parameters
     ----------
     estimators : mapping of str to estimator, or list
-        Two or more; of a list each is called by its class, or is a pair of name and estimator.
-        They are cloned.
+        Two or more estimators, which are cloned. In a list the name of an estimator is its class,
+        or it is a pair (name, estimator).
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows.
     y : array-like of shape (n_samples,)
         Labels of two classes, or grades for a mean over queries.
     measure : str, Measure, ScoreGeneratingFunction or callable
-        As for :func:`cross_val_interval`.
+        The measure; as for :func:`cross_val_interval`.
     cv : int, splitter, iterable or None, default=None
-        The folds, the same for all; as for :func:`cross_val_interval`.
+        Cross-validation strategy, with the same folds for all estimators; as for
+        :func:`cross_val_interval`.
     groups : array-like of shape (n_samples,), default=None
-        Id of the group of each row, or of its query without ``qid`` for a mean over queries.
+        Group id of each row. For a mean over queries without ``qid`` it is the query id.
     qid : array-like of shape (n_samples,), default=None
-        Id of the query of each row, for a mean over queries.
+        Query id of each row, in any row order, for a mean over queries.
     params : dict or None, default=None
-        What the fits of all estimators get; as for :func:`cross_val_interval`.
+        Parameters passed to the fits of all estimators; as for :func:`cross_val_interval`.
     single_list : bool, default=False
-        As for :func:`cross_val_interval`.
+        Whether ``"ap"`` is a measure of one list; as for :func:`cross_val_interval`.
     baseline : str or None, default=None
-        Estimator that every other one is compared with, ``other - baseline``; None compares all
-        pairs, which asks more of each.
+        Estimator that every other one is compared with, ``other - baseline``. None means all
+        pairs, which gives wider intervals.
     margin : float or None, default=None
-        Largest difference that does not matter, in units of the measure, larger than 0. By itself
-        it asks whether the first of each contrast is not worse than the second by ``margin`` or
-        more, whichever direction of the measure is better.
+        Largest difference that is of no importance, in units of the measure, greater than 0. With
+        the default ``alternative`` the test is of non-inferiority: the first estimator of each
+        contrast is worse than the second by less than ``margin``. This respects measures for which
+        lower is better.
     alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}, default=None
-        What is to be shown of each contrast: a difference; one below 0; above 0; not worse by
-        ``margin`` or more; or smaller than ``margin`` in either direction. None is "two-sided", or
-        "non-inferior" with a margin.
+        Alternative hypothesis of each contrast: the difference is not 0; below 0; above 0; not
+        worse by ``margin`` or more; or smaller than ``margin`` in both directions. None means
+        "two-sided" without a margin and "non-inferior" with one.
     level : float, default=0.95
-        Probability, in (0, 1), with which all intervals hold together; with an alternative of one
-        side, or "equivalent", that of the limits on one side.
+        Nominal probability, in (0, 1), that all intervals hold. For a one-sided alternative and
+        for "equivalent" it is the probability for the limits on one side. The tests are at level
+        ``1 - level``.
     n_jobs : int or None, default=None
-        Number of fits at a time, as for joblib.
+        Number of parallel jobs, as for joblib. The result does not depend on it.
     pos_label : int, float, bool, str or None, default=None
-        The positive class; as for :func:`cross_val_interval`.
+        Label of the positive class; as for :func:`cross_val_interval`.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the folds that a number stands for, where None takes the rows in their order, and
-        of the draws from which the distribution of the largest statistic is known.
+        Random number generator or seed. It shuffles the folds if ``cv`` is a number (None keeps
+        the order of the rows) and makes the draws of the max-t method. Pass an int for
+        reproducible results.
     verbose : int, default=0
-        How much joblib tells of the progress.
+        Verbosity level of joblib; a greater value prints more.
 
     Returns
     -------
     Comparison
-        Means over the folds, differences, simultaneous intervals and adjusted p-values; print it.
+        Means over the folds, differences, simultaneous intervals and adjusted p-values. Printing
+        it shows a table.
 
     Raises
     ------
     TypeError
         If ``estimators`` is neither a mapping nor a list, or as for :func:`cross_val_interval`.
     ValueError
-        If there are fewer than two estimators, two of one name, ``baseline`` is none of them, they
-        have different positive classes, ``margin`` and ``alternative`` do not fit each other or
-        the measure, or as for :func:`cross_val_interval`.
+        If there are fewer than two estimators, a name occurs twice, ``baseline`` is not a name,
+        the positive classes differ, ``margin`` does not match ``alternative`` or the measure, or
+        as for :func:`cross_val_interval`.
 
     See Also
     --------
-    cross_val_interval : One estimator, and what is refused.
-    sklearn_rank.inference.compare : Fixed models on a test set.
+    cross_val_interval : Interval for one estimator.
+    sklearn_rank.inference.compare : Comparison of fitted models on a test set.
 
     Notes
     -----
-    The covariance is that of the influence of each row, or of the values of each query, on the
-    means over the folds, jointly for all estimators; groups are summed. The largest of the
-    absolute statistics has the distribution of correlated Student variables (max-t). A t-test of
-    K differences of folds has K values to go by, and takes no notice of how many rows they are of.
+    The joint covariance of all estimators comes from the influence of each row, or the value of
+    each query, on the means over the folds; groups are summed. The largest absolute statistic has
+    the distribution of the maximum of correlated Student variables (max-t). A t-test of K fold
+    differences, in contrast, uses only K values and ignores the number of rows.
 
-    What is compared are the fold models, not the algorithms: on another sample of rows another
-    estimator may be the better one, which no cross-validation shows.
+    The comparison is of the fold models, not of the algorithms. Another estimator may be better on
+    another sample of rows, which cross-validation cannot show.
 
     Examples
     --------
@@ -140,7 +145,7 @@ def cross_val_compare(
     contrast             difference       95 % interval      p  conclusion
     linear - neighbours     +0.0112  [-0.0235, +0.0459]  0.525  no difference shown
 
-    Is the linear model at most 0.05 worse?
+    Test whether the linear model is worse by less than 0.05:
 
     >>> found = cross_val_compare(models, X, y, measure="auc", margin=0.05, random_state=0)
     >>> found.conclusions

@@ -27,34 +27,34 @@ PRINTED = 20
 
 @dataclass(frozen=True, repr=False)
 class CrossValInterval(Interval):
-    """Interval for what a cross-validation estimates, with the folds that it is made of.
+    """Confidence interval from a cross-validation, with the value of each fold.
 
     Parameters
     ----------
     estimate : float
-        The estimate: for folds the mean of their values, as cross-validation has it.
+        The estimate; for folds it is the mean of their values.
     low : float
         Lower limit.
     high : float
         Upper limit.
     level : float
-        Nominal probability, in (0, 1), that the interval covers its target.
+        Nominal coverage of the interval, in (0, 1).
     method : str
-        How it was made.
+        Name of the method that computed the interval.
     target : str
-        The quantity that it is for.
+        The quantity that the interval estimates.
     standard_error : float or None, default=None
         Standard error of the estimate.
     fold_values : tuple of float, default=()
         Value of each fold model on its fold; empty for a bootstrap.
     fold_sizes : tuple of tuple of int, default=()
-        Positives and negatives of each fold, or its queries.
+        Numbers of positives and negatives of each fold, or its number of queries.
     note : str, default=""
-        What it is of, and what it is not, in a sentence.
+        Sentence that describes the model to which the interval applies.
 
     See Also
     --------
-    cross_val_interval : Makes it.
+    cross_val_interval : Computes it.
 
     Examples
     --------
@@ -108,125 +108,132 @@ def cross_val_interval(
     random_state: Any = None,
     verbose: int = 0,
 ) -> CrossValInterval:
-    """Interval for what cross-validation estimates.
+    """Confidence interval for a cross-validated ranking measure.
 
-    With ``A_j`` the expected measure of the model that was fitted without fold j, the estimate
-    is the mean over the K folds of the values that these models have on their folds, and the
-    interval is for ``(A_1 + ... + A_K) / K``: the fold models as they are. Other methods are for
-    the model that is fitted to all rows.
+    Let ``A_j`` be the expected measure of the model fitted without fold j. The estimate is the
+    mean of the values of the K fold models on their folds, and the interval is for ``(A_1 + ... +
+    A_K) / K``, the mean expected measure of these fold models. The methods "optimism" and "632+"
+    are for the model fitted to all rows.
 
     Parameters
     ----------
     estimator : estimator
-        Classifier of two classes, regressor or ranker, pipeline or search; it is cloned, whether
-        or not it is fitted.
+        Binary classifier, regressor or ranker, or a pipeline or search of one. It is cloned,
+        whether or not it is fitted.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows; for a precomputed kernel the square matrix.
     y : array-like of shape (n_samples,)
         Labels of two classes, or grades for a mean over queries.
     measure : str, Measure, ScoreGeneratingFunction or callable
-        A measure of one list with an influence, as ``"auc"`` and ``"ap"``, or a mean over
-        queries, as ``"ndcg@10"``; as :func:`sklearn_rank.metrics.get_measure` takes it.
+        The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts: a measure
+        of one list with an influence function, such as ``"auc"`` and ``"ap"``, or a mean over
+        queries, such as ``"ndcg@10"``.
     cv : int, splitter, iterable or None, default=None
-        The folds. A number, or None for 5, is of stratified folds, of folds of whole groups
-        (:class:`sklearn.model_selection.StratifiedGroupKFold`) or of whole queries
-        (:class:`QueryKFold`).
+        Cross-validation strategy. An int, or None for 5, is the number of folds. They are
+        stratified, with ``groups`` stratified folds of whole groups
+        (:class:`sklearn.model_selection.StratifiedGroupKFold`), and for queries folds of whole
+        queries (:class:`QueryKFold`).
     groups : array-like of shape (n_samples,), default=None
-        Id of the group (patient, user) of each row; groups are independent, rows of one group may
-        depend on each other in any way. Folds must keep groups whole. For a mean over queries
-        without ``qid`` they are the ids of the queries.
+        Id of the group (patient, user) of each row. Rows of different groups are independent, rows
+        of one group may depend on each other in any way. Folds must keep groups whole. For a mean
+        over queries without ``qid``, ``groups`` holds the query ids.
     qid : array-like of shape (n_samples,), default=None
-        Id of the query of each row, the rows in any order; for a mean over queries. ``groups`` are
-        then groups of queries.
+        Query id of each row, in any row order, for a mean over queries. ``groups`` are then groups
+        of queries.
     params : dict or None, default=None
-        What fits get, as ``{"sample_weight": weight}``; with metadata routing enabled, where it is
-        asked for. It may hold ``groups`` and ``qid``. The measure counts each row once.
+        Parameters passed to the fits, such as ``{"sample_weight": weight}``; with metadata routing
+        enabled they go where they are requested. It may contain ``groups`` and ``qid``. The
+        measure is unweighted.
     single_list : bool, default=False
-        Whether ``groups`` are of rows for ``"ap"`` too, which is then of one list, as it is where
-        there are no ids at all. Else they are the queries of a mean over queries.
+        Whether ``"ap"`` is a measure of one list although ``groups`` is given, which are then
+        groups of rows. If False, ``groups`` holds the query ids of a mean over queries. Without
+        ids ``"ap"`` is always a measure of one list.
     level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     method : {"folds", "optimism", "632+"}, default="folds"
-        The mean of the fold models as they are; or the model fitted to all rows, by its value on
-        them and by models fitted to bootstrap samples: of rows within each class, of groups or of
-        queries. These two take no ``cv``.
+        "folds" is for the mean of the fold models. "optimism" and "632+" are for the model fitted
+        to all rows, from its value on them and from models fitted to bootstrap samples of rows
+        within each class, of groups or of queries. These two do not use ``cv``.
     n_resamples : int, default=200
-        Bootstrap samples, at least 20; each is a fit.
+        Number of bootstrap samples, at least 20; each needs one fit.
     n_jobs : int or None, default=None
-        Number of fits at a time, as for joblib. The result does not depend on it.
+        Number of parallel jobs, as for joblib. The result does not depend on it.
     pos_label : int, float, bool, str or None, default=None
-        The positive class. None is the ``pos_label`` of the estimator, else 1 of the usual labels;
-        of others of a classifier the greater, with a warning.
+        Label of the positive class. None means the ``pos_label`` of the estimator, if it has one.
+        Otherwise it means 1 for labels in {0, 1} or {-1, 1}; for other labels of a classifier it
+        is the greater label, with a warning.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the folds that a number stands for, where None takes the rows in their order; or
-        of the bootstrap samples.
+        Random number generator or seed. It shuffles the folds if ``cv`` is a number (None keeps
+        the order of the rows), or draws the bootstrap samples. Pass an int for reproducible
+        results.
     verbose : int, default=0
-        How much joblib tells of the progress.
+        Verbosity level of joblib; a greater value prints more.
 
     Returns
     -------
     CrossValInterval
-        Estimate, limits, and value and size of each fold; print it.
+        Estimate, limits, and value and size of each fold. Printing it shows a table.
 
     Raises
     ------
     TypeError
-        If ``measure`` is no measure, ``params`` no dict, or ``single_list`` no bool.
+        If ``measure`` is not a measure, ``params`` is not a dict, or ``single_list`` is not a
+        bool.
     ValueError
-        If an argument is not valid, ids are missing, a fold has one class or one row where it is
-        to be ranked, or a row, query or group is both held out and trained on. What a fit raises.
+        If an argument is not valid, ids are missing, a fold of one list has one class or one row,
+        or a row, query or group is in the training and the test part of a split. Errors of a fit
+        are raised unchanged.
 
     Warns
     -----
     PositiveClassWarning
-        If a classifier's labels are not among 0 and 1 or among -1 and 1, and neither it nor
-        ``pos_label`` says which is positive.
+        If a classifier's labels are not in {0, 1} or {-1, 1}, and neither it nor ``pos_label``
+        sets the positive class.
 
     See Also
     --------
-    sklearn.model_selection.cross_validate : The values of the folds alone.
-    BoundSearchCV : Limits that hold for whichever candidate is chosen.
-    sklearn_rank.inference.metric_interval : One fixed model on a test set.
+    sklearn.model_selection.cross_validate : Values of the folds without an interval.
+    BoundSearchCV : Search with limits that hold for the chosen candidate.
+    sklearn_rank.inference.metric_interval : Interval for one fitted model on a test set.
 
     Notes
     -----
-    **Which number it is.** Not the expected measure of the model that is fitted to all rows, which
-    mostly is somewhat better; nothing that is held out sees that model. The same holds for the
-    values that any cross-validation prints.
+    **Target.** The target is not the expected measure of the model fitted to all rows, which is
+    usually somewhat greater and is never scored on held-out rows. The same holds for the result of
+    every cross-validation.
 
-    **How.** Given the labels, the value of a fold varies with the rows of the fold by their
-    influence on it, or by the values of its queries, and their influence on the mean over the
-    folds is that over K. All folds together are one sample, centred once for each class, with
-    Student's quantile for as many items (queries, groups) as there are. Limits are those of
-    :func:`sklearn_rank.inference.auc_interval` by "wilson" for the AUC, those of
-    :func:`sklearn_rank.inference.metric_interval` for other measures and for queries. The values
-    of a measure whose expectation depends on the length of the list, as average precision, are
-    those of lists as long as the folds.
+    **Method.** Given the labels, the variance of a fold's value comes from the influence of its
+    rows, or from the values of its queries. All folds together are one sample, centred once for
+    each class, with Student's quantile for the number of items (queries, groups). The limits are
+    those of :func:`sklearn_rank.inference.auc_interval` with "wilson" for the AUC, and those of
+    :func:`sklearn_rank.inference.metric_interval` for other measures and for queries. If the
+    expectation of a measure depends on the length of the list, as for average precision, the
+    target is its value for lists of the length of the folds.
 
-    The folds count as independent given their models. They are not quite, since each row is also
-    trained on; that vanishes for estimators that are stable, in the sense that one row more or
-    less moves the measure by less than ``1 / n`` [1]_. Where it does not, as for outliers and
-    hardly any signal, coverage is below the level: .90 at the least in the user guide's study.
-    The mean plus or minus 1.96 standard deviations of K values over ``sqrt(K)`` covers .4 to .9.
+    The folds are treated as independent given their models, although each row is also used for
+    training. This is asymptotically correct for stable estimators, for which one row changes the
+    measure by less than ``1 / n`` [1]_. Otherwise, as for outliers and very weak signal, coverage
+    is below the level, but at least .90 in the study of the user guide. In contrast, the mean plus
+    or minus 1.96 standard deviations of K values over ``sqrt(K)`` covers .4 to .9.
 
-    **Rows in several parts,** as of repeated folds and random splits: a row moves the mean by the
-    mean of its influence in them, so that repeats make the interval hardly shorter.
+    **Rows in several parts,** as in repeated folds and random splits: the influence of a row is
+    its mean over these parts, so repeats hardly shorten the interval.
 
-    **What is refused.** Folds of one row, and folds of one class, rank nothing. To put the scores
-    of all folds into one list is no remedy: models of different folds have different scales, and a
-    model that scores by the share of positives that it saw has there an AUC of 0.
+    **Invalid folds.** Folds of one row or of one class raise an error, because a measure of one
+    list has no value there. Do not pool the scores of all folds into one list: fold models have
+    different scales, and a model that predicts its training fraction of positives then has an AUC
+    of 0.
 
-    **The model fitted to all rows.** "optimism" is its value on these rows less the mean, over the
-    bootstrap samples, of what models fitted to a sample are worth more on it than on all rows
-    [3]_. "632+" weighs its value on these rows against the mean value of those models on the rows
-    outside of their samples, by how far the latter lies towards the value of items that are all
-    tied, which is no information [4]_. Either has the limits that the rows outside of the samples
-    give, by the mean influence of each row, about the corrected estimate. The spread of the
-    correction itself is not among it: the user guide has what is covered. For models that learn
-    rows by heart, as forests do, only "632+" is of use.
+    **The model fitted to all rows.** "optimism" is its value on these rows minus a correction: the
+    mean, over bootstrap samples, of the value of a model on its own sample minus its value on all
+    rows [3]_. "632+" is a weighted mean of the value on these rows and the mean value of the
+    bootstrap models on the rows outside their samples. The weight depends on how close the latter
+    is to the value of tied items, which carries no information [4]_. Both methods centre the
+    interval at the corrected estimate, with the width from the mean influence of each row outside
+    the samples. The variance of the correction itself is not included; the user guide has the
+    coverage. For models that memorise training rows, such as forests, only "632+" is useful.
 
-    K fits, or ``1 + n_resamples``; beyond them O(n log n) time for each fit and O(n) memory for
-    each.
+    The cost is K fits, or ``1 + n_resamples`` fits, plus O(n log n) time and O(n) memory for each.
 
     References
     ----------

@@ -38,67 +38,70 @@ def query_learning_curve(
     params: dict[str, Any] | None = None,
     verbose: int = 0,
 ) -> tuple[Any, ...]:
-    """Score an estimator that is fitted on more and more queries.
+    """Learning curve over the number of training queries.
 
-    As :func:`sklearn.model_selection.learning_curve`, which takes rows out of queries. The ids go
-    to each fit and score that ask for them, whether or not metadata routing is enabled.
+    Like :func:`sklearn.model_selection.learning_curve`, but training sets grow by whole queries
+    instead of rows. The query ids are passed to every fit and score that requests them, whether or
+    not metadata routing is enabled.
 
     Parameters
     ----------
     estimator : estimator
-        What is fitted, such as a ranker of queries or a pipeline.
+        Estimator to fit, such as a query ranker or a pipeline.
     X : array-like of shape (n_samples, n_features)
         Rows.
     y : array-like of shape (n_samples,)
-        Grades.
+        Relevance grades.
     qid : array-like of shape (n_samples,)
-        Id of the query of each row, in any order.
+        Query id of each row, in any row order.
     train_sizes : array-like of shape (n_ticks,), default=(0.1, 0.325, 0.55, 0.775, 1.0)
-        Numbers of queries to train on, or, as fractions, shares in (0, 1] of the smallest number
-        that a split leaves for training. Equal numbers are one tick.
+        Integers are numbers of training queries. Floats are fractions, in (0, 1], of the number of
+        queries in the smallest training part. Equal numbers are merged.
     cv : int, splitter, iterable or None, default=None
-        An int is that many folds of ``QueryKFold(shuffle=False)``, None five. A splitter must cut
-        no query.
+        Cross-validation strategy. An int is the number of folds of ``QueryKFold(shuffle=False)``,
+        and None means 5. A splitter must keep queries whole.
     scoring : str, Measure, callable or None, default=None
-        The name of a measure, a measure, or a scorer; None is the estimator's ``score``.
+        Name of a measure, a measure, or a scorer. None means the ``score`` method of the
+        estimator.
     shuffle : bool, default=True
-        Whether the queries to train on are chosen at random; else they are those of the smallest
-        ids. Either way a larger number of them has all of a smaller one.
+        Whether the training queries are chosen at random. If False, they are those with the
+        smallest ids. In both cases a larger training set contains every smaller one.
     random_state : int, RandomState instance or None, default=None
-        Source of the choice.
+        Random number generator or seed of the choice. Pass an int for reproducible results.
     n_jobs : int or None, default=None
-        Processes.
+        Number of parallel jobs, as for joblib.
     error_score : "raise" or float, default=nan
-        What a failed fit scores.
+        Score of a failed fit; "raise" raises its error.
     return_times : bool, default=False
-        Whether to return the seconds.
+        Whether to return fit and score times.
     params : dict or None, default=None
-        Other metadata, as ``{"sample_weight": weight}``, which goes where it is asked for.
+        Further metadata, such as ``{"sample_weight": weight}``, passed where it is requested.
     verbose : int, default=0
-        How much is printed.
+        Verbosity level; a greater value prints more.
 
     Returns
     -------
     train_sizes_abs : ndarray of shape (n_unique_ticks,)
-        Numbers of queries that were trained on.
+        Numbers of training queries.
     train_scores : ndarray of shape (n_unique_ticks, n_splits)
-        Scores on these queries.
+        Scores on the training queries.
     test_scores : ndarray of shape (n_unique_ticks, n_splits)
-        Scores on the queries held out.
+        Scores on the held-out queries.
     fit_times : ndarray of shape (n_unique_ticks, n_splits)
-        Seconds, only with ``return_times``.
+        Seconds for each fit; only with ``return_times``.
     score_times : ndarray of shape (n_unique_ticks, n_splits)
-        Seconds, only with ``return_times``.
+        Seconds for each score; only with ``return_times``.
 
     See Also
     --------
-    sklearn.model_selection.LearningCurveDisplay : Draws what is returned:
+    sklearn.model_selection.LearningCurveDisplay : Plots the result:
         ``LearningCurveDisplay(train_sizes=..., train_scores=..., test_scores=...).plot()``.
 
     Notes
     -----
-    n_ticks times n_splits fits. Scores of one split are of the same held-out queries, so that
-    differences along the curve are surer than the spread over the splits suggests.
+    The cost is n_ticks times n_splits fits. All scores of one split use the same held-out queries,
+    so differences along the curve have a smaller variance than the spread over the splits
+    suggests.
 
     Examples
     --------

@@ -85,7 +85,7 @@ class _HalvingByQueries(BaseSuccessiveHalving):
     """
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Get what the search hands on, ``groups`` to the splitter among them.
+        """Return the metadata routing, which passes ``groups`` to the splitter.
 
         Returns
         -------
@@ -137,76 +137,76 @@ def _evaluate_on_queries(
 
 
 class HalvingQueryGridSearchCV(_HalvingByQueries, HalvingGridSearchCV):
-    """Search of a grid by successive halving, in which a step takes more queries for fewer models.
+    """Grid search by successive halving, with the number of queries as the resource.
 
-    As :class:`sklearn.model_selection.HalvingGridSearchCV`, which takes rows out of queries:
-    ``min_resources``, ``max_resources`` and ``cv_results_["n_resources"]`` count queries, and
-    each candidate is fitted and scored on whole ones. ``fit(X, y, groups=qid)``, with metadata
-    routing enabled, hands the ids on.
+    Like :class:`sklearn.model_selection.HalvingGridSearchCV`, but it samples whole queries instead
+    of rows. ``min_resources``, ``max_resources`` and ``cv_results_["n_resources"]`` count queries.
+    With metadata routing enabled, ``fit(X, y, groups=qid)`` passes the query ids on.
 
     Parameters
     ----------
     estimator : estimator
-        What is fitted with the parameters.
+        Estimator to fit with each candidate's parameters; it is cloned.
     param_grid : dict or list of dict
-        Values to try, by the name of the parameter.
+        Values to try, by parameter name.
     factor : int or float, default=3
-        How many times fewer candidates, and more queries, each step takes.
+        Factor by which each iteration reduces the candidates and increases the queries.
     max_resources : int or "auto", default="auto"
-        Most queries that a candidate is evaluated on, in training and test together; "auto" is
-        all.
+        Largest number of queries for one candidate, training and test together. "auto" means all.
     min_resources : {"exhaust", "smallest"} or int, default="exhaust"
-        Queries of the first step. "smallest" is twice the number of splits; "exhaust" is so many
-        that the last step takes as many as it can.
+        Number of queries of the first iteration. "smallest" is twice the number of splits.
+        "exhaust" makes the last iteration use as many queries as possible.
     aggressive_elimination : bool, default=False
-        Whether the first step is repeated where there are too few queries for all steps.
+        Whether to repeat the first iteration if there are too few queries for all iterations.
     cv : int, splitter or iterable, default=5
-        An int is that many folds of ``QueryKFold(shuffle=False)``. A splitter must give the same
-        splits at each call, as with an int for its ``random_state``, and cut no query.
+        Cross-validation strategy. An int is the number of folds of ``QueryKFold(shuffle=False)``.
+        A splitter must keep queries whole and give the same splits at each call, as with an int
+        for its ``random_state``.
     scoring : str, callable or None, default=None
-        Scorer, such as ``get_scorer("ndcg@10")``; None is the estimator's ``score``.
+        Scorer, such as ``get_scorer("ndcg@10")``. None means the ``score`` method of the
+        estimator.
     refit : bool, default=True
-        Whether the best candidate is fitted on all rows at the end.
+        Whether to refit the best candidate to all rows.
     error_score : "raise" or float, default=nan
-        What a failed fit scores.
+        Score of a failed fit; "raise" raises its error.
     return_train_score : bool, default=True
-        Whether training scores are reported.
+        Whether to compute training scores.
     random_state : int, RandomState instance or None, default=None
-        Source of the queries of each step; with an int each step has all queries of the one
-        before.
+        Random number generator or seed of the queries of each iteration. With an int the result is
+        reproducible, and each iteration contains all queries of the one before.
     n_jobs : int or None, default=None
-        Processes.
+        Number of parallel jobs, as for joblib.
     verbose : int, default=0
-        How much is printed.
+        Verbosity level; a greater value prints more.
 
     Attributes
     ----------
     n_resources_ : list of int
-        Queries of each step.
+        Number of queries of each iteration.
     n_candidates_ : list of int
-        Candidates of each step.
+        Number of candidates of each iteration.
     n_remaining_candidates_ : int
-        Candidates that are left after the last step.
+        Number of candidates that remain after the last iteration.
     max_resources_ : int
-        Most queries of a step.
+        Largest number of queries of an iteration.
     min_resources_ : int
-        Queries of the first step.
+        Number of queries of the first iteration.
     n_iterations_, n_required_iterations_, n_possible_iterations_ : int
-        Steps that were taken, that the candidates need, and that the queries allow.
+        Numbers of iterations that were run, that the candidates need, and that the queries allow.
     cv_results_, best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, \
 refit_time_, multimetric_, classes_, n_features_in_, feature_names_in_ : object
-        As in scikit-learn's search.
+        As in scikit-learn's searches.
 
     See Also
     --------
-    HalvingQueryRandomSearchCV : The same for parameters drawn at random.
+    HalvingQueryRandomSearchCV : The same search for randomly drawn parameters.
     sklearn.model_selection.HalvingGridSearchCV : With ``resource="n_estimators"`` and
-        ``cv=QueryKFold(random_state=0)`` it leaves rows alone and grows trees.
+        ``cv=QueryKFold(random_state=0)`` the resource is the number of trees.
 
     Notes
     -----
-    Of n queries a step with r takes the share r/n of the queries of either side of each split,
-    one at least.
+    An iteration with r of n queries uses the fraction r/n of the training queries and of the test
+    queries of each split, at least one of each.
 
     Examples
     --------
@@ -260,69 +260,71 @@ refit_time_, multimetric_, classes_, n_features_in_, feature_names_in_ : object
 
 
 class HalvingQueryRandomSearchCV(_HalvingByQueries, HalvingRandomSearchCV):
-    """Search of random parameters by successive halving, with queries as the resource.
+    """Randomized search by successive halving, with the number of queries as the resource.
 
-    As :class:`sklearn.model_selection.HalvingRandomSearchCV`, which takes rows out of queries:
-    see :class:`HalvingQueryGridSearchCV`.
+    Like :class:`sklearn.model_selection.HalvingRandomSearchCV`, but it samples whole queries
+    instead of rows; see :class:`HalvingQueryGridSearchCV`.
 
     Parameters
     ----------
     estimator : estimator
-        What is fitted with the parameters.
+        Estimator to fit with each candidate's parameters; it is cloned.
     param_distributions : dict or list of dict
-        Distributions, or lists, to draw from, by the name of the parameter.
+        Distributions or lists to draw from, by parameter name.
     n_candidates : "exhaust" or int, default="exhaust"
-        How many candidates are drawn; "exhaust" is so many that the last step takes as many
-        queries as it can.
+        Number of candidates to draw. "exhaust" makes the last iteration use as many queries as
+        possible.
     factor : int or float, default=3
-        How many times fewer candidates, and more queries, each step takes.
+        Factor by which each iteration reduces the candidates and increases the queries.
     max_resources : int or "auto", default="auto"
-        Most queries that a candidate is evaluated on, in training and test together; "auto" is
-        all.
+        Largest number of queries for one candidate, training and test together. "auto" means all.
     min_resources : {"exhaust", "smallest"} or int, default="smallest"
-        Queries of the first step. "smallest" is twice the number of splits; "exhaust" is so many
-        that the last step takes as many as it can.
+        Number of queries of the first iteration. "smallest" is twice the number of splits.
+        "exhaust" makes the last iteration use as many queries as possible.
     aggressive_elimination : bool, default=False
-        Whether the first step is repeated where there are too few queries for all steps.
+        Whether to repeat the first iteration if there are too few queries for all iterations.
     cv : int, splitter or iterable, default=5
-        An int is that many folds of ``QueryKFold(shuffle=False)``. A splitter must give the same
-        splits at each call, as with an int for its ``random_state``, and cut no query.
+        Cross-validation strategy. An int is the number of folds of ``QueryKFold(shuffle=False)``.
+        A splitter must keep queries whole and give the same splits at each call, as with an int
+        for its ``random_state``.
     scoring : str, callable or None, default=None
-        Scorer, such as ``get_scorer("ndcg@10")``; None is the estimator's ``score``.
+        Scorer, such as ``get_scorer("ndcg@10")``. None means the ``score`` method of the
+        estimator.
     refit : bool, default=True
-        Whether the best candidate is fitted on all rows at the end.
+        Whether to refit the best candidate to all rows.
     error_score : "raise" or float, default=nan
-        What a failed fit scores.
+        Score of a failed fit; "raise" raises its error.
     return_train_score : bool, default=True
-        Whether training scores are reported.
+        Whether to compute training scores.
     random_state : int, RandomState instance or None, default=None
-        Source of the candidates and of the queries of each step.
+        Random number generator or seed of the candidates and of the queries of each iteration.
+        Pass an int for reproducible results.
     n_jobs : int or None, default=None
-        Processes.
+        Number of parallel jobs, as for joblib.
     verbose : int, default=0
-        How much is printed.
+        Verbosity level; a greater value prints more.
 
     Attributes
     ----------
     n_resources_ : list of int
-        Queries of each step.
+        Number of queries of each iteration.
     n_candidates_ : list of int
-        Candidates of each step.
+        Number of candidates of each iteration.
     n_remaining_candidates_ : int
-        Candidates that are left after the last step.
+        Number of candidates that remain after the last iteration.
     max_resources_ : int
-        Most queries of a step.
+        Largest number of queries of an iteration.
     min_resources_ : int
-        Queries of the first step.
+        Number of queries of the first iteration.
     n_iterations_, n_required_iterations_, n_possible_iterations_ : int
-        Steps that were taken, that the candidates need, and that the queries allow.
+        Numbers of iterations that were run, that the candidates need, and that the queries allow.
     cv_results_, best_estimator_, best_score_, best_params_, best_index_, scorer_, n_splits_, \
 refit_time_, multimetric_, classes_, n_features_in_, feature_names_in_ : object
-        As in scikit-learn's search.
+        As in scikit-learn's searches.
 
     See Also
     --------
-    HalvingQueryGridSearchCV : The same for all parameters of a grid.
+    HalvingQueryGridSearchCV : The same search for all parameters of a grid.
 
     Examples
     --------

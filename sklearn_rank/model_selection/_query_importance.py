@@ -32,54 +32,55 @@ def query_permutation_importance(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> Any:
-    """Measure how much a score over queries falls when the values of a feature are permuted.
+    """Permutation importance of features for a ranking score over queries.
 
-    As :func:`sklearn.inspection.permutation_importance`, which hands no ids to scorers. The
-    importance of a feature is the score less that with the feature's values permuted, in the mean
-    over ``n_repeats`` permutations.
+    Like :func:`sklearn.inspection.permutation_importance`, but query ids are passed to the scorer.
+    The importance of a feature is the score minus the score with permuted values of the feature,
+    averaged over ``n_repeats`` permutations.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted estimator, such as a ranker of queries or a pipeline.
+        Fitted estimator, such as a query ranker or a pipeline.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        Rows, best ones that the estimator was not fitted on.
+        Rows, preferably rows that the estimator was not fitted to.
     y : array-like of shape (n_samples,)
-        Grades.
+        Relevance grades.
     qid : array-like of shape (n_samples,)
-        Id of the query of each row, in any order.
+        Query id of each row, in any row order.
     scoring : str, Measure, callable, list, tuple, dict or None, default=None
-        The name of a measure, a measure, or a scorer; several as scikit-learn takes them. None is
-        the estimator's ``score``.
+        Name of a measure, a measure, or a scorer, or several in the forms that scikit-learn
+        accepts. None means the ``score`` method of the estimator.
     within : {"query", "all"}, default="query"
-        Whether a row gets the value of another row of its query, or of any row.
+        Whether values are permuted within each query or over all rows.
     n_repeats : int, default=5
-        Permutations of each feature; the same ones for all features.
+        Number of permutations of each feature; all features use the same permutations.
     n_jobs : int or None, default=None
-        Processes, which share the features out and change no result.
+        Number of parallel jobs over features, as for joblib. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Source of the permutations; an int gives the same result at each call.
+        Random number generator or seed of the permutations. Pass an int for reproducible results.
 
     Returns
     -------
     Bunch or dict of Bunch
         ``importances`` of shape (n_features, n_repeats), ``importances_mean`` and
-        ``importances_std`` of shape (n_features,). With several scorers one for each.
+        ``importances_std`` of shape (n_features,). With several scorers a dict with one Bunch for
+        each.
 
     Notes
     -----
-    The two ways answer different questions. "query" asks how much of the *order* hangs on the
-    feature: each query keeps the values that it has, and what differs is which row has which. A
-    feature that is constant within queries, as the length of the query, has importance 0. "all"
-    asks how much hangs on the feature at all, its level in the query and its interplay with
-    others included; rows then get values that their query may never have, as the price of a
-    luxury hotel among those of hostels, and the score of such rows may say little about real
-    ones. An estimator that adds up functions of single features, as a linear one, does not see
-    the level, and "all" shows for it what comes of mixing levels. So "query" is the default.
+    The two options answer different questions. "query" measures how much the *order* within
+    queries depends on the feature: each query keeps its values, which are assigned to other rows.
+    A feature that is constant within queries, such as the length of the query, has importance 0.
+    "all" measures how much the score depends on the feature in total, including its level in the
+    query and its interactions. Rows then get values that may never occur in their query, such as
+    the price of a luxury hotel among hostels, and their score may not be representative. A linear
+    or additive estimator does not use the level within a query, and "all" then only shows the
+    effect of mixing levels. Therefore "query" is the default.
 
-    Of two features that say the same, either looks unimportant.
+    If two features carry the same information, each may have a low importance.
 
-    1 + n_features n_repeats predictions and scores; a copy of X for each process.
+    The cost is 1 + n_features n_repeats predictions and scores, and a copy of X for each job.
 
     References
     ----------

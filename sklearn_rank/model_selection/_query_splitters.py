@@ -28,23 +28,23 @@ class _QuerySplitter(BaseCrossValidator, metaclass=ABCMeta):
     n_splits: int
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:
-        """Generate rows to train on and rows to test on, all rows of a query on one side.
+        """Generate indices to split data into training and test part, keeping queries whole.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, of which only the number is looked at.
+            Rows; only their number is used.
         y : array-like of shape (n_samples,), default=None
-            Grades, looked at for ``stratify="relevance"`` only.
+            Relevance grades; used for ``stratify="relevance"`` only.
         groups : array-like of shape (n_samples,)
-            Id of the query of each row, in any order, of any type that can be sorted.
+            Query id of each row, in any row order, of any sortable type.
 
         Yields
         ------
         train : ndarray
-            Rows to train on, ascending.
+            Indices of the training rows, ascending.
         test : ndarray
-            Rows to test on, ascending.
+            Indices of the test rows, ascending.
         """
         queries = queries_of(groups, num_samples(X), type(self).__name__)
         for train, test in self._parts(queries, y):
@@ -60,16 +60,16 @@ class _QuerySplitter(BaseCrossValidator, metaclass=ABCMeta):
         Parameters
         ----------
         X : object, default=None
-            Not looked at.
+            Ignored; exists for API compatibility.
         y : object, default=None
-            Not looked at.
+            Ignored; exists for API compatibility.
         groups : object, default=None
-            Not looked at.
+            Ignored; exists for API compatibility.
 
         Returns
         -------
         int
-            The number.
+            Number of splits.
         """
         return self.n_splits
 
@@ -92,47 +92,48 @@ def _refuse_few(queries: Queries, n_splits: int) -> None:
 
 
 class QueryKFold(_QuerySplitter):
-    """K folds of whole queries, as many queries in one as in another.
+    """K-fold cross-validation with whole queries, the same number of queries in each fold.
 
-    The numbers of queries of two folds differ by one at most. Their numbers of rows are as even as
-    the lengths of queries let them be by chance, and nearly equal with ``stratify="length"``.
+    The numbers of queries of two folds differ by at most one. The numbers of rows vary with the
+    lengths of the queries, and are nearly equal with ``stratify="length"``.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds, at least 2.
     shuffle : bool, default=True
-        Whether the queries are dealt out at random; else consecutive ids are a fold, or, with
-        ``stratify``, neighbours in the order of what it names are dealt out in turn.
+        Whether queries are assigned to folds at random. If False, consecutive ids form a fold.
+        With ``stratify``, neighbours in the stratified order are then assigned to folds in turn.
     stratify : {None, "length", "relevance"} or tuple of them, default=None
-        What is to be alike in the folds: the number of rows of the queries, the mean grade of
-        their rows, or both. Queries are ordered by it, and of each n_splits neighbours each fold
-        gets one; with both, ordered by relevance within strata of length.
+        Quantity to balance over the folds: the number of rows of the queries, the mean grade of
+        their rows, or both. Queries are sorted by it, and each fold gets one of every n_splits
+        neighbours. With both, they are sorted by relevance within strata of length.
     random_state : int, RandomState instance or None, default=None
-        Source of the deals; an int gives the same folds at each call.
+        Random number generator or seed of the assignment. Pass an int for the same folds at each
+        call.
 
     See Also
     --------
-    RepeatedQueryKFold : Several such partitions.
-    QueryShuffleSplit : Independent splits of any size.
-    sklearn.model_selection.GroupKFold : Folds of nearly equal numbers of rows.
+    RepeatedQueryKFold : Repeated K-fold with whole queries.
+    QueryShuffleSplit : Independent random splits of any size.
+    sklearn.model_selection.GroupKFold : Folds with nearly equal numbers of rows.
 
     Notes
     -----
-    A measure of rankings is a mean over queries, so that it is queries that a fold should have
-    enough of. A split depends on the ids of the rows and not on their order.
+    A ranking measure is a mean over queries, so the number of queries of a fold determines its
+    precision. A split depends on the ids of the rows and not on their order.
 
-    By relevance the means of folds are closer to each other: over partitions of the queries of
-    MQ2008, OHSUMED and LightGBM's example into five, the variance between folds of NDCG@10,
-    average precision, precision@5 and DCG@10 of a ridge regression fell to .23 to .29, .46 to .73
-    and .24 to .61 of what it was (``benchmarks/studies/query_folds.py``), since what a query can
-    score depends on how much of it is relevant. So one fold, or one held-out part, says more, and
-    fewer folds have no relevant row at all. By length it stayed as it was, .84 to 1.18, and the
-    spread of the folds' numbers of rows fell to half. The mean over all folds hardly changes, and
-    the spread between folds is then no estimate of the spread over new queries, which is larger:
-    :func:`~sklearn_rank.inference.metric_interval` has that one.
+    ``stratify="relevance"`` makes the fold means more similar, because the attainable score of a
+    query depends on its relevant fraction. Over partitions of the queries of MQ2008, OHSUMED and
+    LightGBM's example into five folds, it reduced the variance between folds of NDCG@10, average
+    precision, precision@5 and DCG@10 of a ridge regression to .23 to .29, .46 to .73 and .24 to
+    .61 of its value (``benchmarks/studies/query_folds.py``). A single fold or held-out part is
+    then more precise, and fewer folds have no relevant row. ``stratify="length"`` left this
+    variance at .84 to 1.18 and halved the spread of the numbers of rows. The mean over all folds
+    hardly changes. With stratification the spread between folds underestimates the spread over new
+    queries; use :func:`~sklearn_rank.inference.metric_interval` for that.
 
-    O(n log n) time for n queries, O(n + rows) memory.
+    The cost is O(n log n) time for n queries, and O(n + rows) memory.
 
     Examples
     --------
@@ -165,27 +166,29 @@ class QueryKFold(_QuerySplitter):
 
 
 class RepeatedQueryKFold(_QuerySplitter):
-    """K folds of whole queries, dealt out several times.
+    """Repeated K-fold cross-validation with whole queries.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds, at least 2.
     n_repeats : int, default=10
-        How many times the queries are dealt out.
+        Number of repeats with new folds.
     stratify : {None, "length", "relevance"} or tuple of them, default=None
-        What is to be alike in the folds, as in :class:`QueryKFold`.
+        Quantity to balance over the folds, as in :class:`QueryKFold`.
     random_state : int, RandomState instance or None, default=None
-        Source of the deals; an int gives the same folds at each call.
+        Random number generator or seed of the assignment. Pass an int for the same folds at each
+        call.
 
     See Also
     --------
-    QueryKFold : The queries dealt out once.
+    QueryKFold : K-fold without repeats.
 
     Notes
     -----
-    Repeats take away the chance of the deal and none of that of the queries: scores of different
-    repeats are of the same queries, so that their spread says nothing about new ones.
+    Repeats reduce the variance due to the random assignment, but not the variance due to the
+    queries. Different repeats score the same queries, so their spread does not describe new
+    queries.
 
     Examples
     --------
@@ -206,21 +209,21 @@ class RepeatedQueryKFold(_QuerySplitter):
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits, folds times repeats.
+        """Return the number of splits, ``n_splits * n_repeats``.
 
         Parameters
         ----------
         X : object, default=None
-            Not looked at.
+            Ignored; exists for API compatibility.
         y : object, default=None
-            Not looked at.
+            Ignored; exists for API compatibility.
         groups : object, default=None
-            Not looked at.
+            Ignored; exists for API compatibility.
 
         Returns
         -------
         int
-            The number.
+            Number of splits.
         """
         return self.n_splits * self.n_repeats
 
@@ -233,33 +236,35 @@ class RepeatedQueryKFold(_QuerySplitter):
 
 
 class QueryShuffleSplit(_QuerySplitter):
-    """Random splits of whole queries, each drawn anew.
+    """Random splits into training and test part with whole queries.
 
     Parameters
     ----------
     n_splits : int, default=10
         Number of splits.
     test_size : float, int or None, default=None
-        Share of the queries to test on, in (0, 1), or their number. None is what ``train_size``
-        leaves, or 0.2.
+        Fraction of the queries for the test part, in (0, 1), or their number. None means the rest
+        of ``train_size``, or 0.2 if both are None.
     train_size : float, int or None, default=None
-        Share or number of the queries to train on; None is what ``test_size`` leaves.
+        Fraction of the queries for the training part, in (0, 1), or their number. None means the
+        rest of ``test_size``.
     stratify : {None, "length", "relevance"} or tuple of them, default=None
-        What is to be alike on both sides, as in :class:`QueryKFold`: the queries are drawn evenly
-        from the order of what it names.
+        Quantity to balance over both parts, as in :class:`QueryKFold`. Queries are drawn evenly
+        from the order by this quantity.
     random_state : int, RandomState instance or None, default=None
-        Source of the draws; an int gives the same splits at each call.
+        Random number generator or seed of the splits. Pass an int for the same splits at each
+        call.
 
     See Also
     --------
-    QueryKFold : Folds that share no query.
-    query_train_test_split : One split, of the arrays themselves.
-    sklearn.model_selection.GroupShuffleSplit : The same without ``stratify``.
+    QueryKFold : Disjoint folds of whole queries.
+    query_train_test_split : Splits arrays once.
+    sklearn.model_selection.GroupShuffleSplit : Random splits without ``stratify``.
 
     Notes
     -----
-    Sizes count queries and not rows. Each query is as likely as any other to be drawn, with
-    ``stratify`` too.
+    Sizes count queries, not rows. Each query has the same probability of being drawn, also with
+    ``stratify``.
 
     Examples
     --------
@@ -336,35 +341,37 @@ def query_train_test_split(
     stratify: Any = None,
     random_state: Any = None,
 ) -> list[Any]:
-    """Split arrays into two parts of whole queries.
+    """Split arrays into random training and test parts with whole queries.
 
-    As :func:`sklearn.model_selection.train_test_split`, which cuts queries.
+    Like :func:`sklearn.model_selection.train_test_split`, but all rows of a query are in the same
+    part.
 
     Parameters
     ----------
     *arrays : sequence of array-likes of n_samples rows
         Arrays, data frames, sparse matrices or lists, such as ``X, y``.
     qid : array-like of shape (n_samples,)
-        Id of the query of each row, in any order.
+        Query id of each row, in any row order.
     test_size : float, int or None, default=None
-        Share of the queries for the second part, in (0, 1), or their number. None is what
-        ``train_size`` leaves, or 0.25.
+        Fraction of the queries for the test part, in (0, 1), or their number. None means the rest
+        of ``train_size``, or 0.25 if both are None.
     train_size : float, int or None, default=None
-        Share or number of the queries for the first part; None is what ``test_size`` leaves.
+        Fraction of the queries for the training part, in (0, 1), or their number. None means the
+        rest of ``test_size``.
     stratify : {None, "length", "relevance"} or tuple of them, default=None
-        What is to be alike in both, as in :class:`QueryKFold`. For "relevance" the second array is
-        the grades.
+        Quantity to balance over both parts, as in :class:`QueryKFold`. For "relevance" the second
+        array must hold the grades.
     random_state : int, RandomState instance or None, default=None
-        Source of the draw; an int gives the same split at each call.
+        Random number generator or seed of the split. Pass an int for the same split at each call.
 
     Returns
     -------
     list
-        Both parts of each array, and at the end those of ``qid``.
+        Training and test part of each array, followed by those of ``qid``.
 
     See Also
     --------
-    QueryShuffleSplit : The same for cross-validation.
+    QueryShuffleSplit : Random splits for cross-validation.
 
     Examples
     --------

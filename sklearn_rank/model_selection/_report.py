@@ -19,48 +19,50 @@ ARBITRARY = "the choice among them is arbitrary."
 
 @dataclass(frozen=True, repr=False)
 class SelectionReport(Printed):
-    """What a search by bounds found, and what is guaranteed of which quantity.
+    """Report of a search by bounds: the choice, its guarantee and the target of the guarantee.
 
     Parameters
     ----------
     measure : str
         Name of the measure.
     of_queries : bool
-        Whether its mean over queries is meant, and not its value of one list.
+        Whether the measure is a mean over queries instead of a value of one list.
     candidate : int
-        Index of the candidate that was chosen.
+        Index of the chosen candidate.
     params : dict
-        Its parameters.
+        Parameters of the chosen candidate.
     shown : str
-        Its parameters in words, behind the name of the estimator if there are several.
+        Parameters of the chosen candidate as text, after the name of the estimator if there are
+        several.
     rule : str
-        How it was chosen.
+        Rule of the choice.
     n_candidates : int
-        Number of candidates, all of which the guarantee covers.
+        Number of candidates; the guarantee covers all of them.
     n_parts : int
         Number of held-out parts.
     counts : str
-        Number of items in them.
+        Description of the number of items in the held-out parts.
     fewest : str
-        The number of items that the guarantee depends on.
+        Description of the number of items that the guarantee depends on.
     value : float
-        Mean over the parts of the measure of the chosen candidate.
+        Mean of the measure of the chosen candidate over the held-out parts.
     lower : float
         Lower limit for ``target``, at ``delta`` for all candidates together.
     target : str
-        The quantity that is limited.
+        The quantity to which the limit applies.
     bound : Bound or None
         The theorem behind the limit; None if it is asymptotic.
     interval : Interval
         Asymptotic interval for the same quantity, simultaneous over the candidates.
     may_be_best : tuple of int
-        Candidates that a simultaneous paired test cannot tell from the best, in the limit.
+        Candidates that a simultaneous paired test, which is asymptotic, does not distinguish from
+        the best.
     covers_best_estimator : bool
-        Whether ``target`` is about ``best_estimator_``.
+        Whether ``target`` is a quantity of ``best_estimator_``.
     remark : str
-        What ``best_estimator_`` is, and whether this is about it, in a sentence.
+        Sentence that describes ``best_estimator_`` and whether the limit applies to it.
     chance : float or None, default=None
-        What the measure would be here if the order were random, where that is known.
+        Value of the measure for a random order; None if it is unknown.
     least : float, default=-inf
         Smallest value that the measure can have.
     overlap : bool, default=False
@@ -68,7 +70,7 @@ class SelectionReport(Printed):
 
     See Also
     --------
-    BoundSearchCV : Makes it.
+    BoundSearchCV : Search that returns the report.
 
     Examples
     --------

@@ -34,94 +34,99 @@ CHANCE = 0.5
 
 
 class StructuralRankSelection(BipartiteRanker):
-    """Choose among nested classes by training AUC less uniform deviation; nothing is held out.
+    """Structural risk minimisation for ranking: model selection by a bound on training data.
 
-    Class j, with a share ``delta_j`` of delta, has the lower limit
-    ``L_j = training AUC - sup |AUC - expected AUC|`` for what was learned in it, whatever that is;
-    the class of the largest limit is chosen, and the limit holds with probability ``1 - delta``.
+    The candidates are nested classes of models, and no rows are held out. Class j with the part
+    ``delta_j`` of delta has the lower limit ``L_j = training AUC - sup |AUC - expected AUC|`` for
+    any model learned in it. The class with the largest limit is chosen, and the limit holds with
+    probability ``1 - delta``.
 
     Parameters
     ----------
     estimator : estimator or None, default=None
-        What learns in each class: a classifier with linear ``coef_`` and ``decision_function``,
-        None is logistic regression; for "margin" a ranker with ``C`` and ``margin_bound``, None is
-        :class:`sklearn_rank.AccuracyAtTopRanker`.
+        Estimator fitted in each class: a classifier with linear ``coef_`` and
+        ``decision_function``; None means logistic regression. For "margin" a ranker with ``C`` and
+        ``margin_bound``; None means :class:`sklearn_rank.AccuracyAtTopRanker`.
     classes : {"degree", "features", "margin"}, default="degree"
-        Polynomials of a degree; linear functions of the first so many features; or linear
-        functions of bounded norm and margin, with the values of ``C`` as candidates.
+        "degree": polynomials of increasing degree. "features": linear functions of the first
+        features, for an increasing number of features. "margin": linear functions of bounded norm
+        and margin, with the values of ``C`` as candidates.
     grid : sequence or None, default=None
-        Degrees, numbers of features, or values of ``C``, ascending; None is 1 to 3; 1, 2, 4, ...
-        and all features; 1e-4, 1e-3, ..., 1.
+        Degrees, numbers of features, or values of ``C``, ascending. None means 1 to 3 for
+        "degree"; 1, 2, 4, ... and all features for "features"; 1e-4, 1e-3, ..., 1 for "margin".
     delta : float, default=0.05
-        Probability with which the limit of any class may fail, in (0, 1).
+        Probability that the limit of at least one class fails, in (0, 1). A smaller value gives
+        lower limits.
     weights : array-like, callable or None, default=None
-        Shares of delta in the order of the grid, or a function of its values; divided by their
-        sum. None is equal shares. Refused for "margin".
+        Weights of the classes in the order of the grid, or a function of its values, that divide
+        delta; they are divided by their sum. None means equal weights. Not supported by "margin".
     method : {"averaging", "paper", "central", "strict", "freund"}, default="averaging"
-        Uniform bound, as in :func:`sklearn_rank.bounds.auc_bound`; "averaging" is by far
-        the tightest, "paper" that of Agarwal et al. Any other is refused for "margin".
+        Uniform bound, as in :func:`sklearn_rank.bounds.auc_bound`; "averaging" is by far the
+        tightest; "paper" is the bound of Agarwal et al. "margin" supports "averaging" only.
     radius : float or None, default=None
-        For "margin", and only there: number that no row's norm can exceed, known beforehand.
+        Upper limit of the norm of every row, chosen independently of the data. Required for
+        "margin" and used by it only.
     pos_label : int, float, bool, str or None, default=None
-        The positive class, which belongs on top. None is that of the estimator, if it has one,
-        else 1 for labels among 0 and 1 or among -1 and 1; for all others it is the greater label,
-        with a warning. The estimator of "margin" gets it too.
+        Label of the positive class. None means the ``pos_label`` of the estimator, if it has one.
+        Otherwise it means 1 for labels in {0, 1} or {-1, 1}; for other labels it is the greater
+        label, with a warning. It is also passed to the estimator of "margin".
 
     Attributes
     ----------
     best_index_ : int
-        Index in the grid of what was chosen.
+        Index of the chosen class in the grid.
     best_value_ : int or float
-        The degree, number of features or ``C``.
+        Degree, number of features or ``C`` of the chosen class.
     best_estimator_ : estimator
-        The model of that class, fitted to all rows.
+        Model of the chosen class, fitted to all rows.
     grid_ : list
-        The values.
+        Values of the grid.
     bounds_ : list of Bound
-        What is known of each class; for "margin" of the risk at the learned threshold.
+        Bound of each class; for "margin" on the risk at the learned
+        threshold.
     training_scores_ : ndarray of shape (n_classes,)
-        Training AUCs.
+        Training AUC of each class.
     limits_ : ndarray of shape (n_classes,)
-        Lower limits for the expected AUC, not cut off at 0; for "margin" upper limits for the
-        risk.
+        Lower limit of the expected AUC of each class, which may be negative; for "margin" upper
+        limit of the risk.
     is_vacuous_ : bool
-        Whether no limit excludes that the model is no better than chance.
+        Whether all limits are vacuous: none excludes a model that is no better than chance.
     classes_ : ndarray of shape (2,)
-        Labels, ascending; decision values are greater for the second.
+        Class labels, ascending; a greater decision value favours the second.
     pos_label_ : object
-        The positive one of them.
+        Label of the positive class.
     n_features_in_ : int
         Number of features.
 
     Warns
     -----
     PositiveClassWarning
-        If ``pos_label`` is None and the labels are not among 0 and 1 or among -1 and 1.
+        If ``pos_label`` is None and the labels are not in {0, 1} or {-1, 1}.
     UserWarning
-        If every limit is vacuous, which it is for some hundreds of rows.
+        If every limit is vacuous, as it is for a few hundred rows.
 
     See Also
     --------
-    BoundSearchCV : With held-out rows, whose limits are much tighter.
-    sklearn_rank.bounds.auc_bound : The deviation.
-    sklearn_rank.bounds.accuracy_at_top_margin_bound : The risk at a threshold.
+    BoundSearchCV : Search with held-out rows, with much tighter limits.
+    sklearn_rank.bounds.auc_bound : The uniform bound for the AUC.
+    sklearn_rank.bounds.accuracy_at_top_margin_bound : The bound for the risk at a threshold.
 
     Notes
     -----
-    The classes are fixed before the data are seen. Standardising the features keeps linear
-    functions linear and polynomials of their degree, so that it is done within "degree" and
-    "features" by the same rows; *choosing* or sorting features by the labels is not allowed, and
-    "features" takes the columns in their order. "margin" takes the rows as they come, since a
-    norm does depend on a scale.
+    The classes must not depend on the data. "degree" and "features" standardise the features with
+    the same rows; this is valid because linear functions stay linear and polynomials keep their
+    degree. *Selecting* or sorting features by the labels is not valid, and "features" uses the
+    columns in the given order. "margin" does not standardise, because a norm depends on the scale.
 
-    "margin" needs no shares: the bound holds for all norms, thresholds and margins of a grid at
-    once, and so for every ``C``. The risk is
-    ``1/2 (P(score > t | negative) + P(score < t | positive))`` at the learned threshold t.
+    "margin" does not divide delta, because its bound holds simultaneously for all norms,
+    thresholds and margins of a grid, and so for every ``C``. The risk is ``1/2 (P(score > t |
+    negative) + P(score < t | positive))`` at the learned threshold t.
 
-    A limit of 1/2 or less (a risk of 1/2 or more) is called vacuous. Where all are, the choice
-    follows the shape of the bound, mostly to the smallest class, and says nothing about new data.
+    A limit of 1/2 or less (for the risk, of 1/2 or more) is called vacuous. If all limits are
+    vacuous, the choice depends on the shape of the bound only, is usually the smallest class, and
+    has no meaning for new data.
 
-    One fit per class; the bounds take no time beside it.
+    The cost is one fit per class; the time of the bounds is negligible.
 
     References
     ----------
@@ -165,7 +170,7 @@ class StructuralRankSelection(BipartiteRanker):
         self.pos_label = pos_label
 
     def fit(self, X: Any, y: Any) -> StructuralRankSelection:
-        """Fit a model in each class and choose one.
+        """Fit a model in each class and choose the one with the best limit.
 
         Parameters
         ----------
@@ -177,7 +182,7 @@ class StructuralRankSelection(BipartiteRanker):
         Returns
         -------
         StructuralRankSelection
-            The selection itself.
+            The fitted selection.
 
         Raises
         ------
@@ -327,7 +332,7 @@ class StructuralRankSelection(BipartiteRanker):
         ]
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows by the model of the chosen class.
+        """Compute decision values with the model of the chosen class.
 
         Parameters
         ----------
@@ -337,7 +342,7 @@ class StructuralRankSelection(BipartiteRanker):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Its decision values, greater for ``classes_[1]``.
+            Decision values; a greater value favours ``classes_[1]``.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
