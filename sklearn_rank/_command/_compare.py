@@ -10,7 +10,7 @@ from typing import Any
 from ..inference import Comparison, compare
 from ..metrics import get_measure_names
 from ._errors import CommandError
-from ._evaluate import reason, undefined_note
+from ._evaluate import ONE_LIST, reason, undefined_note
 from ._rankings import Rankings, read_rankings
 from ._tables import WIDTH, aligned, as_csv, as_json, sentences, write
 
@@ -42,7 +42,9 @@ def run_compare(options: Namespace) -> None:
             sample = rankings.sample(measure, rankings.names)
             found[title] = _compared(sample, options)
         except ValueError as error:
-            notes.append(f"{title}: no comparison: {reason(error)}.")
+            alone = rankings.is_one_list and options.method == "auto"
+            why = ONE_LIST if alone and not measure.has_influence else reason(error)
+            notes.append(f"{title}: no comparison: {why}.")
             continue
         if sample.n_undefined and sample.n_queries:
             notes.append(undefined_note(title, measure, sample.n_undefined, sample.n_queries))

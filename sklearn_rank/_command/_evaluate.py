@@ -15,7 +15,10 @@ from ._rankings import Rankings, read_rankings
 from ._sample import Sample
 from ._tables import aligned, as_csv, as_json, sentences, write
 
-__all__ = ["run_evaluate"]
+__all__ = ["ONE_LIST", "reason", "run_evaluate", "undefined_note"]
+
+# Why a measure of one list has no interval.
+ONE_LIST = "one list is a single query and shows no spread; --qid names the queries"
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,9 @@ def evaluate(
     try:
         found = _interval(sample, name, options)
     except ValueError as error:
-        return Result(name, title, value, **counts, note=f"no interval: {reason(error)}")
+        alone = measure.per_query and sample.qid is None and sample.groups is None
+        why = ONE_LIST if alone and options.method == "auto" else reason(error)
+        return Result(name, title, value, **counts, note=f"no interval: {why}")
     return Result(
         name,
         title,
@@ -163,9 +168,7 @@ def reason(error: ValueError) -> str:
     str
         A clause.
     """
-    text = str(error)
-    if "of one query, which shows no spread" in text or text.startswith("How single items"):
-        return "one list is a single query and shows no spread; --qid names the queries"
+    text = str(error).replace("y_true", "the column of labels")
     ends = [text.find(mark) for mark in (": pass", "; pass", ": leave")]
     text = text[: min([end for end in ends if end >= 0], default=len(text))].rstrip(".")
     return sub(r"\bmethod='(\w+)'", r"--method \1", text)

@@ -50,7 +50,7 @@ class Labels:
         return f"labels {low:g} to {high:g} ({self.column})"
 
     def why_not(self, measure: Measure) -> str | None:
-        """Say why a measure of two classes cannot take them, None where it can.
+        """Say why a measure cannot take them, None where it can.
 
         Parameters
         ----------
@@ -62,7 +62,13 @@ class Labels:
         str or None
             The reason.
         """
-        if measure.kind != "binary" or measure.label_type().rel is not None or self.are_classes:
+        wanted = measure.label_type()
+        if measure.kind == "graded" and self.values.min() < wanted.lowest:
+            return (
+                f"column {self.column!r} has the grade {self.values.min():g}, but grades start at"
+                f" {wanted.lowest:g}"
+            )
+        if measure.kind == "graded" or wanted.rel is not None or self.are_classes:
             return None
         some = np.unique(self.values)
         if len(some) == 2:

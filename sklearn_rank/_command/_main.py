@@ -17,6 +17,9 @@ __all__ = ["main"]
 MODULE = "python -m sklearn_rank"
 SCRIPT = "sklearn-rank"
 
+# The exit code of shells after an interrupt from the keyboard.
+INTERRUPTED = 130
+
 
 def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> int:
     """Run the program.
@@ -32,7 +35,7 @@ def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> 
     Returns
     -------
     int
-        The exit code: 0, or 2 after an error in the input or the options.
+        The exit code: 0, 2 after an error in the input or the options, 130 after an interrupt.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     parser = make_parser(MODULE if as_module else SCRIPT)
@@ -54,6 +57,8 @@ def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> 
             code = 2
         except BrokenPipeError:
             code = _after_closed_pipe()
+        except KeyboardInterrupt:
+            code = INTERRUPTED
     _report(title, caught)
     return code
 

@@ -6,12 +6,13 @@ import os
 from abc import ABC, abstractmethod
 from argparse import Namespace
 from collections.abc import Sequence
+from re import search
 from typing import Any
 
 import numpy as np
 
 from ..datasets import join_qrels, load_qrels, load_trec_run
-from ..metrics import Measure, get_measure
+from ..metrics import Measure, get_measure, get_measure_names
 from ._columns import STDIN, Column, check_columns, read_columns, reading, without_header
 from ._errors import CommandError, did_you_mean, listed
 from ._labels import Labels, ids_of, labels_of, numbers_of
@@ -39,12 +40,16 @@ class Rankings(ABC):
         The same for JSON.
     notes : list of str
         Sentences about the input.
+    is_one_list : bool
+        Whether there are no queries.
     """
 
     names: tuple[str, ...]
     heading: str
     described: dict[str, Any]
     notes: list[str]
+
+    is_one_list: bool
 
     @property
     @abstractmethod
@@ -176,6 +181,7 @@ class TableRankings(Rankings):
             parts.append(f"{found:,} groups ({self._roles['groups']})")
         self.heading = f"{title}: {', '.join([*parts, self._labels.shown])}"
         self.notes = []
+        self.is_one_list = self._qid is None
 
     def _chosen(self, header: list[str]) -> list[str]:
         """Find the columns that are read, and what each is for."""
@@ -266,6 +272,7 @@ class RunRankings(Rankings):
     """
 
     def __init__(self, options: Namespace) -> None:
+        self.is_one_list = False
         self._asked = options.convention
         self._convention = options.convention or "trec_eval"
         if self._convention not in OF_RUNS:
@@ -386,10 +393,11 @@ def _measure(name: str, convention: str | None) -> Measure:
     try:
         measure = get_measure(name)
     except (TypeError, ValueError) as error:
-        known, _, hint = str(error).partition(": ")
-        hint = hint.partition(" Names are")[0] if "did you mean" in hint else ""
+        # The library knows other spellings too, such as those of scikit-learn.
+        near = search(r"did you mean '([^']+)'", str(error))
+        hint = f"; did you mean {near[1]!r}?" if near else did_you_mean(name, get_measure_names())
         raise CommandError(
-            f"--measure: {known}{'; ' + hint if hint else ';'} --list-measures prints all names"
+            f"--measure: there is no measure {name!r}{hint or ';'} --list-measures prints all names"
         ) from error
     if convention is None:
         return measure

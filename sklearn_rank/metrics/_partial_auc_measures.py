@@ -72,12 +72,13 @@ class PartialAUCMeasure(ConventionalMeasure):
         parameters : dict
             Parameters that the name does not contain.
         """
-        _, parameters = super().in_grammar()
+        bare, parameters = super().in_grammar()
+        level = bare.removeprefix(self.stem)
         name = self.stem if self.has_name else self.stem.rstrip("@")
         for limit in ("max_fpr", "min_tpr"):
             if limit in parameters:
                 name += limit[-3:] + short(parameters.pop(limit))
-        return self._with_level(name, parameters), parameters
+        return name + level, parameters
 
     @property
     def _largest(self) -> float:

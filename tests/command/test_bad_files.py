@@ -1,6 +1,7 @@
 """What is wrong with a file is said with its line and column; the exit code is 2."""
 
 import gzip
+import re
 import sys
 
 import pytest
@@ -88,8 +89,9 @@ def test_the_message_names_the_file(command, files):
         (("--pos-label", "spm"), "--pos-label 'spm' is not in column 'label': its labels are '0'"),
         (("--one-list", "--qid", "label"), "--one-list and --qid exclude each other"),
         (("--delimiter", "::"), "--delimiter '::' must be one character, or tab"),
-        (("--measure", "ndgc@10"), "'ndgc@10' is not the name of a measure; did you mean 'ndcg@1"),
-        (("--measure", "zzz"), "'zzz' is not the name of a measure; --list-measures prints all"),
+        (("--measure", "ndgc@10"), "there is no measure 'ndgc@10'; did you mean 'ndcg@10'?"),
+        (("--measure", "auroc"), "there is no measure 'auroc'; did you mean 'auc'?"),
+        (("--measure", "zzz"), "there is no measure 'zzz'; --list-measures prints all"),
         (("--measure", "auc", "--convention", "letor"), "--measure auc has no --convention"),
         (("--measure", "ndcg", "--convention", "rdkit"), "invalid choice: 'rdkit'"),
         (("--complete",), "--complete is for --run and --qrels: leave it out"),
@@ -150,18 +152,21 @@ def test_without_pyarrow(command, files, monkeypatch):
 @pytest.mark.parametrize(
     ("run", "qrels", "message"),
     [
-        ("", QRELS, "r has no rows: check that it is the right file"),
-        (QRELS, QRELS, "Line 1 of r has 4 fields, but 6 are expected"),
-        (RUN.replace("0.9", "x"), QRELS, "Line 1 of r has the score 'x': it must be a number"),
-        (RUN + RUN, QRELS, "Line 9 of r has the document 'a' of the query 'q1' again"),
-        (RUN, QRELS.replace("f 1", "f 1.5"), "Line 5 of q has the relevance '1.5'"),
+        ("", QRELS, "r has no rows"),
+        (QRELS, QRELS, "Line 1 of r .*4 fields"),
+        (RUN.replace("0.9", "x"), QRELS, "Line 1 of r .*score.*'x'"),
+        (RUN + RUN, QRELS, "Line 9 of r .*'a'.*'q1'"),
+        (RUN, QRELS.replace("f 1", "f 1.5"), "Line 5 of q .*relevance.*'1.5'"),
         (RUN, "x1 0 a 1\n", "r and q have no query in common: the run has 'q1', the judgments"),
     ],
 )
 def test_files_of_trec(command, files, run, qrels, message):
     (files / "r").write_text(run)
     (files / "q").write_text(qrels)
-    check_error(command("evaluate", "--run", "r", "--qrels", "q"), message)
+    out, err, code = command("evaluate", "--run", "r", "--qrels", "q")
+    assert (out, code) == ("", 2)
+    assert re.match(f"sklearn-rank evaluate: error: {message}", err)
+    assert len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -156,9 +156,9 @@ def test_one_measure_that_cannot_be_compared_does_not_stop_the_others(results, c
     [
         (("--score", NEW), "there is only 'new': pass two or more to --score"),
         (("--score", NEW, OLD, "--baseline", "odl"), "none of 'new', 'old'; did you mean 'old'?"),
-        (("--score", NEW, OLD, "--margin", "2"), "margin=2.0 must be a number above 0 and below"),
+        (("--score", NEW, OLD, "--margin", "2"), "auc: no comparison: margin=2"),
         (("--score", NEW, OLD, "--margin", "-1"), "'-1' is not a number above 0"),
-        (("--score", NEW, OLD, "--method", "t"), "--method t is not for one list"),
+        (("--score", NEW, OLD, "--method", "t"), "auc: no comparison: --method t "),
         (("--score", NEW, OLD, "--alternative", "better"), "invalid choice: 'better'"),
     ],
 )

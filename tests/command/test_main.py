@@ -47,6 +47,14 @@ def test_version(results):
     assert results("--version") == f"sklearn-rank {sklearn_rank.__version__}\n"
 
 
+def test_an_interrupt_ends_it_without_a_traceback(command, monkeypatch):
+    def interrupted(options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sklearn_rank._command._evaluate.run_evaluate", interrupted)
+    assert command("evaluate", "predictions.csv") == ("", "", 130)
+
+
 def test_a_misspelt_subcommand(command):
     out, err, code = command("evalute")
     assert (out, code) == ("", 2)

@@ -327,3 +327,11 @@ def test_a_measure_that_is_passed_for_a_scorer_says_what_to_pass():
 def test_a_parameter_that_is_needed_is_named():
     with pytest.raises(TypeError, match=r"needs phi: pass get_measure\(linear_rank_score, phi"):
         get_measure(metrics.linear_rank_score)
+
+
+@pytest.mark.parametrize("name", get_measure_names())
+def test_a_measure_of_two_classes_is_read_from_the_name_with_a_level(name):
+    if get_measure(name).kind == "binary":
+        measure = get_measure(name, rel=2)
+        assert measure.name == f"{name}(rel>=2)"
+        assert get_measure(measure.name) == measure
