@@ -397,7 +397,7 @@ def _measure(name: str, convention: str | None) -> Measure:
         near = search(r"did you mean '([^']+)'", str(error))
         hint = f"; did you mean {near[1]!r}?" if near else did_you_mean(name, get_measure_names())
         raise CommandError(
-            f"--measure: there is no measure {name!r}{hint or ';'} --list-measures prints all names"
+            f"--measure: there is no measure {name!r}{hint or ';'} --list-measures prints all"
         ) from error
     if convention is None:
         return measure
