@@ -1,20 +1,21 @@
 """
-How many test items an AUC needs, in the worst case
-===================================================
+Number of test items for a guaranteed AUC
+=========================================
 
 Figures 1 and 2 of Agarwal, Graepel, Herbrich, Har-Peled and Roth (2005), *Generalization bounds
-for the area under the ROC curve*, computed anew, with a bound that is always smaller than theirs.
+for the area under the ROC curve*, computed again, with a bound that is always smaller than theirs.
 """
 
 # %%
 # Figure 1: deviations that are exceeded with probability .01 at most
 # --------------------------------------------------------------------
 #
-# All curves hold for every distribution, except that of the normal approximation, which takes the
-# largest possible variance (Equation 14) but needs large samples. The paper compares Chebyshev's
-# inequality, the normal approximation and its own bound by McDiarmid's inequality. Hoeffding's
-# argument of 1963 for means over pairs gives a smaller bound than McDiarmid's: the smaller class
-# alone decides, and the more unequal the classes, the less it gains.
+# By how much can the AUC of a test set differ from its expectation? All curves hold for every
+# distribution, except the normal approximation, which uses the largest possible variance
+# (Equation 14) but needs large samples. The paper compares Chebyshev's inequality, the normal
+# approximation and its own bound by McDiarmid's inequality. Hoeffding's argument of 1963 for means
+# over pairs gives a smaller bound than McDiarmid's. It depends on the smaller class only, and
+# gains less the more unequal the classes are.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import norm
@@ -36,18 +37,21 @@ for axis, share in zip(axes, shares, strict=True):
     errors = [np.sqrt(auc_variance_bound(m, n).value) for m, n in counts]
     axis.loglog(sizes, norm.ppf(1 - delta / 2) * np.array(errors), ":", label="normal, worst case")
     axis.set(xlabel="items", title=f"{share:.0%} positive", ylim=(0.004, 1.1))
+    axis.set_xticks([100, 1000, 10_000, 100_000], ["100", "1,000", "10,000", "100,000"])
+    axis.set_yticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
 axes[0].set_ylabel("deviation of the AUC")
-axes[0].legend()
+handles, labels = axes[0].get_legend_handles_labels()
+figure.legend(handles, labels, loc="outside lower center", ncols=4)
 
 # %%
-# An observed AUC near 1 says more than the number of items alone: there the relative entropy form
-# of Hoeffding's bound, here for 10 % positives, has much the higher lower limit. The normal
-# approximation with the *observed* AUC in the largest variance would be nearer still, and is no
-# guarantee: at an observed AUC of 1 it has no width at all.
+# If the observed AUC is near 1, the relative entropy form of Hoeffding's bound (KL) has a much
+# higher lower limit; here for 10 % positives. The normal approximation with the *observed* AUC in
+# the largest variance would be closer still, but is no guarantee: at an observed AUC of 1 its
+# width is 0.
 figure, axis = plt.subplots(figsize=(8, 3.6), layout="constrained")
 values = np.linspace(0.5, 1, 101)
 for m, n, style in ((10, 90, "-"), (100, 900, "--"), (1000, 9000, "-.")):
-    for method, colour in (("mcdiarmid", "C1"), ("kl", "C3")):
+    for method, colour in (("mcdiarmid", "#D55E00"), ("kl", "#0072B2")):
         limits = [
             value - auc_bound(m, n, delta, method=method, auc=auc, side="lower").value
             for value, auc in zip(values, values if method == "kl" else [None] * 101, strict=True)
@@ -62,9 +66,9 @@ figure.legend(loc="outside right center")
 # Figure 2: test items for the AUC, in multiples of those for the error rate
 # --------------------------------------------------------------------------
 #
-# The number of items that makes the AUC accurate to a given deviation is :math:`1/(\rho(1-\rho))`
-# times that for the error rate, :math:`\rho` the share of positives: four times as many at best.
-# With Hoeffding's bound it is :math:`1/\min(\rho, 1-\rho)` times, twice as many at best.
+# To make the AUC accurate to a given deviation takes :math:`1/(\rho(1-\rho))` times as many items
+# as for the error rate, with :math:`\rho` the share of positives: at least four times as many.
+# With Hoeffding's bound the factor is :math:`1/\min(\rho, 1-\rho)`, at least two.
 from math import ceil, log
 
 from sklearn_rank.bounds import auc_sample_size_bound
@@ -81,6 +85,6 @@ axis.legend()
 plt.show()
 
 # %%
-# These are guarantees against every distribution. What a sample of a given size does on ordinary
-# data is another question: :func:`sklearn_rank.inference.auc_interval` and
-# :func:`sklearn_rank.inference.sample_size` without a ``method`` answer it.
+# These are guarantees for every distribution. For the accuracy on ordinary data use
+# :func:`sklearn_rank.inference.auc_interval` and :func:`sklearn_rank.inference.sample_size`
+# without a ``method``.

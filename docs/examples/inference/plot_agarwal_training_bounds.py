@@ -1,20 +1,20 @@
 """
-What a training AUC guarantees
+Guarantees from a training AUC
 ==============================
 
 Figures 3 and 4 of Agarwal, Graepel, Herbrich, Har-Peled and Roth (2005), *Generalization bounds
-for the area under the ROC curve*, computed anew, with a bound that is several times smaller.
+for the area under the ROC curve*, computed again, with a bound that is several times smaller.
 """
 
 # %%
 # Figure 3: linear functions of one feature
 # -----------------------------------------
 #
-# With probability .99 *no* function of the class has an AUC on the training set that is farther
-# than this from its expectation. The paper compares its Corollary 18, in which one feature has
-# just three ways to order the items, with an older bound by error rates over all thresholds
-# (Theorem 27). The third curve is :func:`sklearn_rank.bounds.auc_bound` as it comes: the AUC
-# is a mean over ways to pair the items off, and pairs that share no item are independent.
+# With probability .99 *no* function of the class has a training AUC that is farther than this
+# from its expectation. The paper compares its Corollary 18, in which one feature has just three
+# ways to order the items, with an older bound by error rates over all thresholds (Theorem 27).
+# The third curve is the default of :func:`sklearn_rank.bounds.auc_bound`: the AUC is a mean over
+# ways to pair the items off, and pairs that share no item are independent.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -26,7 +26,7 @@ sizes = np.unique(np.geomspace(100, 100_000, 41).astype(int))
 names = {
     "freund": ("Theorem 27 (after Freund et al.)", "C2:"),
     "central": ("Corollary 18", "C0-"),
-    "averaging": ("ours", "C3--"),
+    "averaging": ("sklearn_rank", "C3--"),
 }
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.6), sharey=True, layout="constrained")
@@ -40,6 +40,8 @@ for axis, share in zip(axes, (0.5, 0.1, 0.01), strict=True):
         axis.loglog(sizes, widths, style, label=name)
     axis.axhline(0.5, color="0.7", linewidth=0.8)
     axis.set(xlabel="items", title=f"{share:.0%} positive", ylim=(0.01, 10))
+    axis.set_xticks([100, 1000, 10_000, 100_000], ["100", "1,000", "10,000", "100,000"])
+    axis.set_yticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
 axes[0].set_ylabel("deviation of any AUC")
 handles, labels = axes[0].get_legend_handles_labels()
 figure.legend(handles, labels, loc="outside lower center", ncols=3)
@@ -49,9 +51,9 @@ figure.legend(handles, labels, loc="outside lower center", ncols=3)
 # ---------------------------------------------
 #
 # Positives and negatives are mixtures of two normal distributions each, in 20 dimensions, with
-# means and variances drawn from (0, 1). Twelve training sequences have the sizes of the paper's
-# Table 3. A linear function is learned from each by RankBoost, as in the paper, here from the
-# features as weak rankers, and its AUC measured on 2,500 new items of each class.
+# means and variances drawn from (0, 1). Twelve training sets have the sizes of the paper's Table
+# 3. RankBoost, with the features as weak rankers, trains a linear function on each, as in the paper.
+# Its AUC is measured on 2,500 new items of each class.
 from sklearn_rank import RankBoostRanker
 from sklearn_rank.metrics import roc_auc_score
 
@@ -96,8 +98,8 @@ top.plot(position, training, "k^-", label="training AUC")
 top.plot(position, test, "C1o-", label="test AUC")
 top.legend(loc="lower right")
 top.set_ylabel("AUC")
-bottom.plot(position, limits["averaging"], "C3s--", label="lower bound, ours")
-bottom.plot(position, limits["central"], "C4v:", label="Corollary 18, fewer patterns (ours)")
+bottom.plot(position, limits["averaging"], "C3s--", label="lower bound of sklearn_rank")
+bottom.plot(position, limits["central"], "C4v:", label="Corollary 18, fewer patterns")
 bottom.plot(position, limits["paper"], "C0v-", label="Corollary 18 with Theorem 24")
 bottom.axhline(0, color="0.6", linewidth=0.8)
 bottom.legend(loc="lower right")
@@ -105,19 +107,20 @@ bottom.set(ylabel="training AUC less the bound", xlabel="positives / negatives")
 bottom.set_xticks(position, [f"{m}/{n}" for m, n in table], rotation=45)
 
 # %%
-# The training AUC is *largest* where the sample is smallest. The paper's point is that its lower
-# bound nevertheless moves with the test AUC, up and down with the smaller class. So does ours. But
-# an AUC is never below 0, so that a lower bound below 0 is no bound: at these sizes the paper's is
-# not one anywhere, and ours begins to be one with 150 items of each class, where it says little.
+# The training AUC is *largest* for the smallest samples. The paper observes that its lower bound
+# nevertheless moves with the test AUC, up and down with the smaller class. So does the bound of
+# this package. But an AUC is never below 0, so that a lower bound below 0 gives no information.
+# The paper's bound is below 0 at all of these sizes. The bound of this package is above 0 from 150
+# items of each class on, and still far from the test AUC.
 
 # %%
-# How many items it takes
-# -----------------------
+# Number of items for a useful bound
+# ----------------------------------
 #
-# With half of the items positive and 20 features, the paper's bound falls below one half at 53,000
-# items, the older one at 23,000 (with the exact number of patterns it is larger than Corollary 18
-# for few features only), and ours at 1,500. From one half on a training AUC of 1 excludes that
-# the function has no merit at all.
+# With half of the items positive and 20 features, the paper's bound decreases below one half at
+# 53,000 items, the older one at 23,000 (with the exact number of patterns it is larger than
+# Corollary 18 for few features only), and the bound of this package at 1,500. Below one half, a
+# training AUC of 1 excludes that the function ranks at random.
 figure, axis = plt.subplots(figsize=(6, 3.6), layout="constrained")
 sizes = np.unique(np.geomspace(200, 1_000_000, 41).astype(int))
 for method, (name, style) in {**names, "paper": ("Corollary 18, Theorem 24", "C0-")}.items():
@@ -130,5 +133,7 @@ for method, (name, style) in {**names, "paper": ("Corollary 18, Theorem 24", "C0
     axis.loglog(sizes, widths, style, label=name)
 axis.axhline(0.5, color="0.7", linewidth=0.8)
 axis.set(xlabel="items, half of them positive", ylabel="deviation of any AUC", title="20 features")
+axis.set_xticks([1000, 10_000, 100_000, 1_000_000], ["1,000", "10,000", "100,000", "1,000,000"])
+axis.set_yticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
 axis.legend()
 plt.show()

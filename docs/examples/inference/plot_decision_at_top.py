@@ -1,15 +1,15 @@
 """
-Act on it, or not
-=================
+Calibration at the top and decision curves
+==========================================
 
-A model gives each of some thousand patients a probability of being ill. Whether it is true for
-those whom it is surest of, and at which thresholds it is worth to act on it: naive Bayes, before
-and after calibration, beside a logistic regression.
+A model predicts for each of 2,500 patients the probability of being ill. Are the largest
+probabilities correct, and from which probability on should one treat? Naive Bayes, before and
+after calibration, and a logistic regression.
 """
 
 # %%
-# One patient in eight is ill. Most of the features repeat others: naive Bayes counts them as if
-# each said something new.
+# One patient in eight is ill. Most of the features are combinations of others, and naive Bayes
+# treats them as independent.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
@@ -43,16 +43,17 @@ ill = {
 }
 
 # %%
-# The order of the patients is what calibration hardly changes.
+# Calibration hardly changes the order of the patients.
 from sklearn_rank.inference import metric_interval
 
 for name, prob in ill.items():
     print(f"{name}: {metric_interval('precision@top0.05', y_test, prob, pos_label='ill')}")
 
 # %%
-# It changes what is said of them. The broken lines are the mean probability of the first k
-# patients, the others the share of the ill among them with its limits: one model is
-# over-confident, one is true, and one is less sure of its first hundred than it might be.
+# It changes the probabilities. The broken line is the mean probability of the first k patients,
+# and the solid line the share of ill patients among them with its limits. Naive Bayes is
+# over-confident, and the calibrated model is not. The logistic regression predicts too small
+# probabilities for its first hundred patients.
 from sklearn_rank.plotting import TopCalibrationDisplay
 
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), sharey=True, layout="constrained")
@@ -61,19 +62,19 @@ for ax, (name, prob) in zip(axes, ill.items(), strict=True):
 plt.show()
 
 # %%
-# In numbers: predicted less expected share among the first hundred. Both limits are above 0 where
-# a model is over-confident.
+# The difference of the predicted and the expected share among the first hundred. If both limits
+# are above 0, the model is over-confident.
 from sklearn_rank.inference import calibration_at_top
 
 for name, prob in ill.items():
     print(f"{name}: {calibration_at_top(y_test, prob, k=100, pos_label='ill').at(100)}")
 
 # %%
-# Who treats from a probability of 0.1 on takes nine needless treatments for one of a patient who
-# is ill. The net benefit at a threshold counts the ill who are treated, per patient, less the
-# needless treatments at that rate. Where probabilities are too high, too many are treated: beyond
-# a threshold of one half it is better to treat nobody than to follow naive Bayes, though in its
-# order of the patients there is nothing wrong.
+# A threshold of 0.1 means that nine unnecessary treatments are acceptable for one treatment of an
+# ill patient. The net benefit at a threshold is the number of ill patients who are treated, per
+# patient, less the unnecessary treatments at that rate. If the probabilities are too high, too
+# many patients are treated. Above a threshold of one half it is better to treat nobody than to
+# follow naive Bayes, although its order of the patients is good.
 from sklearn_rank.plotting import DecisionCurveDisplay
 
 display = DecisionCurveDisplay.from_predictions(
@@ -82,7 +83,7 @@ display = DecisionCurveDisplay.from_predictions(
 plt.show()
 
 # %%
-# The limits of the one that was chosen are for each threshold alone.
+# The limits of the chosen model. They hold for each threshold separately.
 display = DecisionCurveDisplay.from_estimator(
     models["calibrated"], X_test, y_test, pos_label="ill", thresholds=np.arange(81) / 100
 )

@@ -1,11 +1,11 @@
 """
-====================================
-A ranker that is looked at each week
-====================================
+======================================
+Monitoring the AUC of a deployed model
+======================================
 
-Forty weeks of reviewed transactions, and after each the interval for the AUC of all so far. The
-interval for one look (thin lines) leaves the truth out at some look in many histories, here in
-the one shown; the confidence sequence (band) holds it at all of them.
+A fraud model is checked after each of forty weeks of reviewed transactions. An ordinary
+confidence interval, computed every week, misses the expected AUC in some week of many histories.
+A confidence sequence contains it in all weeks with probability 95 %.
 """
 
 import matplotlib.pyplot as plt
@@ -34,7 +34,7 @@ def history(seed):
 
 
 # %%
-# Of twelve histories, those in which an interval leaves the truth out:
+# In how many of twelve histories does an interval miss the expected AUC in some week?
 
 histories = [history(seed) for seed in range(12)]
 limits = np.array(histories)
@@ -43,7 +43,7 @@ erred = missed.sum(axis=0)
 print(f"confidence sequence: {erred[0]} of 12, interval for one look: {erred[1]} of 12")
 
 # %%
-# The first in which the interval for one look does:
+# The first history in which the interval for one look misses it. Crosses mark the weeks.
 
 shown = int(np.argmax(missed[:, 1]))
 always, once = limits[shown]

@@ -1,18 +1,18 @@
 """
-Which ranker is better depends on where you look
-================================================
+Two rankers with the same AUC that differ at the top
+====================================================
 
-Two rankers of the same AUC can differ at the top of the list. The *score-generating function*
-:math:`\\phi` of a linear rank statistic says how much each place counts: the AUC counts all places
-evenly, and other members of the family look at the top.
+Two rankers with the same AUC can differ at the top of the list. The *score-generating function*
+:math:`\\phi` of a linear rank statistic sets how much each place counts. The AUC counts all places
+evenly; the p-norm push, BEDROC and the local AUC weigh the top.
 """
 
 # %%
-# What each member of the family looks at
-# ---------------------------------------
+# Weights of the places
+# ---------------------
 #
-# A positive of rank R among n items, n at the top, counts :math:`\phi(R / (n + 1))`. A constant
-# slope cares for every place alike; a steep end cares for the top.
+# A positive of rank R among n items, n at the top, counts :math:`\phi(R / (n + 1))`. With a
+# constant slope all places count alike; with a steep right end the top counts most.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -35,8 +35,8 @@ axes.legend()
 # Two rankers
 # -----------
 #
-# One orders the whole list moderately well. The other finds a third of the positives with
-# certainty and tells the rest from the negatives less well. Their AUCs are nearly equal.
+# One ranker orders the whole list moderately well. The other puts a third of the positives at the
+# top and separates the rest from the negatives less well. Their AUCs are nearly equal.
 from sklearn_rank.metrics import bedroc_score, local_auc_score, roc_auc_score
 
 rng = np.random.default_rng(0)
@@ -52,9 +52,9 @@ for name, score in {"even": even, "peaked": peaked}.items():
     )
 
 # %%
-# The farther towards the top one looks, the larger the lead of the ranker that is sure of some
-# positives: on the left the exponential member for growing :math:`\alpha`, on the right the local
-# AUC of a shrinking top.
+# The more a measure weighs the top, the larger the lead of the second ranker. Left: the
+# exponential function (BEDROC) for increasing :math:`\alpha`. Right: the local AUC of a decreasing
+# share of the list.
 alphas = np.geomspace(0.1, 200, 40)
 tops = np.geomspace(1, 0.01, 40)
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
@@ -62,7 +62,9 @@ for name, score, line in (("even", even, "-"), ("peaked", peaked, "--")):
     left.semilogx(alphas, [bedroc_score(y, score, alpha=a) for a in alphas], line, label=name)
     right.semilogx(tops, [local_auc_score(y, score, u0=1 - t) for t in tops], line, label=name)
 left.set(xlabel=r"$\alpha$: about the top $1/\alpha$ counts", ylabel="0 worst order, 1 best")
+left.set_xticks([0.1, 1, 10, 100], ["0.1", "1", "10", "100"])
 right.set(xlabel="share of the list that counts")
+right.set_xticks([1, 0.1, 0.01], ["100 %", "10 %", "1 %"])
 right.invert_xaxis()
 left.legend(title="ranker")
 plt.show()

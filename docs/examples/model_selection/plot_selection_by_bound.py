@@ -1,18 +1,19 @@
 """
-Choosing a model by what can be guaranteed
-==========================================
+Model selection with lower limits
+=================================
 
-Twelve models of one small, imbalanced sample: which one has the largest mean over folds, which
-ones could be the best, and how much of it is guaranteed.
+Twelve models of one small, imbalanced sample. Which one has the largest mean over the folds, which
+ones may be the best, and what is guaranteed for the chosen one?
 """
 
 # %%
 # The sample and the candidates
 # -----------------------------
 #
-# 40 positives and 360 negatives in five dimensions: the means of three features differ, and the
-# spread of the other two. Candidates are logistic regressions in polynomials of degree 1 to 3,
-# each with four penalties; simpler is a lower degree, then a stronger penalty.
+# 40 positives and 360 negatives have five features. The classes differ in the means of three
+# features and in the variance of the other two. The candidates are logistic regressions in
+# polynomials of degree 1 to 3, each with four penalties. A lower degree is simpler, then a
+# stronger penalty.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -54,8 +55,8 @@ def complexity(params):
 # A search over five folds
 # ------------------------
 #
-# The report says what is guaranteed, and of which quantity: of the mean of the fold models, not of
-# the model that is fitted to all rows in the end.
+# The report states the guarantee and its quantity: the mean of the fold models, not the model that
+# is fitted to all rows in the end.
 search = BoundSearchCV(
     model,
     grid,
@@ -67,9 +68,9 @@ search = BoundSearchCV(
 print(search.report_)
 
 # %%
-# Every candidate, beside its AUC on 20,000 new rows. The limits that are guaranteed have equal
-# widths here, so that the largest limit is the largest mean; the asymptotic ones are much closer.
-# Filled circles could be the best by the simultaneous test, and the simplest of these is chosen.
+# Every candidate, with its AUC on 20,000 new rows. The guaranteed limits have equal widths here,
+# so that the largest limit is the largest mean. The asymptotic limits are much narrower. Filled
+# circles may be the best by the simultaneous test, and the simplest of these is chosen.
 results = search.cv_results_
 asymptotic = BoundSearchCV(
     model, grid, cv=search.cv, method="max-t", complexity=complexity, random_state=0
@@ -116,11 +117,11 @@ axis.set(ylabel="AUC", ylim=(0.1, 1.08), title="thick: guaranteed at .95; thin: 
 figure.legend(loc="outside lower center", ncols=3)
 
 # %%
-# What a guarantee costs
-# ----------------------
+# Width of the guarantees
+# -----------------------
 #
 # How far a lower limit at .95 lies below an AUC of .85, for the best of 20 candidates and 10 % of
-# positives, by what is held out. Halving the width takes four times the rows whichever it is.
+# positives, by the rows that are held out. Half the width takes four times the rows in all cases.
 from sklearn_rank.bounds import FunctionClass, auc_bound, auc_fold_mean_bound
 
 learned = FunctionClass("linear", n_features=10)
@@ -144,10 +145,12 @@ curves = {
     ],
 }
 figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
-for name, widths in curves.items():
-    axis.loglog(positives, np.minimum(widths, 1.0), label=name)
+for (name, widths), line in zip(curves.items(), ("-", "--", "-.", ":"), strict=True):
+    axis.loglog(positives, np.minimum(widths, 1.0), line, label=name)
 axis.axhline(0.35, color="0.7", linewidth=0.8)
 axis.text(15_000, 0.36, "below this, better than chance", color="0.4", ha="right")
 axis.set(xlabel="positives in all", ylabel="width below an AUC of .85")
+axis.set_xticks([100, 1000, 10_000], ["100", "1,000", "10,000"])
+axis.set_yticks([0.1, 1], ["0.1", "1"])
 axis.legend()
 plt.show()
