@@ -52,8 +52,8 @@ figure.legend(handles, labels, loc="outside lower center", ncols=3)
 #
 # Positives and negatives are mixtures of two normal distributions each, in 20 dimensions, with
 # means and variances drawn from (0, 1). Twelve training sets have the sizes of the paper's Table
-# 3. RankBoost, with the features as weak rankers, trains a linear function on each, as in the paper.
-# Its AUC is measured on 2,500 new items of each class.
+# 3. RankBoost, with the features as weak rankers, trains a linear function on each, as in the
+# paper. Its AUC is measured on 2,500 new items of each class.
 from sklearn_rank import RankBoostRanker
 from sklearn_rank.metrics import roc_auc_score
 
