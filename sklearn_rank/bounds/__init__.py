@@ -1,4 +1,4 @@
-"""What is guaranteed: numbers in, bounds with their theorems out."""
+"""Finite-sample bounds for ranking measures, each with its theorem and assumptions."""
 
 from ._auc import auc_bound, auc_deviation_bound, auc_sample_size_bound, auc_variance_bound
 from ._bound import Bound

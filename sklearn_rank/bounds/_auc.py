@@ -92,82 +92,85 @@ def auc_bound(
     Parameters
     ----------
     n_pos : int
-        Number of positives of the sample, at least 0.
+        Number of positives in the sample, at least 0.
     n_neg : int
         Number of negatives, at least 0.
     delta : float
-        Probability with which the bound may fail, in (0, 1); less makes it larger.
+        Probability that the bound fails, in (0, 1). A smaller value gives a larger bound.
     function_class : None, int or FunctionClass, default=None
-        Of which functions the sample may have chosen: None is one function that does not depend on
-        it, as on a test set; a number ``|F|`` is that of candidates, made without the sample, from
-        which it chose; a :class:`FunctionClass` is what a function was learned from.
+        Functions that the sample may have chosen from. None is one function that does not depend
+        on the sample, as on a test set. A number ``|F|`` is the number of candidates, made without
+        the sample, from which the best was selected on it. A :class:`FunctionClass` is for a
+        function learned on the sample.
     method : str, default="tightest"
-        - "tightest": the smallest that can be known before the data. For one function or finitely
-          many "kl" if ``auc`` is given, else "hoeffding", or "chebyshev" where that is smaller in
-          the worst case, for delta above .2 or so; for a :class:`FunctionClass` "averaging".
+        - "tightest": the method with the smallest bound that can be chosen before the data. For
+          one function or finitely many: "kl" if ``auc`` is given, else "hoeffding", or
+          "chebyshev" if that is smaller in the worst case, for delta above about .2. For a
+          :class:`FunctionClass`: "averaging".
         - "mcdiarmid", "hoeffding", "kl", "chebyshev": inequality for one function; each of
           finitely many gets ``delta / |F|``. "mcdiarmid" is that of the paper,
           ``sqrt(ln(2/delta) (n_pos + n_neg) / (2 n_pos n_neg))``. "kl" and "chebyshev" use the
           observed AUC: all expected AUCs A with ``k KL(AUC || A) <= ln(2/delta)``, or with
           ``(AUC - A)^2 <= A (1 - A) / (delta k)``.
         - "averaging", "paper", "central", "strict", "freund": for a :class:`FunctionClass`.
-          "averaging" is ours; "paper" is Corollary 18 with Theorem 24 or 26,
-          ``sqrt(8 (n_pos + n_neg) (ln(r) + ln(4/delta)) / (n_pos n_neg))`` with r the bipartite
-          rank-shatter coefficient at twice the counts; "central" and "strict" are Corollary 18
-          with smaller coefficients, ours; "freund" is Theorem 27, the older bound that the paper
-          compares with.
+          "averaging" is proved in "Proofs of bounds". "paper" is Corollary 18 with Theorem 24 or
+          26, ``sqrt(8 (n_pos + n_neg) (ln(r) + ln(4/delta)) / (n_pos n_neg))`` with r the
+          bipartite rank-shatter coefficient at twice the counts. "central" and "strict" are
+          Corollary 18 with smaller coefficients, proved in "Proofs of bounds". "freund" is
+          Theorem 27, the older bound that the paper compares with.
     auc : float or None, default=None
-        Observed AUC, of the function that was chosen, in [0, 1]; needed for "kl", and None is the
-        worst case for "chebyshev". The other methods make no use of it, and refuse it.
+        Observed AUC of the selected function, in [0, 1]. Needed for "kl"; for "chebyshev" None is
+        the worst case. Other methods raise an error if it is given.
     side : {"both", "lower", "upper"}, default="both"
-        Both sides at once; that the expected AUC is not far below the observed one (a lower
-        limit for it); or not far above it. One side has the whole of delta, and makes all but
-        "paper", "central", "strict" and "freund" smaller.
+        "lower" bounds how far the expected AUC is below the observed one (a lower limit for it),
+        "upper" how far it is above, "both" both at once. One side uses all of delta, which gives a
+        smaller bound except for "paper", "central", "strict" and "freund".
     labels : {"fixed", "random"}, default="fixed"
-        Whether the labels are held fixed, or drawn too and the counts are those observed. The
-        number is the same.
+        Whether the bound is given the labels ("fixed"), or the labels are drawn too ("random") and
+        the counts are those observed. The value is the same.
 
     Returns
     -------
     Bound
-        Of the deviation. For one function or finitely many at most 1, and 1 without positives or
-        negatives; for a :class:`FunctionClass` of the largest deviation over the class, not cut
-        off at 1, from where on it says nothing, and infinite without positives or negatives.
+        Bound of the deviation. For one function or finitely many it is at most 1, and 1 if a class
+        is absent. For a :class:`FunctionClass` it bounds the largest deviation over the class; it
+        can exceed 1, where it is vacuous, and is infinite if a class is absent.
 
     Raises
     ------
     TypeError
-        If a count is not a whole number, or ``function_class`` of another type.
+        If a count is not a whole number, or if ``function_class`` has another type.
     ValueError
-        If an argument is out of range, "kl" has no ``auc``, a method has one that it makes no use
-        of, or the class has no such method.
+        If an argument is out of range, if ``auc`` is missing for "kl" or given for a method that
+        does not use it, or if the function class has no such method.
 
     See Also
     --------
-    auc_deviation_bound : The probability of a given deviation.
-    auc_sample_size_bound : The number of items that suffices.
-    auc_fold_mean_bound : What holds for cross-validation.
-    auc_margin_bound : Norms and margins instead of a class of few features.
-    sklearn_rank.inference.auc_interval : From labels and scores, and asymptotic methods.
+    auc_deviation_bound : Probability of a given deviation.
+    auc_sample_size_bound : Number of items for a given deviation.
+    auc_fold_mean_bound : Bound for the mean AUC of cross-validation.
+    auc_margin_bound : Bound by norms and margins, for any number of features.
+    sklearn_rank.inference.auc_interval : Interval from labels and scores, also by asymptotic
+        methods.
 
     Notes
     -----
     "kl" is never larger than "hoeffding", which is always smaller than "mcdiarmid". "chebyshev" is
     smaller than "kl" at some AUCs, by less than .003 from ten items of each class on and for delta
-    up to .05; taking the smaller of the two *after* a look at the AUC would not be valid.
-    "averaging" is always smaller than the other four. It is the smaller of two forms, the one
-    above and ``sqrt(2 ln(Pi) / k) + sqrt((n_pos + n_neg) ln(2/delta) / (2 n_pos n_neg))``; which
-    one that is depends on the counts alone.
+    up to .05. To take the smaller of the two *after* seeing the AUC is not valid. "averaging" is
+    always smaller than the other four. It is the smaller of two forms, the one above and
+    ``sqrt(2 ln(Pi) / k) + sqrt((n_pos + n_neg) ln(2/delta) / (2 n_pos n_neg))``; the choice
+    depends on the counts only.
 
-    The AUC is the mean, over all ways to pair items off, of means of k independent pairs, and
-    Hölder's inequality carries a Chernoff bound over to it, for items that need not be identically
-    distributed within a class. "chebyshev" holds with ties too:
-    breaking them at random can only add variance. For both sides the bounds of the two halves at
-    ``delta / 2`` are joined, the larger one being reported; "chebyshev" needs no halving there.
+    The AUC is the mean, over all ways to form k disjoint pairs, of means of k independent pairs.
+    By Hölder's inequality a Chernoff bound for such a mean holds for the AUC too. The items of a
+    class need not be identically distributed. "chebyshev" holds with ties too, because breaking
+    them at random can only add variance. For ``side="both"`` each side uses ``delta / 2`` and the
+    larger bound is reported; "chebyshev" needs no halving.
 
-    Finitely many functions have a union bound. For all rows of K folds it would be false: the
-    function that scores a row was trained on the others. To give candidates shares of delta by
-    prior weights, bound each as one function.
+    For finitely many functions a union bound is used. It does not hold for the pooled rows of K
+    folds, because the function that scores a row was trained on the others. To weight candidates
+    by a prior, bound each as one function with its share of delta.
 
     References
     ----------
@@ -186,8 +189,8 @@ def auc_bound(
     It holds where the ranking function does not depend on the test set; items are independent \
 given their labels.
 
-    The observed AUC makes it much smaller where it is near 1, here for a lower limit; and for the
-    best of fifty functions:
+    With an observed AUC near 1 the bound is much smaller; here a lower limit for one function, and
+    for the best of fifty:
 
     >>> round(0.98 - auc_bound(100, 900, 0.05, auc=0.98, side="lower").value, 4)
     0.9253
@@ -195,7 +198,7 @@ given their labels.
     >>> round(0.98 - found.value, 4)
     0.8806
 
-    A linear function that was trained on the very sample:
+    A linear function that was trained on the same sample:
 
     >>> linear = FunctionClass("linear", n_features=20)
     >>> print(auc_bound(2000, 2000, 0.01, function_class=linear))
@@ -260,51 +263,53 @@ def auc_deviation_bound(
     Parameters
     ----------
     epsilon : float
-        Deviation, in (0, 1].
+        Deviation, in (0, 1]. A greater deviation has a smaller probability.
     n_pos : int
-        Number of positives of the sample, at least 0.
+        Number of positives in the sample, at least 0.
     n_neg : int
         Number of negatives, at least 0.
     function_class : None, int or FunctionClass, default=None
         One function, finitely many, or a class, as in :func:`auc_bound`.
     method : str, default="tightest"
-        - "tightest": the smallest of all that can be computed from what is given.
+        - "tightest": the smallest of all that can be computed from the arguments.
         - "mcdiarmid", "hoeffding", "chebyshev": for one function or finitely many. "mcdiarmid" is
-          that of the paper, ``2 exp(-2 n_pos n_neg epsilon^2 / (n_pos + n_neg))``; "chebyshev"
-          is ``variance / epsilon^2``, or for one side ``variance / (variance + epsilon^2)``.
-        - "kl": for one function with expected AUC A, ``exp(-k KL(A +- epsilon || A))`` a side.
+          that of the paper, ``2 exp(-2 n_pos n_neg epsilon^2 / (n_pos + n_neg))``; "chebyshev" is
+          ``variance / epsilon^2``, or for one side ``variance / (variance + epsilon^2)``.
+        - "kl": for one function with expected AUC A, ``exp(-k KL(A +- epsilon || A))`` per side.
         - "averaging", "paper", "central", "strict", "freund": for a :class:`FunctionClass`.
     expected_auc : float or None, default=None
-        Expected AUC of the one function, in [0, 1]; needed for "kl".
+        Expected AUC of the function, in [0, 1]; needed for "kl".
     variance : float or None, default=None
-        Variance of its AUC for "chebyshev", in [0, 1/4]; None is the largest possible one. Only
-        then is ``expected_auc`` of use to "chebyshev".
+        Variance of its AUC for "chebyshev", in [0, 1/4]. None is the largest possible variance,
+        which depends on ``expected_auc`` if that is given.
     side : {"both", "lower", "upper"}, default="both"
-        That the observed AUC is far from the expected one, far above it, or far below it.
+        Event whose probability is bounded: the observed AUC is at least ``epsilon`` from the
+        expected one ("both"), above it ("lower") or below it ("upper").
 
     Returns
     -------
     Bound
-        Of the probability, at most 1, given the labels.
+        Bound of the probability given the labels, at most 1.
 
     Raises
     ------
     TypeError
-        If a count is not a whole number, or ``function_class`` of another type.
+        If a count is not a whole number, or if ``function_class`` has another type.
     ValueError
-        If an argument is out of range or missing, the class has no such method, or
-        ``expected_auc`` or ``variance`` is given for more than one function or to a method that
-        makes no use of it.
+        If an argument is out of range or missing, if the function class has no such method, or if
+        ``expected_auc`` or ``variance`` is given for more than one function or for a method that
+        does not use it.
 
     See Also
     --------
-    auc_bound : The deviation for a given probability.
+    auc_bound : Deviation for a given probability.
 
     Notes
     -----
-    It is conditional on the labels; the average over random labels has no simple form. Nothing in
-    it is observed, so that the smallest of several is valid. For a :class:`FunctionClass` it is
-    the least delta at which :func:`auc_bound` is at most ``epsilon``.
+    The bound is given the labels; the average over random labels has no simple form. It does not
+    depend on observed scores, so the smallest of several bounds is valid. For a
+    :class:`FunctionClass` it is the smallest delta at which :func:`auc_bound` is at most
+    ``epsilon``.
 
     References
     ----------
@@ -376,24 +381,24 @@ def auc_sample_size_bound(
     function_class: int | FunctionClass | None = None,
     method: Method = "tightest",
 ) -> Bound:
-    """Bound the number of items that make the AUC accurate to ``epsilon``.
+    """Compute the number of items that guarantees an AUC accurate to ``epsilon``.
 
     For one of ``|F|`` functions ``ln(2 |F|/delta) / (2 min(rho, 1 - rho) epsilon^2)``, rho the
-    fraction of positives ("hoeffding"); for all functions of a uniform class the least n for which
-    :func:`auc_bound` with ``round(rho n)`` positives is at most ``epsilon``.
+    fraction of positives ("hoeffding"); for all functions of a uniform class the smallest n for
+    which :func:`auc_bound` with ``round(rho n)`` positives is at most ``epsilon``.
 
     Parameters
     ----------
     epsilon : float
-        Deviation that is allowed, in (0, 1); less needs more items.
+        Allowed deviation, in (0, 1). A smaller deviation needs more items.
     delta : float
-        Probability with which it may be exceeded, in (0, 1).
+        Probability that it is exceeded, in (0, 1). A smaller probability needs more items.
     positive_fraction : float
-        Share rho of the items that are positive, in (0, 1); 1/2 needs fewest.
+        Share rho of the items that are positive, in (0, 1); 1/2 needs the fewest items.
     function_class : None, int or FunctionClass, default=None
         One function, finitely many, or a class, as in :func:`auc_bound`.
     method : str, default="tightest"
-        - "tightest": the one that needs fewest items.
+        - "tightest": the method that needs the fewest items.
         - "mcdiarmid", "hoeffding", "chebyshev": for one function or finitely many. "mcdiarmid" is
           that of the paper, with ``rho (1 - rho)`` for ``min(rho, 1 - rho)``.
         - "averaging", "paper", "central", "strict", "freund": for a :class:`FunctionClass`.
@@ -401,25 +406,25 @@ def auc_sample_size_bound(
     Returns
     -------
     Bound
-        Of the number of items needed, a whole number; for a :class:`FunctionClass` infinite
-        beyond 2^53, for others beyond 1e299.
+        Number of items needed, a whole number; infinite beyond 2^53 for a :class:`FunctionClass`,
+        else beyond 1e299.
 
     Raises
     ------
     TypeError
-        If ``function_class`` is of another type.
+        If ``function_class`` has another type.
     ValueError
-        If an argument is out of range, or the class has no such method.
+        If an argument is out of range, or if the function class has no such method.
 
     See Also
     --------
-    sklearn_rank.inference.sample_size : Planning with an expected AUC, and counts of each
+    sklearn_rank.inference.sample_size : Plans a sample by an expected AUC, with counts of each
         class.
 
     Notes
     -----
-    It is for a sample in which exactly this share is positive. "averaging" is found by a doubling
-    and a bisection.
+    The number is for a sample in which exactly this share is positive. For "averaging" it is found
+    by doubling and bisection.
 
     References
     ----------
@@ -474,7 +479,7 @@ def auc_sample_size_bound(
 
 
 def auc_variance_bound(n_pos: int, n_neg: int, *, expected_auc: float | None = None) -> Bound:
-    """Bound the variance of the AUC of a test set.
+    """Bound the variance of the AUC on a test set.
 
     ``A (1 - A) / min(n_pos, n_neg)`` for the expected AUC A; A = 1/2 is the worst.
 
@@ -485,12 +490,12 @@ def auc_variance_bound(n_pos: int, n_neg: int, *, expected_auc: float | None = N
     n_neg : int
         Number of negatives, at least 1.
     expected_auc : float or None, default=None
-        Expected AUC, in [0, 1]; None is the worst, 1/2.
+        Expected AUC, in [0, 1]. None is the worst case, 1/2.
 
     Returns
     -------
     Bound
-        Of the variance given the labels; at most 1/4.
+        Bound of the variance given the labels, at most 1/4.
 
     Raises
     ------
@@ -505,7 +510,7 @@ def auc_variance_bound(n_pos: int, n_neg: int, *, expected_auc: float | None = N
 
     Notes
     -----
-    The *observed* AUC in place of the expected one gives no guarantee. The bound is attained where
+    With the *observed* AUC in place of the expected one the bound is not valid. It is attained if
     each score of the smaller class lies either above or below all scores of the other.
 
     References

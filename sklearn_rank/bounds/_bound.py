@@ -12,22 +12,22 @@ __all__ = ["Bound"]
 
 @dataclass(frozen=True, repr=False)
 class Bound(Printed):
-    """A guarantee in numbers.
+    """Result of a bound: its value, its theorem and its assumptions.
 
     Parameters
     ----------
     value : float
-        The bound, at least 0; infinite where the theorem says nothing.
+        The bound, at least 0; infinite if the theorem gives none.
     theorem : str
-        Paper and number of the statement, or where its proof is found.
+        Paper and number of the theorem, or the location of its proof.
     target : str
-        The quantity that is bounded, as ``"|AUC - expected AUC|"``.
+        The quantity that is bounded, for example ``"|AUC - expected AUC|"``.
     delta : float, default=0.0
-        Probability with which the statement may fail; 0 for one that always holds.
+        Probability that the bound fails; 0 for a bound that always holds.
     conditioned_on : str, default=""
-        What is held fixed, as the labels.
+        What the probability is conditioned on, for example the labels.
     assumptions : tuple of str, default=()
-        What has to be true for the statement to hold.
+        Conditions under which the bound holds.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Bound(Printed):
 
     @property
     def proof(self) -> str:
-        """Where the proof is found, and what has to be true, in sentences."""
+        """Location of the proof and assumptions of the bound, in sentences."""
         lines = [f"Proof: {self.theorem}."]
         if self.assumptions:
             lines.append(f"It holds where {'; '.join(self.assumptions)}.")

@@ -121,7 +121,8 @@ def finite_log_probability(
     variance : float
         Variance of the AUC, for "chebyshev".
     side : {"both", "lower", "upper"}
-        That the observed AUC is far from the expected one, far above it, or far below it.
+        Event whose probability is bounded: the observed AUC is at least ``epsilon`` from the
+        expected one ("both"), above it ("lower") or below it ("upper").
 
     Returns
     -------

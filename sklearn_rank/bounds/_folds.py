@@ -39,41 +39,40 @@ def auc_fold_mean_bound(
     n_pos : sequence of int
         Number of positives of each held-out fold, at least 0.
     n_neg : sequence of int
-        Number of negatives of each.
+        Number of negatives of each fold, at least 0.
     delta : float
-        Probability with which the bound may fail, in (0, 1); less makes it larger.
+        Probability that the bound fails, in (0, 1). A smaller value gives a larger bound.
     n_functions : int, default=1
-        Number ``|F|`` of candidates compared on the same folds, at least 1; the bound holds
-        for all of them at once.
+        Number ``|F|`` of candidates compared on the same folds, at least 1. The bound holds for
+        all candidates at once.
     method : {"mcdiarmid", "hoeffding"}, default="hoeffding"
         Inequality for one fold; "hoeffding" is always smaller.
     side : {"both", "lower", "upper"}, default="both"
-        Both sides at once; that the expected mean is not far below the observed one (a lower
-        limit for it); or not far above it.
+        "lower" bounds how far the expected mean is below the observed one (a lower limit for it),
+        "upper" how far it is above, "both" both at once.
 
     Returns
     -------
     Bound
-        Of the deviation of the mean, at most 1.
+        Bound of the deviation of the mean, at most 1.
 
     Raises
     ------
     TypeError
         If a count is not a whole number.
     ValueError
-        If an argument is out of range, or the two have different lengths.
+        If an argument is out of range, or if ``n_pos`` and ``n_neg`` have different lengths.
 
     See Also
     --------
-    auc_bound : One held-out part.
+    auc_bound : Bound for one held-out set.
 
     Notes
     -----
-    The folds depend on each other, since each is training data of the others, so that K folds are
-    not surer than one: their mean varies less, but nothing more is guaranteed. The bound holds
-    under any dependence, and so for parts that share items, as those of repeated folds do. It says
-    nothing about the model that is fitted to all rows in the end. The proof is in the theory
-    pages; the counts of the smallest fold, for all folds, would give a larger bound.
+    The folds depend on each other, because each is training data of the others. So K folds give no
+    stronger guarantee than one, although their mean varies less. The bound holds under any
+    dependence, also for repeated folds that share items. It does not apply to the model that is
+    finally fitted to all rows. The guide "Proofs of bounds" has the proof.
 
     References
     ----------

@@ -19,33 +19,34 @@ MOST_FACTORS = 1000
 
 @dataclass(frozen=True)
 class FunctionClass:
-    """A class of scoring functions of which a training set may choose any.
+    """Class of scoring functions that a learner can choose from.
 
     Parameters
     ----------
     kind : {"linear", "polynomial"}
-        Functions ``w.x + b``, or polynomials of a degree.
+        Functions ``w.x + b``, or polynomials of a given degree.
     n_features : int
         Dimension of x, at least 1.
     degree : int or None, default=None
-        Largest degree, at least 1; needed for "polynomial", and only there.
+        Largest degree, at least 1. Needed for "polynomial", not allowed for "linear".
 
     Raises
     ------
     TypeError
-        If a number is not a whole one.
+        If a number is not whole.
     ValueError
-        If a number is less than 1, the degree is missing or of another kind, or both it and the
-        number of features exceed 1,000: no sample is large enough for so many monomials.
+        If a number is less than 1, if the degree is missing or not allowed, or if both the degree
+        and the number of features exceed 1,000, because no sample is large enough for so many
+        monomials.
 
     See Also
     --------
-    auc_bound : What it is an argument of.
+    auc_bound : Takes the class as an argument.
 
     Notes
     -----
-    The class has to be fixed before the data are seen: features that were chosen by these labels
-    make another one.
+    The class has to be fixed before the data are seen. Features must not be selected by the same
+    labels.
 
     Examples
     --------
@@ -79,6 +80,6 @@ class FunctionClass:
 
     @property
     def n_weights(self) -> int:
-        """Number of monomials but the constant, ``binom(n_features + degree, degree) - 1``."""
+        """Number of non-constant monomials, ``binom(n_features + degree, degree) - 1``."""
         degree = 1 if self.degree is None else self.degree
         return comb(self.n_features + degree, degree) - 1

@@ -100,7 +100,7 @@ def accuracy_at_top_margin_bound(
     squares: tuple[float, float] | None = None,
     fixed: bool = False,
 ) -> Bound:
-    """Bound the risk ``R(h, t)`` of a learned function at a learned threshold, by its margins.
+    """Bound the accuracy-at-the-top risk of a learned function at a learned threshold, by margins.
 
     ``R(h, t) = 1/2 (P(h(x) > t | negative) + P(h(x) < t | positive))`` is at most the margin loss
     plus ``(2 r L / rho) (1/sqrt(k_neg) + 1/sqrt(k_pos))`` plus
@@ -110,55 +110,55 @@ def accuracy_at_top_margin_bound(
     Parameters
     ----------
     margins_neg : array-like of shape (k_neg,)
-        ``t - h(x)`` of the negatives, the rows that should not exceed the threshold t.
+        Margins ``t - h(x)`` of the negatives, whose scores should not exceed the threshold t.
     margins_pos : array-like of shape (k_pos,)
-        ``h(x) - t`` of the positives. The scores h(x) of all rows are within ``radius * norm`` of
-        a number, which an intercept may move.
+        Margins ``h(x) - t`` of the positives. All scores h(x) must lie within ``radius * norm`` of
+        a common number, which allows for an intercept.
     delta : float
-        Probability with which the bound may fail, in (0, 1); less makes it larger.
+        Probability that the bound fails, in (0, 1). A smaller value gives a larger bound.
     radius : float
-        Number r that no ``|Phi(x)|`` exceeds, positive, known beforehand: the largest one in the
-        sample is no such number.
+        Number r with ``|Phi(x)| <= r`` for all x, positive. It must be known before the data: the
+        largest value in the sample is not valid.
     norm : float
         Norm L of the learned weights, positive.
     rho : float or None, default=None
-        Margin, positive; None takes the one that makes the bound smallest.
+        Margin, positive. None takes the margin with the smallest bound.
     design : {"bipartite", "pairs"}, default="bipartite"
-        Negatives and positives drawn apart from each other, the bound given the labels; or
-        independent pairs of a negative and a positive, of which margin i of either side makes
-        one (Theorem 1).
+        "bipartite" assumes negatives and positives drawn independently, and the bound is given the
+        labels. "pairs" assumes independent pairs of a negative and a positive, with margin i of
+        each side in pair i (Theorem 1).
     squares : tuple of (float, float) or None, default=None
-        Mean of ``|Phi(x)|^2`` over the negatives and over the positives: for the bound with
-        empirical complexities, with ``sqrt(mean square)`` for r where it stands for the rows, and
-        3 times the last term at ``delta / 2``.
+        Mean of ``|Phi(x)|^2`` over the negatives and over the positives. If given, the bound uses
+        empirical complexities: ``sqrt(mean square)`` replaces r in the complexity terms, and the
+        last term is multiplied by 3 and taken at ``delta / 2``.
     fixed : bool, default=False
         Whether ``norm`` (then a bound on the norm) and ``rho`` were chosen before the data were
-        seen. Else delta is split over a grid of ``radius * norm / rho``.
+        seen. If False, delta is split over a grid of ``radius * norm / rho``.
 
     Returns
     -------
     Bound
-        Of R(h, t); not cut off at 1.
+        Bound of R(h, t); it can exceed 1.
 
     Raises
     ------
     TypeError
         If ``fixed`` is not True or False.
     ValueError
-        If an argument is out of range, ``radius`` and ``norm`` make the margins impossible,
-        "pairs" have sides of different lengths, or ``fixed`` comes without ``rho``.
+        If an argument is out of range, if the margins are impossible for ``radius`` and ``norm``,
+        if "pairs" have sides of different lengths, or if ``fixed=True`` without ``rho``.
 
     See Also
     --------
-    sklearn_rank.AccuracyAtTopRanker.margin_bound : From a fitted ranker.
-    auc_margin_bound : The AUC in place of a threshold.
+    sklearn_rank.AccuracyAtTopRanker.margin_bound : The bound of a fitted ranker.
+    auc_margin_bound : Margin bound of the AUC.
 
     Notes
     -----
-    It is at the threshold t that was learned, not at the quantile that h has in the population
-    (Corollary 1), which is not known. Bipartite data have only ``min(k_neg, k_pos)`` pairs that
-    share no row, and "bipartite" is always smaller. Thresholds beyond ``radius * norm`` need no
-    care: there R(h, t) and the margin loss are at least 1/2.
+    The bound holds at the learned threshold t, not at the quantile of h in the population
+    (Corollary 1), which is unknown. Bipartite data contain only ``min(k_neg, k_pos)`` pairs
+    without a common row; "bipartite" gives the smaller bound. Thresholds beyond ``radius * norm``
+    are covered: there R(h, t) and the margin loss are at least 1/2.
 
     References
     ----------
@@ -237,44 +237,44 @@ def auc_margin_bound(
     score_pos : array-like of shape (n_pos,)
         Scores of the positives of the training set.
     score_neg : array-like of shape (n_neg,)
-        Scores of its negatives. All scores are within ``radius * norm`` of a number, which an
-        intercept may move.
+        Scores of its negatives. All scores must lie within ``radius * norm`` of a common number,
+        which allows for an intercept.
     delta : float
-        Probability with which the bound may fail, in (0, 1); less makes it larger.
+        Probability that the bound fails, in (0, 1). A smaller value gives a larger bound.
     radius : float
-        Number r that no ``|Phi(x)|`` exceeds, positive, known beforehand: the largest one in the
-        sample is no such number. 1 for a Gaussian kernel.
+        Number r with ``|Phi(x)| <= r`` for all x, positive. It must be known before the data: the
+        largest value in the sample is not valid. 1 for a Gaussian kernel.
     norm : float
         Norm L of the learned weights, positive.
     rho : float or None, default=None
-        Margin, positive; None takes the one that makes the bound smallest.
+        Margin, positive. None takes the margin with the smallest bound.
     fixed : bool, default=False
         Whether ``norm`` (then a bound on the norm) and ``rho`` were chosen before the data were
-        seen. Else delta is split over a grid of ``radius * norm / rho``.
+        seen. If False, delta is split over a grid of ``radius * norm / rho``.
 
     Returns
     -------
     Bound
-        Of 1 - expected AUC; not cut off at 1.
+        Bound of 1 - expected AUC; it can exceed 1.
 
     Raises
     ------
     TypeError
         If ``fixed`` is not True or False.
     ValueError
-        If an argument is out of range, ``radius`` and ``norm`` make the scores impossible, or
-        ``fixed`` comes without ``rho``.
+        If an argument is out of range, if the scores are impossible for ``radius`` and ``norm``,
+        or if ``fixed=True`` without ``rho``.
 
     See Also
     --------
-    auc_bound : By the number of features.
-    accuracy_at_top_margin_bound : A threshold in place of pairs.
+    auc_bound : Bound by the number of features.
+    accuracy_at_top_margin_bound : Margin bound at a threshold.
 
     Notes
     -----
-    It is ours, an answer to the paper's question for bounds by margins; the proof is in the
-    theory pages. Ties count 1 in the loss and 1/2 in the AUC. The dimension plays no part, so that
-    it holds for kernels.
+    The bound answers the paper's open question on margin bounds; the guide "Proofs of bounds" has
+    the proof. Ties count 1 in the loss and 1/2 in the AUC. The bound does not depend on the
+    dimension, so it holds for kernels.
 
     References
     ----------

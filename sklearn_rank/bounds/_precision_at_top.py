@@ -45,36 +45,37 @@ def precision_at_top_bound(
     n_functions: int = 1,
     side: Side = "lower",
 ) -> Bound:
-    """Bound how far the precision at the top is from that of the population.
+    """Bound how far the precision at the top of a sample is from that of the population.
 
-    With ``K ~ Binomial(n_pos, pi tau n / n_pos)`` and ``N ~ Binomial(n_neg, (1 - pi) tau n /
-    n_neg)`` the lower limit is the smallest pi for which the list has no fewer negatives above its
-    (k + 1)-th positive than the lower quantile of N, k being the upper one of K; both quantiles at
-    ``delta / (2 n_functions)``. The upper limit is that of the other class.
+    With ``K ~ Binomial(n_pos, pi tau n / n_pos)`` and
+    ``N ~ Binomial(n_neg, (1 - pi) tau n / n_neg)`` let k be the upper quantile of K and m the
+    lower quantile of N, both at ``delta / (2 n_functions)``. The lower limit is the smallest pi
+    for which the list has at least m negatives above its (k + 1)-th positive. The upper limit is
+    the lower limit with the classes exchanged.
 
     Parameters
     ----------
     rank_pos : array-like of shape (n_pos,)
-        Ascending ranks of the positives among all n items: different whole numbers in [1, n].
-        Of the orders of tied items the one with the negatives nearer to the top makes the bound
-        valid for ``side="lower"``, that with the positives nearer for "upper".
+        Ascending ranks of the positives among all n items, distinct whole numbers in [1, n]. Break
+        ties with the negatives nearer to the top for ``side="lower"``, and with the positives
+        nearer to the top for "upper"; the bound is then valid.
     n : int
-        Number of items, of both classes.
+        Number of items of both classes.
     delta : float
-        Probability with which the bound may fail, in (0, 1); less makes it larger.
+        Probability that the bound fails, in (0, 1). A smaller value gives a larger bound.
     tau : float
-        Share of the population that is its top, in (0, 1).
+        Share of the population that forms the top, in (0, 1).
     n_functions : int, default=1
-        Number of functions compared on the same items, at least 1; the bound holds for all at
-        once.
+        Number of functions compared on the same items, at least 1. The bound holds for all
+        functions at once.
     side : {"both", "lower", "upper"}, default="lower"
-        Both sides at once; that the precision of the population is not far below that of the test
-        set (a lower limit for it); or not far above it.
+        "lower" bounds how far the precision of the population is below that of the test set (a
+        lower limit for it), "upper" how far it is above, "both" both at once.
 
     Returns
     -------
     Bound
-        Of the deviation from the share of positives among the first
+        Bound of the deviation from the share of positives among the first
         ``max(1, floor(tau n + 1/2))`` items, at most 1.
 
     Raises
@@ -82,17 +83,19 @@ def precision_at_top_bound(
     TypeError
         If a number of items is not a whole number.
     ValueError
-        If an argument is out of range, or there are no negatives.
+        If an argument is out of range, or if there are no negatives.
 
     See Also
     --------
-    linear_rank_sandwich_bound : Of measures that fade out instead of ending at a threshold.
-    sklearn_rank.inference.precision_at_top_interval : From labels and scores, labels random.
+    linear_rank_sandwich_bound : Bound for measures with smoothly decreasing weights.
+    sklearn_rank.inference.precision_at_top_interval : Interval from labels and scores, for random
+        labels.
 
     Notes
     -----
-    The population has the share of positives of the test set: the labels are held fixed. Nothing
-    is assumed of the scores. It is ours; the theory pages have the proof. O(n_pos log n_pos) time.
+    The bound is given the labels: the population has the share of positives of the test set.
+    Nothing is assumed about the scores. The guide "Proofs of bounds" has the proof. The time is
+    O(n_pos log n_pos).
 
     Examples
     --------
@@ -150,7 +153,7 @@ def top_precision_limits(
     neg_above : ndarray of shape (n_functions, n_pos)
         Number of negatives that are above each positive, or tied with it; from the top.
     n : int
-        Number of items, of both classes.
+        Number of items of both classes.
     tau : float
         Share of the population that is its top.
     log_deltas : ndarray of shape (n_functions,)

@@ -67,15 +67,15 @@ def pooled_distribution_bound(n: int, delta: float, *, labels: Labels = "fixed")
     n : int
         Number of items, at least 1.
     delta : float
-        Probability with which the bound may fail, in (0, 1); less makes it larger.
+        Probability that the bound fails, in (0, 1). A smaller value gives a larger bound.
     labels : {"fixed", "random"}, default="fixed"
-        With random labels the scores are a sample of F. With fixed ones they are not identically
+        With random labels the scores are a sample of F. With fixed labels they are not identically
         distributed, and F is the mean of their distributions.
 
     Returns
     -------
     Bound
-        Of the largest difference, at most 1.
+        Bound of the largest difference, at most 1.
 
     Raises
     ------
@@ -86,11 +86,11 @@ def pooled_distribution_bound(n: int, delta: float, *, labels: Labels = "fixed")
 
     See Also
     --------
-    linear_rank_bound : What it is for.
+    linear_rank_bound : Uses this bound.
 
     Notes
     -----
-    For one fixed scoring function; ties do not matter.
+    The bound is for one fixed scoring function, with or without ties.
 
     References
     ----------
@@ -128,10 +128,10 @@ def linear_rank_bound(
     height: float = 1.0,
     labels: Labels = "fixed",
 ) -> Bound:
-    """Bound how far a linear rank statistic is from its functional, for a Lipschitz phi.
+    """Bound how far a linear rank statistic is from its population value, for a Lipschitz phi.
 
-    ``lipschitz (1/(n+1) + eps) + height sqrt(ln(4/delta) / (2 n_pos))``, eps the bound of the
-    pooled distribution at ``delta / 2``.
+    ``lipschitz (1/(n+1) + eps) + height sqrt(ln(4/delta) / (2 n_pos))``, where eps is
+    :func:`pooled_distribution_bound` at ``delta / 2``.
 
     Parameters
     ----------
@@ -140,38 +140,39 @@ def linear_rank_bound(
     n_pos : int
         Number of positives among them, at least 1.
     delta : float
-        Probability with which the bound may fail, in (0, 1); each of its two parts has half.
+        Probability that the bound fails, in (0, 1); each of its two parts has half of it. A
+        smaller value gives a larger bound.
     lipschitz : float
-        Least L with ``|phi(u) - phi(v)| <= L |u - v|``, finite and at least 0; None, of a phi
-        that says none, is refused.
+        Smallest L with ``|phi(u) - phi(v)| <= L |u - v|``, finite and at least 0. None, for a phi
+        with an unknown constant, raises an error.
     height : float, default=1.0
-        ``phi(1) - phi(0)``, at least 0.
+        Height ``phi(1) - phi(0)``, at least 0.
     labels : {"fixed", "random"}, default="fixed"
-        Whether the labels are held fixed, W_phi being at the share of positives ``n_pos / n``; or
-        drawn with the items, W_phi being at their share in the population.
+        "fixed" is given the labels, with W_phi at the share of positives ``n_pos / n``. "random"
+        draws the labels with the items, with W_phi at the share of positives in the population.
 
     Returns
     -------
     Bound
-        Of ``|W_n/k - W_phi|``, at most ``height``.
+        Bound of ``|W_n/k - W_phi|``, at most ``height``.
 
     Raises
     ------
     TypeError
         If a number of items is not a whole number.
     ValueError
-        If an argument is out of range, as an infinite Lipschitz constant is.
+        If an argument is out of range, such as an infinite Lipschitz constant.
 
     See Also
     --------
-    linear_rank_sandwich_bound : Much smaller for a peaked phi, and without a Lipschitz constant.
-    linear_rank_selection_bound : The best of a class.
+    linear_rank_sandwich_bound : Much smaller for a peaked phi; needs no Lipschitz constant.
+    linear_rank_selection_bound : Bound for the best function of a class.
 
     Notes
     -----
-    The scoring function does not depend on the items. Tied items share the mean of phi over their
-    ranks, as in ``linear_rank_score``, W_phi being the mean over their orders; or all have the
-    largest rank, as in the paper's Definition 1.
+    The scoring function must not depend on the items. The bound holds if tied items get the mean
+    of phi over their ranks, as in ``linear_rank_score``, with W_phi the mean over their orders. It
+    also holds if they all have the largest rank, as in Definition 1 of the paper.
 
     References
     ----------
@@ -215,56 +216,56 @@ def linear_rank_sandwich_bound(
     side: Side = "both",
     labels: Labels = "fixed",
 ) -> Bound:
-    """Bound how far a linear rank statistic is from its functional, between two shifted ones.
+    """Bound how far a linear rank statistic is from its population value, for any bounded phi.
 
-    ``mean phi((R-1)/n - eps) - h <= W_phi <= mean phi(R/n + eps) + h`` over the positives, eps the
-    bound of the pooled distribution, h that of a mean of independent values ("hoeffding", or
-    the limits of "kl"), both at ``delta / 2``.
+    ``mean phi((R-1)/n - eps) - h <= W_phi <= mean phi(R/n + eps) + h`` with means over the
+    positives. eps is :func:`pooled_distribution_bound` and h the bound of a mean of independent
+    values ("hoeffding", or the limits of "kl"), both at ``delta / 2``.
 
     Parameters
     ----------
     rank_pos : array-like of shape (n_pos,)
-        Ascending ranks of the positives among all n items, in [1, n]. Items of a tied block have
-        the ranks of the block in random order, W_phi being the mean over such orders; or all of
-        them its largest rank, as in the paper's Definition 1.
+        Ascending ranks of the positives among all n items, in [1, n]. Tied items have the ranks of
+        their block in random order, with W_phi the mean over such orders, or all have its largest
+        rank, as in Definition 1 of the paper.
     n : int
         Number of items, at least 1.
     delta : float
-        Probability with which the bound may fail, in (0, 1); less makes it larger.
+        Probability that the bound fails, in (0, 1). A smaller value gives a larger bound.
     phi : callable
-        Nondecreasing function on [0, 1], bounded, of arrays. It may jump, and need have no
-        Lipschitz constant.
+        Nondecreasing, bounded function on [0, 1] that takes arrays. It may have jumps.
     method : {"kl", "hoeffding"}, default="kl"
-        Bound of the mean; "kl" is never larger.
+        Inequality for the mean; "kl" is never larger than "hoeffding".
     side : {"both", "lower", "upper"}, default="both"
-        Both sides at once; that W_phi is not far below ``W_n/k`` (a lower limit for it); or not
-        far above it. One side has half the failures of the mean, its eps stays.
+        "lower" bounds how far W_phi is below ``W_n/k`` (a lower limit for it), "upper" how far it
+        is above, "both" both at once. For one side the bound of the mean is smaller; eps is the
+        same.
     labels : {"fixed", "random"}, default="fixed"
         As in :func:`linear_rank_bound`.
 
     Returns
     -------
     Bound
-        Of the deviation from ``mean phi(R/(n+1))`` over the positives.
+        Bound of the deviation from ``mean phi(R/(n+1))`` over the positives.
 
     Raises
     ------
     TypeError
         If a number of items is not a whole number.
     ValueError
-        If an argument is out of range, or phi decreases or is infinite where it is needed.
+        If an argument is out of range, or if phi decreases or is infinite on [0, 1].
 
     See Also
     --------
-    linear_rank_bound : From counts alone.
-    sklearn_rank.inference.linear_rank_interval : From labels and scores; method "dkw".
+    linear_rank_bound : Bound from counts only.
+    sklearn_rank.inference.linear_rank_interval : Interval from labels and scores, by method "dkw".
 
     Notes
     -----
-    If ``|F_n - F| <= eps`` everywhere then ``phi(F)`` of each positive lies between its two
-    shifted values, and the mean of the independent ``phi(F)`` is near its expectation. Nothing is
-    lost where phi is flat, as it is but near the top for the measures that look there. It is ours;
-    the theory pages have the proof.
+    If ``|F_n - F| <= eps`` everywhere, then ``phi(F)`` of each positive lies between its two
+    shifted values, and the mean of the independent values ``phi(F)`` is near its expectation. The
+    shift costs nothing where phi is constant, which measures of the top are away from the top. The
+    guide "Proofs of bounds" has the proof.
 
     References
     ----------
@@ -335,7 +336,7 @@ def linear_rank_selection_bound(
     height: float = 1.0,
     labels: Labels = "fixed",
 ) -> Bound:
-    """Bound what the scoring function of the largest linear rank statistic loses.
+    """Bound the regret of the scoring function with the largest linear rank statistic.
 
     ``2 (lipschitz (1/(n+1) + u(n)) + height u(n_pos))`` with
     ``u(N) = sqrt(2 (ln S(N) + ln(4/delta)) / N)``, ``S(N) = sum_{i<=V} binom(N, i)``.
@@ -347,24 +348,23 @@ def linear_rank_selection_bound(
     n_pos : int
         Number of positives among them, at least 1.
     delta : float
-        Probability with which the bound may fail, in (0, 1); less makes it larger.
+        Probability that the bound fails, in (0, 1). A smaller value gives a larger bound.
     vc_dimension : int
         Vapnik-Chervonenkis dimension V of the sets ``{x : s(x) <= t}``, for all scoring functions
         s of the class and all t; at least 1. Linear functions of d features have d + 1.
     lipschitz : float
-        Least L with ``|phi(u) - phi(v)| <= L |u - v|``, finite and at least 0; None, of a phi
-        that says none, is refused.
+        Smallest L with ``|phi(u) - phi(v)| <= L |u - v|``, finite and at least 0. None, for a phi
+        with an unknown constant, raises an error.
     height : float, default=1.0
-        ``phi(1) - phi(0)``, at least 0.
+        Height ``phi(1) - phi(0)``, at least 0.
     labels : {"fixed", "random"}, default="fixed"
-        As in :func:`linear_rank_bound`; the number is the same.
+        As in :func:`linear_rank_bound`; the value is the same.
 
     Returns
     -------
     Bound
-        Of the best W_phi of the class minus that of the empirical maximiser. It is not cut off
-        at ``height``, from where on it says nothing; half of it bounds ``|W_n/k - W_phi|`` over
-        the class.
+        Bound of the best W_phi of the class minus that of the empirical maximiser. It can exceed
+        ``height``, where it is vacuous. Half of it bounds ``|W_n/k - W_phi|`` over the class.
 
     Raises
     ------
@@ -375,13 +375,13 @@ def linear_rank_selection_bound(
 
     See Also
     --------
-    linear_rank_bound : One function.
-    auc_bound : For the AUC, much smaller.
+    linear_rank_bound : Bound for one function.
+    auc_bound : Much smaller bound for the AUC.
 
     Notes
     -----
-    It is the paper's Theorem 8, which leaves its constants open, with constants; the proof needs
-    no second derivative of phi.
+    The bound is Theorem 8 of the paper with explicit constants; the proof needs no second
+    derivative of phi.
 
     References
     ----------
@@ -424,7 +424,7 @@ def linear_rank_selection_bound(
 
 
 def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float = 1.0) -> Bound:
-    """Bound what ranking by an estimate of the probability of a positive loses.
+    """Bound the regret of ranking by an estimate of the probability of the positive class.
 
     ``W_phi(eta) - W_phi(eta_hat) <= height E|eta_hat - eta| / p``, without ties or with tied items
     in random order.
@@ -436,12 +436,12 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
     positive_fraction : float
         Share p of positives, in (0, 1).
     height : float, default=1.0
-        ``phi(1) - phi(0)``, at least 0.
+        Height ``phi(1) - phi(0)``, at least 0.
 
     Returns
     -------
     Bound
-        Of the loss, at most ``height``.
+        Bound of the regret, at most ``height``.
 
     Raises
     ------
@@ -450,20 +450,20 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
 
     See Also
     --------
-    linear_rank_selection_bound : The largest statistic instead of an estimate.
+    linear_rank_selection_bound : Regret of maximising the statistic.
 
     Notes
     -----
-    The bound that is printed, ``(1 - p) sup|phi'| E|eta_hat - eta|``, is false: for two halves of
-    the items with eta = 2 p and 0 and an estimate that is near to both, in the wrong order, W_phi
-    loses 1/2 with phi(u) = u, and p (1 - p) is less. The error is not known; an
-    upper limit for it gives an upper limit for the loss.
+    The bound printed in the paper, ``(1 - p) sup|phi'| E|eta_hat - eta|``, is false. Let eta be 2
+    p on one half of the items and 0 on the other, and let the estimate be near p on both, in the
+    wrong order. With phi(u) = u the regret is 1/2, which exceeds p (1 - p). The error is unknown
+    in practice; an upper limit for it gives an upper limit for the regret.
 
-    Where eta or eta_hat ties, W_phi is the mean over the orders of the tied items, as
-    ``linear_rank_score(ties="average")`` estimates it: phi is then applied to a uniform variable
-    on either side, which the proof needs. With the largest rank for all items of a tied block the
-    bound is false: a constant eta has W_phi = phi(1), and an estimate that is near to it and has
-    no ties the mean of phi.
+    If eta or eta_hat has ties, W_phi is the mean over the orders of the tied items, as
+    ``linear_rank_score(ties="average")`` estimates it; phi is then applied to a uniform variable,
+    which the proof needs. If all items of a block of ties have its largest rank, the bound is
+    false: a constant eta has W_phi = phi(1), and an estimate near it without ties has the mean of
+    phi.
 
     References
     ----------

@@ -89,7 +89,7 @@ def uniform_probability(
     Parameters
     ----------
     epsilon : float
-        Deviation, in (0, 1].
+        Deviation, in (0, 1]. A greater deviation has a smaller probability.
     function_class : FunctionClass
         The class.
     n_pos, n_neg : int
