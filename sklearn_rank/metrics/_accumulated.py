@@ -265,7 +265,7 @@ class QueryValues:
         )
 
 
-_MIXED_IDS = "qid mixes ids of different types: make them all numbers or all strings."
+_MIXED_IDS = "qid has ids of different types: make them all numbers or all strings."
 
 
 def _alike(*ids: AnyArray) -> list[AnyArray]:
@@ -309,10 +309,10 @@ class KeptQueries(Kept):
         """
         if measure.scaled_by_labels and np.any((lists.labels != 0) & (lists.labels != 1)):
             raise ValueError(
-                f"{measure.name} has no max_grade, and its scale ends with the highest grade of"
-                f" all queries, which one update does not know, here {lists.labels.max():g}: pass"
-                " the measure with max_grade=, the highest grade of the scale, or"
-                " queries='split', which keeps the rows."
+                f"{measure.name} has no max_grade, so its scale depends on the highest grade of"
+                " all queries, but one update has only some of them (highest grade"
+                f" {lists.labels.max():g}): pass the measure with max_grade=, the highest grade of"
+                " the scale, or queries='split', which keeps all rows."
             )
         measure._check_weights(lists, warns=False)
         equal = lists.has_equal_weights
@@ -335,9 +335,9 @@ class KeptQueries(Kept):
             for known in self._runs:
                 if (found := known.shared_with(run)) is not None:
                     raise ValueError(
-                        f"The query {found!r} is in two updates, and its value needs all of its"
-                        " rows at once: pass each query whole, as by sorting or partitioning the"
-                        " data by query, or queries='split', which keeps the rows until result()."
+                        f"Query {found!r} has rows in two updates, but its value needs all its"
+                        " rows in one update: sort or partition the data by query, or pass"
+                        " queries='split', which keeps all rows until result()."
                     )
         for run in runs:
             self._runs.append(run)
@@ -374,8 +374,8 @@ class KeptQueries(Kept):
             chunks = chunk_of[order[first : first + 2]].tolist()
             found = ids[first : first + 1].tolist()[0]
             raise ValueError(
-                f"The query {found!r} is in the chunks {chunks[0]} and {chunks[1]}, and its value"
-                f" needs all of its rows in one: {remedy}."
+                f"Query {found!r} has rows in chunks {chunks[0]} and {chunks[1]}, but its value"
+                f" needs all its rows in one chunk: {remedy}."
             )
         values = np.concatenate([run.values for run in runs])[order]
         weight = None
@@ -545,7 +545,7 @@ class KeptRows(Kept):
         return float(measure.of_lists(lists))
 
 
-NO_QUERY_COUNTS = "query_weight is zero everywhere: at least one query must count."
+NO_QUERY_COUNTS = "query_weight is 0 for all queries: give at least one query a positive weight."
 
 
 def _copied(lists: ScoredLists) -> ScoredLists:
@@ -596,6 +596,6 @@ def refuse_large_weights(lists: Lists) -> None:
     """
     if lists.weight is not None and lists.weight.sum() > LARGEST_WEIGHT:
         raise ValueError(
-            f"sample_weight must sum to at most {LARGEST_WEIGHT:g}: products of it would leave"
-            " float64; scale the weights."
+            f"sample_weight must sum to at most {LARGEST_WEIGHT:g}, or its products overflow"
+            " float64: divide the weights by a constant."
         )

@@ -200,16 +200,15 @@ class Accumulator:
                 accumulator.update(**_arguments_of(batch, columns, number))
                 if accumulator._reads_again and not comes_again:
                     raise ValueError(
-                        f"Batch {number} brought more items than max_items="
-                        f"{accumulator._max_items}, whose measure needs all batches once more, and"
-                        " these can be read once: pass a function that returns an iterator of"
-                        " them, a larger max_items, or overflow='bounds'."
+                        f"Batch {number} exceeds max_items={accumulator._max_items}, so all"
+                        " batches are needed once more, but this iterator can be read only once:"
+                        " pass a function that returns an iterator of them, a larger max_items, or"
+                        " overflow='bounds'."
                     )
             if accumulator._is_reading:
                 raise ValueError(
-                    f"The batches had fewer rows than the {accumulator.n_items} of the first time"
-                    " when they were read again: pass a function that returns all of them each"
-                    " time."
+                    f"The batches had fewer rows in a later pass than the {accumulator.n_items} of"
+                    " the first pass: pass a function that returns all batches each time."
                 )
             if not accumulator.needs_again:
                 return accumulator
@@ -279,8 +278,8 @@ class Accumulator:
     def _check_form(self, form: str) -> None:
         if self._form not in (None, form):
             raise ValueError(
-                f"These rows are {_FORMS[form]}, and those so far {_FORMS[str(self._form)]}: pass"
-                " all updates in one form."
+                f"This update has {_FORMS[form]}, but earlier updates have"
+                f" {_FORMS[str(self._form)]}: pass all updates in one form."
             )
 
     def _new_kept(self, form: str) -> Kept:
@@ -291,8 +290,8 @@ class Accumulator:
         all_rows = measure.weights == "none" or measure.by_class or as_rows
         if self._max_items < inf and (all_rows or not is_additive(measure)):
             raise ValueError(
-                f"max_items={self._max_items:g} is for measures of one list of two classes that"
-                f" are sums over its tied blocks or depend on one of them, and {measure.name} is"
+                f"max_items={self._max_items:g} needs a measure of one list of two classes that is"
+                f" a sum over blocks of ties or depends on one of them, but {measure.name}"
                 f" {_why_not(measure, all_rows)}: leave max_items out."
             )
         return KeptRows() if all_rows else KeptTable(self._max_items)
@@ -308,9 +307,9 @@ class Accumulator:
             known = self._classes.get(value, label)
             if known != label:
                 raise ValueError(
-                    f"y_true has the label {label!r} where updates so far had"
-                    f" {_listed(self._classes)}: a measure of two classes needs the same two in"
-                    " all updates; pass labels that are read alike."
+                    f"y_true has the label {label!r}, but earlier updates had"
+                    f" {_listed(self._classes)}: a measure of two classes needs the same two"
+                    " labels in all updates."
                 )
         return {**self._classes, **found}
 
@@ -376,15 +375,15 @@ class Accumulator:
         """
         kept = self._some_kept()
         if isinstance(kept, KeptBins) and kept.needs_again(self.measure):
-            known = f"{self.measure.name} of {self.n_items} rows is not known from max_items"
+            known = f"{self.measure.name} of {self.n_items} rows is not determined by max_items"
             if self._overflow == "bounds":
                 raise ValueError(
-                    f"{known}: bounds() has an interval that holds it; for the value pass"
+                    f"{known}: use bounds() for an interval that contains it, or pass"
                     " overflow='again' and the rows more than once."
                 )
             raise ValueError(
-                f"{known}: call again() and pass the same batches to update() once more, while"
-                " needs_again is True; from_batches does that for batches that can be read again."
+                f"{known}: call again() and pass the same batches to update() once more, until"
+                " needs_again is False; from_batches does this for batches that can be read again."
             )
         return kept.result(self.measure)
 
@@ -405,7 +404,7 @@ class Accumulator:
             The accumulator itself.
         """
         if not isinstance(self._kept, KeptBins) or not self.needs_again:
-            raise ValueError("No row is needed again: result() or bounds() has what is known.")
+            raise ValueError("No further pass is needed: call result() or bounds().")
         self._kept.again(self.measure)
         return self
 
@@ -426,7 +425,8 @@ class Accumulator:
     def _some_kept(self) -> Kept:
         if self._kept is None:
             raise ValueError(
-                f"There is no row to evaluate {self.measure.name} on: pass some to update()."
+                f"The accumulator has no rows to evaluate {self.measure.name} on: pass rows to"
+                " update()."
             )
         return self._kept
 
@@ -458,16 +458,16 @@ class Accumulator:
 
 
 _FORMS = {
-    "list": "one list, without qid",
-    "ids": "of queries, with qid",
-    "rows": "one list in each row of two dimensions",
+    "list": "rows of one list, without qid",
+    "ids": "rows with qid",
+    "rows": "one list per row, in two dimensions",
 }
 
 
 def _why_not(measure: Measure, all_rows: bool) -> str:
     if measure.kind != "binary" or measure.by_class:
-        return "of grades" if measure.kind == "graded" else "of more than two classes"
-    return "computed from single rows" if all_rows else "neither"
+        return "takes grades" if measure.kind == "graded" else "takes more than two classes"
+    return "is computed from single rows" if all_rows else "is neither"
 
 
 def _listed(classes: dict[bool, Any]) -> str:
@@ -490,8 +490,8 @@ def _arguments_of(batch: Any, columns: Mapping[str, str | None], number: int) ->
     if isinstance(batch, tuple | list):
         if len(batch) not in (2, 3):
             raise ValueError(
-                f"Batch {number} has {len(batch)} parts: pass (y_true, y_score), (y_true, y_score,"
-                " qid), or a mapping from names of arguments."
+                f"Batch {number} is a tuple of length {len(batch)}: pass (y_true, y_score),"
+                " (y_true, y_score, qid), or a mapping from argument names."
             )
         return dict(zip(ARGUMENTS, batch, strict=False))
     named = {argument: name for argument, name in columns.items() if name is not None}

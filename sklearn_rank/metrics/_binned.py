@@ -133,8 +133,8 @@ class KeptBins(Kept):
         n = len(lists.labels)
         if self._has_begun and (self._rows is None or self._n_again + n > self._single.n_rows):
             raise ValueError(
-                f"All {self._single.n_rows} rows have come again already: call again() before"
-                " they come once more, and pass the same batches each time."
+                f"This pass already has all {self._single.n_rows} rows: call again() before"
+                " another pass, and pass the same batches each time."
             )
         measure._check_whole(lists)
         self._opened = None
@@ -156,7 +156,7 @@ class KeptBins(Kept):
         """
         if self._has_begun or other._has_begun:
             raise ValueError(
-                "Rows come again to one of the accumulators: merge them before again()."
+                "One of the accumulators is in another pass: merge accumulators before again()."
             )
         self._opened = None
         self._bins.merge(other._bins)
@@ -317,8 +317,8 @@ class KeptBins(Kept):
         found = [*self._bins.masses(), *rows.masses()]
         if not np.allclose(expected, found, rtol=SAME, atol=0.0):
             raise ValueError(
-                "The rows that came again are not those of the first time: pass the same batches"
-                " each time, and call again() to begin once more."
+                "The rows of this pass differ from those of the first pass: call again(), and pass"
+                " the same batches each time."
             )
 
     # --------------------------------------------------------------------------------- results

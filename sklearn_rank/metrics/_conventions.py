@@ -166,8 +166,8 @@ def check_convention(
     """
     if not isinstance(convention, str) or convention not in systems:
         raise ValueError(
-            f"convention={convention!r} is not one of {list(systems)}, the systems whose {name}"
-            " is known: choose one, or leave it out and pass the parameters."
+            f"convention={convention!r} is not available for {name}: pass one of {list(systems)},"
+            " or leave it out and pass the parameters."
         )
     rules = systems[convention]
     said = {
@@ -183,13 +183,13 @@ def check_convention(
             continue
         if parameter in said and (callable(value) or value != said[parameter]):
             raise ValueError(
-                f"{parameter}={value!r} conflicts with convention={convention!r}, by which it is"
+                f"{parameter}={value!r} conflicts with convention={convention!r}, which sets it to"
                 f" {said[parameter]!r}: leave out one of the two."
             )
         if parameter == "log_base" or (parameter == "k" and not rules.has_k):
             raise ValueError(
-                f"{parameter}={value!r} conflicts with convention={convention!r}, which does not"
-                f" have it for {name}: leave out one of the two."
+                f"{parameter}={value!r} conflicts with convention={convention!r}, which has no"
+                f" such parameter for {name}: leave out one of the two."
             )
 
 
@@ -229,7 +229,7 @@ def _refuse_ties(lists: ScoredLists, relevance: AnyArray, bits: str) -> None:
     value = lists.score[blocks.order[blocks.starts[first]]]
     raise ValueError(
         f"{where} has items of different relevance tied at the score {value:g}{bits}, which the"
-        " system orders by the names of documents or by chance: pass scores without ties, as"
-        " load_trec_run(..., ties='trec') makes them of names, or leave out convention for the"
-        " mean over all orders."
+        " system orders by document names or arbitrarily: pass scores without ties, for example"
+        " from load_trec_run(..., ties='trec'), or leave out convention for the mean over all"
+        " orders."
     )

@@ -121,16 +121,17 @@ def make_measure(
             raise TypeError(f"{argument}={function!r} must be a function.")
     if (utilities is None) != (discounts is None):
         raise ValueError(
-            "utilities and discounts make a positional measure together: pass both or none."
+            "utilities and discounts are needed together for a positional measure: pass both or"
+            " neither."
         )
     if utilities is not None and not greater_is_better:
         raise ValueError(
-            "utilities say that more of them above is better, and greater_is_better=False that"
-            " less of the measure is: pass the measure as a score."
+            "utilities need a measure of which more is better, but greater_is_better=False: pass"
+            " the measure as a score."
         )
     title = getattr(func, "__name__", type(func).__name__) if name is None else name
     if not isinstance(title, str) or not title:
-        raise ValueError(f"name={name!r} must be a word that names the measure.")
+        raise ValueError(f"name={name!r} must be a non-empty string.")
     return CustomMeasure(
         func=func,
         title=title,
@@ -225,8 +226,8 @@ class CustomMeasure(Measure):
             values[index] = float(value)
             if not np.isnan(values[index]) and not low - slack <= values[index] <= high + slack:
                 raise ValueError(
-                    f"{self.name} is {values[index]:g} for {lists.name_of(index)}, beyond its"
-                    f" range [{low:g}, {high:g}]: pass the range that it has."
+                    f"{self.name} is {values[index]:g} for {lists.name_of(index)}, outside its"
+                    f" range [{low:g}, {high:g}]: correct range=."
                 )
         return np.clip(values, low, high)
 
@@ -271,7 +272,7 @@ class CustomMeasure(Measure):
     def _utilities(self, lists: Lists) -> FloatArray:
         if lists.weight is not None:
             raise TypeError(
-                f"{self.name} takes no sample_weight: repeat the rows, or weigh whole lists by"
+                f"{self.name} takes no sample_weight: repeat the rows, or weight whole lists with"
                 " query_weight."
             )
         labels, utility = self._labels(lists), np.empty(len(lists.labels))
@@ -295,7 +296,7 @@ class CustomMeasure(Measure):
         if values.shape != (n,) or not falls:
             raise ValueError(
                 f"discounts of {self.name} for {n} positions must be {n} finite numbers that do"
-                f" not rise, got {values!r}."
+                f" not increase, got {values!r}."
             )
         return values
 

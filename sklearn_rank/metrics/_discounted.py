@@ -127,8 +127,8 @@ def discounted_sums(
     if not np.isfinite(sums).all():
         first = int(np.argmax(~np.isfinite(sums)))
         raise ValueError(
-            f"The sum of discounted gains of {lists.name_of(first)} is beyond 1.8e308, the largest"
-            " number of float64: use smaller relevances or discounts, or gain='linear'."
+            f"The sum of discounted gains of {lists.name_of(first)} exceeds 1.8e308, the largest"
+            " float64: use smaller relevances or discounts, or gain='linear'."
         )
     return sums
 
@@ -275,8 +275,8 @@ def _weighted_sums(
         counted = np.ceil(last)
         if (total := counted.sum()) > MOST_POSITIONS:
             raise ValueError(
-                f"The lists have {total:g} positions to evaluate the discount at one by one, at"
-                f" most {MOST_POSITIONS:g}: pass k, or weights of a smaller scale."
+                f"The lists have {total:g} positions to evaluate the discount at, more than the"
+                f" limit of {MOST_POSITIONS:g}: pass k, or weights of a smaller scale."
             )
         sums = _laid_out_sums(discount, lengths, counted.astype(np.int64), end, blocks)
     return _list_sums(gain * sums, blocks.first)

@@ -24,7 +24,7 @@ def check_fixed_scale(measure: Measure, labels: AnyArray) -> None:
         return
     if np.count_nonzero(labels == 0) + np.count_nonzero(labels == 1) < labels.size:
         raise ValueError(
-            f"{measure.name} has no max_grade, and would scale what it scores by the highest grade"
-            f" that occurs there, here {labels.max():g}, so that folds are not comparable: pass"
+            f"{measure.name} has no max_grade, so its scale depends on the highest grade of the"
+            f" rows that are scored ({labels.max():g} here), and folds are not comparable: pass"
             " max_grade=, the highest grade of the scale, to get_scorer or get_measure."
         )

@@ -314,8 +314,8 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
     if isinstance(measure, ScoreGeneratingFunction):
         if "phi" in parameters:
             raise TypeError(
-                f"phi={parameters['phi']!r} was passed with {measure!r}, which is one: leave out"
-                " one of the two."
+                f"phi={parameters['phi']!r} was passed with {measure!r}, which is a"
+                " score-generating function too: leave out one of the two."
             )
         return _made(LinearRankMeasure, {**parameters, "phi": measure})
     if isinstance(measure, str):
@@ -325,16 +325,16 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
         return _made(known, parameters)
     if callable(measure) and not isinstance(measure, type):
         raise TypeError(
-            f"measure={measure!r} is no function of sklearn_rank.metrics: pass"
-            " make_measure(function, ...) for one of your own."
+            f"measure={measure!r} is not a function of sklearn_rank.metrics: for your own function"
+            " pass make_measure(function, ...)."
         )
     shown = repr(measure)
     if len(shown) > 60:
         shown = f"{type(measure).__name__} of length {np.asarray(measure).size}"
     raise TypeError(
         f"measure={shown} must be the name of a measure, such as 'ndcg@10', a Measure, a"
-        " ScoreGeneratingFunction or a function of sklearn_rank.metrics: labels and scores come"
-        " after it."
+        " ScoreGeneratingFunction or a function of sklearn_rank.metrics: pass the measure first,"
+        " then labels and scores."
     )
 
 
@@ -343,7 +343,7 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
     if level is not None:
         if "rel" in parameters:
             raise TypeError(
-                f"rel={parameters['rel']!r} is said by the name {name!r} already: leave out one of"
+                f"rel={parameters['rel']!r} is already set by the name {name!r}: leave out one of"
                 " the two."
             )
         return _named(level["name"], {**parameters, "rel": float(level["rel"])})
@@ -361,7 +361,7 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
             said = value if isinstance(value, dict) else {str(entry.measure.in_name): value}
             for one in said.keys() & parameters.keys():
                 raise TypeError(
-                    f"{one}={parameters[one]!r} is said by the name {given!r} already: leave out"
+                    f"{one}={parameters[one]!r} is already set by the name {given!r}: leave out"
                     " one of the two."
                 )
             return _made(entry.measure, {**said, **parameters})
@@ -369,11 +369,11 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
     close = _spelled_otherwise(name) or get_close_matches(name.lower(), names, n=1)
     hint = f"did you mean {close[0]!r}? Names" if close else "names"
     raise ValueError(
-        f"{given!r} is not the name of a measure: {hint} are {names},"
-        " with another number of the same kind for the one shown: a position from 1 on, a share"
-        " in (0, 1), for bedroc, negative_height_loss, pnorm and rie a positive number; two limits"
-        " of the partial AUC are 'partial_auc@fpr0.3tpr0.7', and '(rel>=2)' behind the name says"
-        " which grades are relevant."
+        f"{given!r} is not the name of a measure: {hint} are {names}, where the number shown can"
+        " be replaced by another position (1 or more) or share in (0, 1), or by a positive number"
+        " for bedroc, negative_height_loss, pnorm and rie; two limits of the partial AUC are"
+        " 'partial_auc@fpr0.3tpr0.7', and '(rel>=2)' after the name sets the smallest relevant"
+        " grade."
     )
 
 
@@ -416,8 +416,7 @@ def _check_known(measure: type[Measure], parameters: dict[str, Any]) -> None:
         if name not in known:
             raise TypeError(
                 f"{measure.function or measure.__name__} has no parameter {name!r} to set: it has"
-                f" {', '.join(known)}; weights, ids and pos_label are passed with the labels and"
-                " scores."
+                f" {', '.join(known)}; pass weights, ids and pos_label with the labels and scores."
             )
 
 

@@ -266,8 +266,8 @@ def rank_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, flo
     worst, best = _extremes(phi, n, k)
     if not worst < best:
         raise ValueError(
-            f"phi={phi!r} is the same at the worst and the best order of {k} positives among {n}"
-            " items, so that the order does not count: pass another phi or more items."
+            f"phi={phi!r} gives the worst and the best order of {k} positives among {n} items the"
+            " same value: pass another phi or more items."
         )
     return worst, best
 

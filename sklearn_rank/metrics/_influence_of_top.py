@@ -90,8 +90,8 @@ def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInflu
     n = float(lists.sizes[0])
     if mass >= n:
         raise ValueError(
-            f"{called} of {n:.0f} items is of all of them, so that their order does not count and"
-            " nothing moves it: take a smaller top."
+            f"{called} of {n:.0f} items covers all of them, so it does not depend on their order:"
+            " use a smaller top."
         )
     return lift_influence(lists, [mass / n]).scaled(0.0, n / mass, copy=False)
 

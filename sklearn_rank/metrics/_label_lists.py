@@ -37,7 +37,7 @@ def label_lists(
     score = np.asarray(score)
     if score.shape != grades.shape:
         raise ValueError(
-            f"scores have shape {score.shape}, and there are {grades.shape[0]} rows with"
+            f"scores have shape {score.shape}, but there are {grades.shape[0]} rows with"
             f" {grades.shape[1]} labels: pass one score for each label of each row."
         )
     row, column = np.nonzero(~np.isnan(grades))
@@ -45,8 +45,8 @@ def label_lists(
     if missing.any():
         first = int(np.argmax(missing))
         raise ValueError(
-            f"The score of the label in column {column[first]} is NaN at row {row[first]}: a"
-            " missing score has no place in a ranking."
+            f"The score of the label in column {column[first]} is NaN in row {row[first]}: pass a"
+            " score for every label."
         )
     return measure.lists(
         grades[row, column],

@@ -65,8 +65,9 @@ def _grades_of_columns(y: Any) -> FloatArray:
     """Grades of the columns of a matrix."""
     if not sp.issparse(y) and any(isinstance(one, str) for one in np.asarray(y)[0].tolist()):
         raise ScorerSetupError(
-            "y has two dimensions, one column for each label, and words in it: pass grades, those"
-            " of names of labels from the top are sklearn_rank.preprocessing.label_grades(y)."
+            "y has two dimensions, one column for each label, but contains strings: pass grades;"
+            " for label names in order from the top use"
+            " sklearn_rank.preprocessing.label_grades(y)."
         )
     return read_label_orders(y, "utilities").grades
 
@@ -110,8 +111,8 @@ def _expected(probability: Any, classes: Any) -> FloatArray:
     values = np.asarray(classes)
     if values.dtype.kind not in "biuf":
         raise ScorerSetupError(
-            f"The classes of a label are {values.tolist()}, and only numbers have an expected one:"
-            " fit to numbers, more nearer to the top."
+            f"The classes of a label are {values.tolist()}, but an expected value needs numbers:"
+            " fit to numeric grades, greater nearer to the top."
         )
     return np.asarray(probability @ values.astype(np.float64))
 
@@ -157,7 +158,7 @@ def scored_labels(
     if scores.shape != grades.shape:
         told = f"{scores.shape[1]} scores" if scores.ndim == 2 else "one score"
         raise ScorerSetupError(
-            f"The estimator gives {told} for each row, and y has {grades.shape[1]} labels: fit an"
+            f"The estimator gives {told} for each row, but y has {grades.shape[1]} labels: fit an"
             " estimator to y with one column for each label, and score it on the same columns."
         )
     return label_lists(measure, grades, scores, query_weight=weight)
@@ -167,14 +168,14 @@ def _check_labels(measure: Measure, grades: FloatArray) -> None:
     """Refuse a measure for grades of labels of which it has no value."""
     if measure.by_class:
         raise ScorerSetupError(
-            f"{measure.name} is of rows of one class each, and y has one column for each label:"
-            " leave out multi_class."
+            f"{measure.name} needs one class per row, but y has one column for each label: leave"
+            " out multi_class."
         )
     least = float(np.nanmin(grades))
     if measure.kind == "graded" and least < measure.lowest:
         raise ScorerSetupError(
-            f"{measure.name} takes grades of at least {measure.lowest:g}, and y has {least:g}: use"
-            " a measure of the order alone, as 'tau_b', or add a constant to y."
+            f"{measure.name} needs grades of at least {measure.lowest:g}, but y has {least:g}: use"
+            " a measure of the order only, such as 'tau_b', or add a constant to y."
         )
     try:
         check_two_grades(measure, grades)
@@ -197,6 +198,6 @@ def check_two_grades(measure: Measure, grades: FloatArray) -> None:
         return
     if not np.all(np.isin(grades, (0.0, 1.0)) | np.isnan(grades)):
         raise ValueError(
-            f"{measure.name} is of two classes, relevant or not, and the labels have more grades:"
-            f" say from which on a label is relevant, as in get_measure({measure.name!r}, rel=1)."
+            f"{measure.name} needs two classes, but the labels have more than two grades: pass the"
+            f" smallest relevant grade, as in get_measure({measure.name!r}, rel=1)."
         )

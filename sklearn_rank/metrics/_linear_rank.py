@@ -294,8 +294,8 @@ def _auc_measure(
         )
     if labels is not None or class_average != "macro":
         raise ValueError(
-            "labels= and class_average= are for scores of more than two classes: pass"
-            " multi_class='ovr' or 'ovo' too, or leave them out."
+            "labels= and class_average= are for more than two classes: pass multi_class='ovr' or"
+            " 'ovo' too, or leave them out."
         )
     if _has_columns(y_true, y_score):
         raise ValueError(

@@ -169,19 +169,16 @@ class Measure(ABC):
                 return undefined
         elif is_number(undefined):
             return float(undefined)
-        raise ValueError(
-            f"undefined={undefined!r} must be 'skip', 'raise' or the number that a list without a"
-            " value counts."
-        )
+        raise ValueError(f"undefined={undefined!r} must be 'skip', 'raise' or a number.")
 
     def _checked_rel(self, rel: Any) -> float:
         if self.kind != "binary" or self.by_class:
             raise TypeError(
-                f"rel={rel!r} is for measures of two classes, and {self._called} is of"
-                f" {'many' if self.by_class else 'grades'}: leave it out."
+                f"rel={rel!r} is for measures of two classes, but {self._called} takes"
+                f" {'many classes' if self.by_class else 'grades'}: leave it out."
             )
         if not is_number(rel) or not isfinite(rel):
-            raise ValueError(f"rel={rel!r} must be the least grade that is relevant, a number.")
+            raise ValueError(f"rel={rel!r} must be a finite number, the smallest relevant grade.")
         return float(rel)
 
     def _undefined_of(self, given: Undefined | None) -> Undefined:
@@ -390,8 +387,8 @@ class Measure(ABC):
             return lists
         if sample_weight is not None:
             raise ValueError(
-                "sample_weight repeats items of the lists, and n_relevant or ideal says which"
-                " relevant items there are: leave out one of the two."
+                "sample_weight cannot be combined with n_relevant or ideal, because it repeats"
+                " items: leave out one of them."
             )
         shape = shape[:1] if shape[1:] == (1,) else shape  # a column is one list
         if ideal is None:
@@ -403,8 +400,8 @@ class Measure(ABC):
         """Refuse arguments of :meth:`lists` that the measure does not take."""
         if given.get("sample_weight") is not None and self.weights == "none":
             raise TypeError(
-                f"{self._called} takes no sample_weight: repeat the rows, or weigh whole lists by"
-                " query_weight."
+                f"{self._called} takes no sample_weight: repeat the rows, or weight whole lists"
+                " with query_weight."
             )
         relevant = {name: given.get(name) for name in ("n_relevant", "ideal")}
         if any(value is not None for value in relevant.values()):
@@ -433,9 +430,9 @@ class Measure(ABC):
         )
         if self.two_dimensions_are_classes and np.shape(y_score)[1:] > (1,):
             raise ValueError(
-                f"In two dimensions scikit-learn's {self._called} takes the columns as classes,"
-                " and one list per row would be another number: pass y_true.ravel(),"
-                " y_score.ravel() and qid=np.repeat(np.arange(n_lists), n_items) for lists."
+                f"y_score has two dimensions, whose columns scikit-learn's {self._called} takes as"
+                " classes: for one list per row pass y_true.ravel(), y_score.ravel() and"
+                " qid=np.repeat(np.arange(n_lists), n_items)."
             )
         return lists
 
@@ -443,8 +440,8 @@ class Measure(ABC):
         """Refuse weights that are not whole where they are numbers of repetitions."""
         if self.weights == "whole" and not lists.whole.all():
             raise ValueError(
-                f"sample_weight has a value that is not whole: {self._called} counts positions, so"
-                " that a weight is a number of repetitions."
+                f"sample_weight has a value that is not whole, but {self._called} takes weights as"
+                " numbers of repetitions: pass whole numbers."
             )
 
     def _check_weights(self, lists: Lists, *, warns: bool = True) -> None:
@@ -509,8 +506,8 @@ class Measure(ABC):
             # A search would take any other error for the score NaN, and go on.
             error = ScorerSetupError if hasattr(y_true, "fit") else TypeError
             raise error(
-                f"{self.name} takes labels and scores, and keywords for the rest: for scoring="
-                " pass get_scorer(measure)."
+                f"{self.name} takes labels and scores, and keywords for all other arguments: for"
+                " scoring= pass get_scorer(measure)."
             )
         _check_average(average, return_qid)
         relevant = {"n_relevant": n_relevant, "ideal": ideal}
@@ -574,7 +571,7 @@ class Measure(ABC):
             return self._mean(values, undefined, lists.query_weight)
         if lists.query_weight is not None:
             raise ValueError(
-                "query_weight weighs the mean over the lists, but average=None gives one value"
+                "query_weight weights the mean over the lists, but average=None gives one value"
                 " per list: leave it out."
             )
         return (values, lists.ids) if return_qid else values
@@ -599,19 +596,18 @@ class Measure(ABC):
         if counts == "raise":
             raise ValueError(
                 f"{self._called} is undefined: {lists.name_of(int(np.argmax(missing)))} has"
-                f" {self.lacking}; remove it or choose undefined=."
+                f" {self.lacking}; remove it, or pass undefined='skip' or a number."
             )
         skipped = counts == "skip"
         if lists.n_lists == 1:
             became = "nan" if skipped else f"{counts:g}"
-            told = f"for a list with {self.lacking}: it was set to {became}."
+            told = f"for the list ({self.lacking}): it was set to {became}."
         else:
             became = "left out" if skipped else f"counted as {counts:g}"
             if average is None and skipped:
                 became = "set to nan"
             told = (
-                f"for {n_missing} of {lists.n_lists} lists, with {self.lacking}: they were"
-                f" {became}."
+                f"for {n_missing} of {lists.n_lists} lists ({self.lacking}): they were {became}."
             )
         warn(f"{self._called} is undefined {told}", UndefinedMetricWarning)
         return np.where(missing, np.nan if skipped else float(counts), values)
@@ -671,9 +667,9 @@ class ConventionalMeasure(Measure):
         mean = float((values * np.where(undefined, 1.0, weight)).sum() / weight.sum())
         if mean > 1.0 + SLACK and self.rules.refuses_above_one:
             raise ValueError(
-                f"{self._called} is {mean:g}, which {self.convention} refuses: it counts lists"
-                f" with {self.lacking} as of query_weight 1; pass larger weights, or leave them"
-                " out."
+                f"{self._called} is {mean:g}, which {self.convention} does not allow: it gives"
+                f" lists with {self.lacking} the query_weight 1; pass larger weights, or leave"
+                " them out."
             )
         return mean
 
@@ -690,20 +686,20 @@ class ConventionalMeasure(Measure):
     def _check_arguments(self, **given: Any) -> None:
         if self.convention not in (None, "paper") and given.get("sample_weight") is not None:
             raise ValueError(
-                f"sample_weight weighs items, and {self.convention} has weights of lists or none:"
-                " leave out sample_weight or convention; weights of lists are query_weight."
+                f"sample_weight weights items, which {self.convention} does not support: leave out"
+                " sample_weight or convention; to weight lists pass query_weight."
             )
         if given.get("query_weight") is not None and not self.rules.weighs_lists:
             raise ValueError(
-                f"query_weight weighs lists, which {self.convention} does not in its mean for"
+                f"query_weight weights lists, which {self.convention} does not support for"
                 f" {self._called}: leave out query_weight or convention."
             )
         if not self.rules.knows_judgments and self.convention is not None:
             for name in ("n_relevant", "ideal"):
                 if given.get(name) is not None:
                     raise ValueError(
-                        f"{name} says what was not retrieved, and {self.convention} knows the rows"
-                        f" alone: leave out {name} or convention."
+                        f"{name} describes items that are not among the rows, which"
+                        f" {self.convention} does not count: leave out {name} or convention."
                     )
         super()._check_arguments(**given)
 
@@ -721,8 +717,8 @@ def _checked_values(values: Any, lists: Lists, measure: Measure) -> FloatArray:
     if beyond.any():
         first = int(np.argmax(beyond))
         raise ValueError(
-            f"{measure.name} is {array[first]:g} for {lists.name_of(first)}, beyond its range"
-            f" [{low:g}, {high:g}]: say the range that it has."
+            f"{measure.name} is {array[first]:g} for {lists.name_of(first)}, outside its range"
+            f" [{low:g}, {high:g}]: correct the range of the measure."
         )
     return array.astype(np.float64, copy=False)
 
@@ -730,13 +726,13 @@ def _checked_values(values: Any, lists: Lists, measure: Measure) -> FloatArray:
 def _check_average(average: Any, return_qid: Any) -> None:
     if average not in ("mean", None):
         raise ValueError(
-            f"average={average!r} must be 'mean', the mean over the lists, or None, one value per"
-            " list."
+            f"average={average!r} must be 'mean' (the mean over the lists) or None (one value per"
+            " list)."
         )
     if check_flag("return_qid", return_qid) and average is not None:
         raise ValueError(
-            "return_qid=True gives the ids of values per list, but average='mean' gives one value:"
-            " pass average=None."
+            "return_qid=True needs one value per list, but average='mean' gives one value: pass"
+            " average=None."
         )
 
 

@@ -50,7 +50,7 @@ class MultiClassAUCMeasure(Measure):
         if self.labels is not None:
             object.__setattr__(self, "labels", tuple(np.asarray(self.labels).tolist()))
             if len(set(self.labels)) < len(self.labels):
-                raise ValueError(f"labels={self.labels!r} names a class twice: name each once.")
+                raise ValueError(f"labels={self.labels!r} repeats a class: pass each class once.")
         super().__post_init__()
 
     @property
@@ -71,8 +71,8 @@ class MultiClassAUCMeasure(Measure):
         """Make the lists: labels are columns, and scores have one row for each item."""
         if pos_label is not None:
             raise ValueError(
-                f"pos_label={pos_label!r} names one positive class, but with multi_class= each is"
-                " positive in turn: leave out one of the two."
+                f"pos_label={pos_label!r} sets one positive class, but with multi_class= each"
+                " class is positive in turn: leave out one of the two."
             )
         score = _class_scores(y_score)
         column = _columns(y_true, self.labels, score.shape[1], sample_weight)
@@ -85,8 +85,8 @@ class MultiClassAUCMeasure(Measure):
         )
         if len(column) != len(score):
             raise ValueError(
-                f"y_true has {len(column)} items and y_score {len(score)} rows: pass one row of"
-                " scores for each label."
+                f"y_true has {len(column)} labels, but y_score has {len(score)} rows: pass one row"
+                " of scores for each label."
             )
         score = score if lists.rows is None else score[lists.rows]
         if np.isnan(score).any():
@@ -171,16 +171,17 @@ def _columns(
         present = np.unique(given[counted])
     except TypeError:
         raise ValueError(
-            "y_true mixes labels of different types, or misses some: make them all numbers or all"
-            " strings, and remove rows without one."
+            "y_true has labels of different types or missing labels: make them all numbers or all"
+            " strings, and remove rows without a label."
         ) from None
     classes = present if labels is None else np.asarray(labels)
     if len(classes) != n_columns:
         raise ValueError(
-            f"y_true has {len(classes)} classes and y_score {n_columns} columns: pass labels=, the"
-            " class of each column."
+            f"y_true has {len(classes)} classes, but y_score has {n_columns} columns: pass"
+            " labels=, the class of each column."
             if labels is None
-            else f"labels names {len(classes)} classes, and y_score has {n_columns} columns."
+            else f"labels has {len(classes)} classes, but y_score has {n_columns} columns: pass"
+            " one class for each."
         )
     order = np.argsort(classes)
     place = np.minimum(np.searchsorted(classes, given, sorter=order), n_columns - 1)

@@ -94,16 +94,16 @@ def net_benefit(
     exchange = threshold / (1.0 - threshold)
     if n_pos == 0.0 and (standardized or positive_fraction is not None):
         raise ValueError(
-            "y_true has no positives, by whose number to divide: check the labels and pos_label,"
-            " or leave out standardized and positive_fraction."
+            "y_true has no positives, so the net benefit cannot be divided by their number: check"
+            " the labels and pos_label, or leave out standardized and positive_fraction."
         )
     if positive_fraction is None:
         return (found - exchange * wrong) / (n_pos if standardized else n)
     share = check_share("positive_fraction", positive_fraction, what="the share of positives")
     if n_pos == n:
         raise ValueError(
-            "y_true has no negatives, by whose number to divide: check the labels and pos_label,"
-            " or leave out positive_fraction."
+            "y_true has no negatives, so the net benefit cannot be divided by their number: check"
+            " the labels and pos_label, or leave out positive_fraction."
         )
     benefit = share * found / n_pos - exchange * (1.0 - share) * wrong / (n - n_pos)
     return benefit / share if standardized else benefit

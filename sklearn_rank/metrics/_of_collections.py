@@ -186,7 +186,8 @@ def _joined_chunks(found: Iterable[_Found | None]) -> list[_Found]:
     kept = [one for one in chunks if one.what is not None]
     if not kept:
         raise ValueError(
-            "No row has positive sample_weight and query_weight: one must count."
+            "No row has positive sample_weight and query_weight: give at least one row positive"
+            " weights."
             if chunks
             else "y_true is empty: pass at least one item."
         )
@@ -196,9 +197,9 @@ def _joined_chunks(found: Iterable[_Found | None]) -> list[_Found]:
             first, number = known.setdefault(value, (label, one.number))
             if first != label:
                 raise ValueError(
-                    f"chunk {one.number}: y_true has the label {label!r} where chunk {number} has"
-                    f" {first!r}, and a measure of two classes needs the same two in all chunks:"
-                    " pass labels that are read alike."
+                    f"chunk {one.number}: y_true has the label {label!r}, but chunk {number} has"
+                    f" {first!r}: a measure of two classes needs the same two labels in all"
+                    " chunks."
                 )
     return kept
 
@@ -267,13 +268,13 @@ def value_of_one_list(
     if measure.by_class or getattr(measure, "convention", None) not in (None, "paper"):
         why = "has many classes" if measure.by_class else "depends on the order of tied rows"
         raise ValueError(
-            f"{measure.name} of one list {why}, and needs all rows in one memory: pass"
+            f"{measure.name} of one list {why}, so all rows must be in memory: pass"
             " y_true.compute() and y_score.compute(), or qid= of queries that lie within chunks."
         )
     for name in ("n_relevant", "ideal"):
         if name in partitions.columns:
             raise ValueError(
-                f"{name} of one list is not known chunk by chunk: pass qid, or rows in memory,"
+                f"{name} of one list cannot be used chunk by chunk: pass qid, or rows in memory,"
                 " y_true.compute() and y_score.compute()."
             )
     rows = ListOfChunks.of(measure, partitions, pos_label)
@@ -373,8 +374,8 @@ class ListOfChunks:
         """
         if self.n_rows > MOST_ROWS:
             raise ValueError(
-                f"{measure.name} of one list needs all {self.n_rows} different rows in one memory:"
-                " round the scores, which then tie, or pass y_true.compute() and"
+                f"{measure.name} of one list needs all {self.n_rows} distinct rows in memory:"
+                " round the scores, which creates ties, or pass y_true.compute() and"
                 " y_score.compute()."
             )
         delayed = import_optional("dask", USED_BY).delayed

@@ -88,8 +88,8 @@ def read_part(
         form = "rows"
     if form == "list" and query_weight is not None:
         raise ValueError(
-            "query_weight weighs the queries of a mean, and without qid all rows are one list:"
-            " pass qid, or leave query_weight out."
+            "query_weight weights queries, but without qid all rows are one list: pass qid, or"
+            " leave query_weight out."
         )
     classes = _classes_of(measure, pos_label, lists, y_true)
     return Part(replace(lists, rows=None), form, classes, n_matrix_rows)
@@ -105,7 +105,7 @@ def check_classes_known(measure: Any) -> None:
     """
     if measure.by_class and getattr(measure, "labels", None) is None:
         raise ValueError(
-            f"{measure.name} does not know the classes, and a part of the rows may miss some: pass"
+            f"{measure.name} has no labels=, and a batch may lack some classes: pass"
             " get_measure(..., labels=), the class of each column of the scores."
         )
 

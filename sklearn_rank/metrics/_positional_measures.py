@@ -146,8 +146,9 @@ class DCGMeasure(ConventionalMeasure):
         said = self.gain is not None or self.convention is not None
         if not said and np.ndim(y_true) == 2 and not _are_classes(lists.grade):
             raise ValueError(
-                f"For relevances beyond 0 and 1 scikit-learn's {self.function} has the gain y and"
-                " this one 2**y - 1: pass gain='linear' or gain='exponential'."
+                f"y_true has relevances other than 0 and 1, for which {self.function} of"
+                " scikit-learn uses the gain y and this one 2**y - 1: pass gain='linear' or"
+                " gain='exponential'."
             )
         return lists
 

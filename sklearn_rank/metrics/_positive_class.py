@@ -103,9 +103,8 @@ def positive_class(estimator: Any, pos_label: Any = None) -> Any:
         return classes[1]
     first, second = classes.tolist()
     raise ValueError(
-        f"The positive class is not known: {type(estimator).__name__} was fitted on {first!r} and"
-        f" {second!r}, and nothing says which of them belongs on top: pass pos_label={first!r} or"
-        f" pos_label={second!r}."
+        f"The positive class is unknown: {type(estimator).__name__} was fitted on {first!r} and"
+        f" {second!r}: pass pos_label={first!r} or pos_label={second!r}."
     )
 
 
@@ -184,8 +183,8 @@ def response_method(estimator: Any) -> str:
         if hasattr(estimator, method):
             return method
     raise AttributeError(
-        f"{type(estimator).__name__} has neither decision_function nor predict_proba: its labels"
-        " give no order; use an estimator that scores."
+        f"{type(estimator).__name__} has neither decision_function nor predict_proba, and"
+        " predicted labels give no ranking: use an estimator with one of them."
     )
 
 

@@ -39,20 +39,21 @@ def check_probabilities(
     y_true, y_prob = ravelled(y_true, "y_true"), ravelled(y_prob, "y_prob")
     if np.ndim(y_prob) == 2:
         raise ValueError(
-            f"y_prob has {np.shape(y_prob)[1]} columns, but one list has one probability a row:"
-            " pass that of the positive class, as predict_proba(X)[:, 1]."
+            f"y_prob has {np.shape(y_prob)[1]} columns, but must have one probability per row:"
+            " pass that of the positive class, predict_proba(X)[:, 1]."
         )
     given = check_scores(y_prob, name="y_prob")
     prob = np.clip(given, 0.0, 1.0)
     if np.ndim(y_true) == 1 and len(y_true) != len(prob):
         raise ValueError(
-            f"y_prob has {len(prob)} rows and y_true {len(y_true)}: pass one probability a row."
+            f"y_prob has {len(prob)} rows, but y_true has {len(y_true)}: pass one probability per"
+            " row."
         )
     outside = np.flatnonzero(np.abs(given - prob) > ROUNDING)
     if outside.size:
         raise ValueError(
-            f"y_prob is {given[outside[0]]:.4g} in row {outside[0]}, which is no probability: pass"
-            " predict_proba(X)[:, 1], or calibrate the scores by"
+            f"y_prob is {given[outside[0]]:.4g} in row {outside[0]}, which is not a probability:"
+            " pass predict_proba(X)[:, 1], or calibrate the scores with"
             " sklearn.calibration.CalibratedClassifierCV."
         )
     return check_scored_lists(

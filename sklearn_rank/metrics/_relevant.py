@@ -32,12 +32,9 @@ def check_takes(called: str, takes: tuple[str, ...], **given: Any) -> None:
     for name in names:
         if name not in takes:
             instead = f"; pass {takes[0]}" if takes else ""
-            raise TypeError(
-                f"{called} does not take {name}, on which it does not depend: leave it"
-                f" out{instead}."
-            )
+            raise TypeError(f"{called} does not depend on {name}: leave it out{instead}.")
     if len(names) > 1:
-        raise ValueError("n_relevant and ideal say the same: leave out one of the two.")
+        raise ValueError("n_relevant and ideal are alternatives: leave out one of the two.")
 
 
 def with_n_relevant(
@@ -77,17 +74,14 @@ def with_n_relevant(
         given = _same_in_list(check_vector(name, n_relevant, shape[0]), lists, name)
     number = check_vector(name, given)
     found = lists.totals(lists.positive.astype(np.float64))
-    for wrong, told in (
-        (number != np.floor(number), "is no whole number"),
-        (number < found, "is less than its relevant rows"),
-    ):
-        if wrong.any():
-            first = int(np.argmax(wrong))
-            raise ValueError(
-                f"{name} of {lists.name_of(first)} is {number[first]:g}, which {told},"
-                f" {found[first]:g}: pass the number of all its relevant items, those among the"
-                " rows included."
-            )
+    wrong = (number != np.floor(number)) | (number < found)
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} of {lists.name_of(first)} is {number[first]:g}, but must be a whole number of"
+            f" at least {found[first]:g}, the number of its relevant rows: pass the number of all"
+            " its relevant items, including those among the rows."
+        )
     return replace(lists, n_relevant=number)
 
 
@@ -122,8 +116,8 @@ def with_ideal(
     if rel is None:
         if not np.isin(best.grade, [0.0, 1.0]).all():
             raise ValueError(
-                "ideal has grades beyond 0 and 1, and the labels are of two classes: pass grades"
-                " in both and rel=, the least that is relevant."
+                "ideal has grades other than 0 and 1, but the labels are of two classes: pass"
+                " grades in both and rel=, the smallest relevant grade."
             )
         rel = 1.0
     number = best.totals((best.grade >= rel).astype(np.float64))
@@ -177,7 +171,7 @@ def _check_holds(best: Lists, lists: ScoredLists) -> None:
         first = int(np.searchsorted(lists.offsets, int(np.argmax(beats)), "right")) - 1
         raise ValueError(
             f"ideal of {lists.name_of(first)} lacks relevance that its rows have: pass the grades"
-            " of all its relevant items, those among the rows included."
+            " of all its relevant items, including those among the rows."
         )
 
 
@@ -188,7 +182,7 @@ def _ids(lists: ScoredLists) -> list[Any]:
 def _by_list(given: Mapping[Any, Any], lists: ScoredLists, name: str) -> list[Any]:
     """What a mapping has for each list."""
     if lists.ids is None and None not in given:
-        raise ValueError(f"{name} is a mapping from ids, and there is no qid: pass qid.")
+        raise ValueError(f"{name} is a mapping from ids, but qid is None: pass qid.")
     try:
         return [given[key] for key in _ids(lists)]
     except KeyError as error:

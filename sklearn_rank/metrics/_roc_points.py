@@ -101,8 +101,8 @@ class TPRAtFPRMeasure(Measure):
         allowed = int(self._allowed(np.array([n_neg]))[0])
         if allowed < 1:
             raise ValueError(
-                f"max_fpr={self.max_fpr!r} of {n_neg:.0f} negatives is less than one, so that the"
-                " rate hangs on the highest negative and nothing is known of how it varies: pass"
+                f"max_fpr={self.max_fpr!r} of {n_neg:.0f} negatives is less than one, so the rate"
+                " depends on the highest negative only and its variance cannot be estimated: pass"
                 f" at least {ceil(1.0 / self.max_fpr - 1e-9)} negatives or a larger max_fpr."
             )
         return rate_influence(
@@ -194,8 +194,8 @@ class FPRAtTPRMeasure(Measure):
         if missed < 1:
             least = ceil(1.0 / (1.0 - self.min_tpr) - 1e-9)
             raise ValueError(
-                f"min_tpr={self.min_tpr!r} of {n_pos:.0f} positives is all of them, so that the"
-                " rate hangs on the lowest positive and nothing is known of how it varies: pass"
+                f"min_tpr={self.min_tpr!r} of {n_pos:.0f} positives is all of them, so the rate"
+                " depends on the lowest positive only and its variance cannot be estimated: pass"
                 f" at least {least} positives or a smaller min_tpr."
             )
         return rate_influence(

@@ -141,9 +141,9 @@ class ScoreGeneratingFunction(ABC):
         """Sums over runs of whole ``lengths`` of ranks after ``below``: rank by rank."""
         if (total := lengths.sum()) > MOST_RANKS:
             raise ValueError(
-                f"The lists have {total:g} ranks to sum {self!r} over one by one, at most"
+                f"The lists have {total:g} ranks to sum {self!r} over, more than the limit of"
                 f" {MOST_RANKS:g}: pass weights of a smaller scale, or a score-generating function"
-                " of this package, whose sums are known."
+                " of this package, whose sums have a closed form."
             )
         sums = np.zeros(len(below))
         for i in np.flatnonzero(lengths > LONG):
@@ -616,7 +616,7 @@ class _FromCallable(ScoreGeneratingFunction):
             )
         if not np.isfinite(values).all():
             bad = points[np.argmax(~np.isfinite(values))]
-            raise ValueError(f"phi is not finite at {bad:g}: it must be on (0, 1).")
+            raise ValueError(f"phi is not finite at {bad:g}: it must be finite on (0, 1).")
         if (points[1:] < points[:-1]).any():
             order = np.argsort(points)
             points, ordered = points[order], values[order]
@@ -627,7 +627,7 @@ class _FromCallable(ScoreGeneratingFunction):
             bad = int(np.argmax(falls))
             raise ValueError(
                 f"phi decreases between {points[bad]:g} and {points[bad + 1]:g}: it must be"
-                " nondecreasing, so that more at the top is better."
+                " nondecreasing."
             )
         return values
 

@@ -127,7 +127,7 @@ def scores_with_ids(estimator: Any, X: Any, qid: Any, positive: Any = None) -> A
     score = one_score_a_row(values, estimator, method)
     if np.ndim(score) != 1:
         raise ValueError(
-            f"{type(estimator).__name__}.{method} has {np.shape(score)[1]} columns, and a ranking"
+            f"{type(estimator).__name__}.{method} has {np.shape(score)[1]} columns, but a ranking"
             " needs one score for each row: use an estimator with predict_proba, or a regressor."
         )
     if is_classifier(estimator) and positive is not None and positive == estimator.classes_[0]:

@@ -83,8 +83,8 @@ class _MeasureOfOrder:
 
     def __call__(self, *args: Any, **kwargs: Any) -> float:
         raise TypeError(
-            f"{self.measure.name} is a measure of an order, which a threshold does not change, and"
-            " was to be called on predicted labels: pass scoring= a measure of labels."
+            f"{self.measure.name} is a ranking measure and does not depend on a threshold, but was"
+            " called on predicted labels: pass a measure of labels as scoring=."
         )
 
 
@@ -214,8 +214,8 @@ class RankingScorer(BaseScorer):
                 value = named.pop(alias)
                 if metadata.get(name, value) is not value:
                     raise ScorerSetupError(
-                        f"{name} was passed as {name} and as {alias}, which the scorer takes for"
-                        " it: leave out one of the two."
+                        f"{name} was passed twice, as {name} and as {alias}: leave out one of the"
+                        " two."
                     )
                 named[name] = value
         if "groups" not in requests:
@@ -282,9 +282,9 @@ class RankingScorer(BaseScorer):
         """Value of rows that are dask collections, less its sign."""
         if self.measure.by_class or label_reader(estimator, y_true) is not None:
             raise TypeError(
-                f"Rows of dask collections are scored by one number each, and {self.measure.name}"
-                f" of {type(estimator).__name__} takes one for each class or label: pass"
-                " X.compute() and y.compute()."
+                f"Dask collections need one score per row, but {self.measure.name} of"
+                f" {type(estimator).__name__} takes one for each class or label: pass X.compute()"
+                " and y.compute()."
             )
         method, qid = response_method(estimator), arguments.get("qid")
         self._check_queries(qid is not None)
@@ -315,25 +315,26 @@ class RankingScorer(BaseScorer):
         name = self.measure.name
         if self._single_list:
             raise ScorerSetupError(
-                f"The scorer of {name} was built with single_list=True, and each row is a list of"
-                " labels: leave it out."
+                f"The scorer of {name} was built with single_list=True, but here each row is a"
+                " list of labels: leave it out."
             )
         if "qid" in arguments:
             raise ScorerSetupError(
-                f"qid was passed to a scorer of {name}, and each row is a list of labels: leave it"
-                f" out; where groups are for the splitter, pass get_scorer(..., qid=False)."
+                f"qid was passed to a scorer of {name}, but here each row is a list of labels:"
+                " leave it out; if groups are for the splitter only, pass get_scorer(...,"
+                " qid=False)."
             )
         weight = arguments.pop("sample_weight", None)
         if weight is not None and "query_weight" in arguments:
             raise ScorerSetupError(
-                "sample_weight and query_weight are both the weights of rows, each a list of"
-                " labels: leave out one of the two."
+                "sample_weight and query_weight are both weights of rows, because each row is a"
+                " list of labels: leave out one of the two."
             )
         weight = arguments.pop("query_weight", weight)
         if arguments:
             raise ScorerSetupError(
-                f"{next(iter(arguments))} was passed to a scorer of {name}, and each row is a list"
-                " of labels with grades: leave it out."
+                f"{next(iter(arguments))} was passed to a scorer of {name}, but here each row is a"
+                " list of labels with grades: leave it out."
             )
         lists = scored_labels(self.measure, y_true, y_score, read, sample_weight=weight)
         return float(self.measure.of_lists(lists))
@@ -344,8 +345,8 @@ class RankingScorer(BaseScorer):
         """Value of scores with one column for each class that the estimator was fitted on."""
         if not is_classifier(estimator) or np.ndim(y_score) != 2:
             raise ValueError(
-                f"{self.measure.name} takes one score for each class, and those of"
-                f" {type(estimator).__name__} are one for each row: leave out multi_class."
+                f"{self.measure.name} takes one score for each class, but"
+                f" {type(estimator).__name__} gives one for each row: leave out multi_class."
             )
         classes = estimator.classes_.tolist()
         counted = counted_labels(np.asarray(y_true), arguments.get("sample_weight"))
@@ -353,8 +354,8 @@ class RankingScorer(BaseScorer):
         # Of many queries the measure itself knows which ones have no value.
         if missing and arguments.get("qid") is None:
             raise ValueError(
-                f"No row has the label {missing[0]!r}, so that {self.measure.name} has no value:"
-                " score rows of all classes; in cross-validation use stratified folds."
+                f"No row has the label {missing[0]!r}, so {self.measure.name} is undefined: score"
+                " rows of all classes; in cross-validation use stratified folds."
             )
         measure = get_measure(self.measure, labels=tuple(classes))
         return float(measure(y_true, y_score, **arguments))
@@ -374,9 +375,8 @@ class RankingScorer(BaseScorer):
         # Of many queries the measure itself knows which ones have no value.
         if not has_queries and len(labels) and np.all(labels == labels[0]):
             raise ValueError(
-                f"All labels are {labels[:1].tolist()[0]!r}, so that no order is better than"
-                " another: score rows of different labels; in cross-validation use stratified"
-                " folds."
+                f"All labels are {labels[:1].tolist()[0]!r}, so all orders are equally good: score"
+                " rows of different labels; in cross-validation use stratified folds."
             )
         return positive
 
@@ -391,8 +391,8 @@ class RankingScorer(BaseScorer):
         graded = self.measure.kind == "graded" or self.measure.rel is not None
         if positive is None and not graded and not are_usual_labels(labels):
             raise ScorerSetupError(
-                f"The positive class is not known: {self.measure.name} is of two classes, and y"
-                " has other labels than 0 and 1 or -1 and 1: pass pos_label= to the scorer."
+                f"The positive class is unknown: {self.measure.name} needs two classes, but y has"
+                " labels other than 0 and 1 or -1 and 1: pass pos_label= to the scorer."
             )
         return positive
 
@@ -407,8 +407,8 @@ class RankingScorer(BaseScorer):
         name = self.measure.name
         if self._single_list and given:
             raise ScorerSetupError(
-                f"qid was passed to a scorer of {name} that was built with single_list=True, for"
-                " rows that are one list: leave out one of the two."
+                f"qid was passed to a scorer of {name} that was built with single_list=True, which"
+                " takes all rows as one list: leave out one of the two."
             )
         if self._single_list or given:
             return
@@ -417,7 +417,7 @@ class RankingScorer(BaseScorer):
             alias = request if isinstance(request, str) else "qid"
             raise ScorerSetupError(
                 f"{name} is a mean over queries, but its scorer got no qid: pass qid=, one id per"
-                f" row, where you call it; in a search pass fit(..., {alias}=...), in"
+                f" row, when you call it; in a search pass fit(..., {alias}=...), in"
                 f" cross-validation params={{{alias!r}: ...}}, after"
                 " sklearn.set_config(enable_metadata_routing=True); or build it with"
                 " single_list=True if all rows are one list."
@@ -457,7 +457,7 @@ def refuse_level(measure: Measure, estimator: Any) -> None:
     """
     if measure.rel is not None:
         raise ValueError(
-            f"{measure.name} has a level of grades, but {type(estimator).__name__} is a classifier"
+            f"{measure.name} has rel= for grades, but {type(estimator).__name__} is a classifier"
             " of two classes: leave out rel, or fit it to y >= rel."
         )
 
@@ -468,23 +468,23 @@ def _check_known(labels: np.ndarray[Any, Any], estimator: Any) -> None:
     if unknown.any():
         raise ValueError(
             f"y has the label {labels[unknown].tolist()[0]!r}, but {type(estimator).__name__} was"
-            f" fitted on {classes.tolist()}: pass the labels that it knows."
+            f" fitted on {classes.tolist()}: pass labels of these classes."
         )
 
 
 def _check_request(qid: Any, single_list: Any) -> None:
     if not (qid is None or isinstance(qid, bool | str)):
         raise TypeError(
-            "qid must be the name under which ids are passed, True for 'qid', or False for never,"
-            f" got {type(qid).__name__}: pass the ids themselves where you call the scorer."
+            "qid must be the name under which ids are passed, True for 'qid' or False for none,"
+            f" got {type(qid).__name__}: pass the ids themselves when you call the scorer."
         )
     if isinstance(qid, str) and not qid.isidentifier():
-        raise ValueError(f"qid={qid!r} must be a name that can be a keyword, such as 'groups'.")
+        raise ValueError(f"qid={qid!r} must be a valid keyword name, such as 'groups'.")
     check_flag("single_list", single_list)
     if single_list and qid not in (None, False):
         raise ValueError(
-            f"qid={qid!r} asks for the ids of queries, and single_list=True says that there is"
-            " one: leave out one of the two."
+            f"qid={qid!r} requests query ids, but single_list=True takes none: leave out one of"
+            " the two."
         )
 
 
@@ -607,7 +607,7 @@ def get_scorer(
     if isinstance(measure, str) and measure in sklearn.metrics.get_scorer_names():
         if parameters or qid is not None or single_list or pos_label is not None:
             raise ValueError(
-                f"{measure!r} is scikit-learn's scorer and takes no parameters here: use"
+                f"{measure!r} is a scorer of scikit-learn and takes no parameters here: use"
                 " sklearn.metrics.make_scorer."
             )
         return sklearn.metrics.get_scorer(measure)
@@ -625,12 +625,12 @@ def _scored(measure: MeasureLike, parameters: dict[str, Any]) -> Measure:
     found = get_measure(measure.removeprefix(NEGATED), **parameters)
     if negated and found.greater_is_better:
         raise ValueError(
-            f"{measure!r} is no name of a scorer: more of {found.name} is better, and it is not"
-            f" negated; use {found.name!r}."
+            f"{measure!r} is not the name of a scorer: {found.name} is a score and is not negated;"
+            f" use {found.name!r}."
         )
     if not negated and not found.greater_is_better:
         raise ValueError(
-            f"{measure!r} is a loss, and of scores more is better: its scorer is"
+            f"{measure!r} is a loss, but scorers need greater values to be better: use"
             f" {NEGATED + measure!r}, the negated loss."
         )
     return found

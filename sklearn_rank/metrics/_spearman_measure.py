@@ -78,7 +78,8 @@ def _constant(lists: Lists) -> BoolArray:
 def _utilities(lists: Lists) -> FloatArray:
     if not lists.whole.all():
         raise ValueError(
-            "sample_weight has a value that is not whole: Spearman's correlation counts positions."
+            "sample_weight has a value that is not whole, but Spearman's correlation takes weights"
+            " as numbers of repetitions: pass whole numbers."
         )
     position = middle_positions(lists.grade, lists.weight, lists.offsets)
     n, constant = lists.to_items(lists.sizes), lists.to_items(_constant(lists))

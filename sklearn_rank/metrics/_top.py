@@ -498,7 +498,10 @@ def precision_at_top_curve(
     labels = LabelType("binary", pos_label)
     lists = check_scored_lists(y_true, y_score, labels, sample_weight=sample_weight)
     if lists.n_lists > 1:
-        raise ValueError("A curve is of one list: pass one-dimensional y_true and y_score.")
+        raise ValueError(
+            "y_true or y_score has two dimensions, but a curve is for one list: pass"
+            " one-dimensional arrays."
+        )
     blocks = tied_blocks(lists.score)
     weight = lists.counts
     total = blocks.totals(weight)

@@ -350,8 +350,8 @@ def masses_of_tops(
             "" if len(small) == 1 else f" in {np.count_nonzero(small)} of {len(small)} lists"
         )
         warn(
-            f"The top {share:g} of {short(lists.sizes[first])} items holds less than one item"
-            f"{of_lists} and was taken as one item: raise {name} or score more items.",
+            f"The top {share:g} of {short(lists.sizes[first])} items holds less than one"
+            f" item{of_lists} and was taken as one item: increase {name} or score more items.",
             SmallTopWarning,
         )
     return masses

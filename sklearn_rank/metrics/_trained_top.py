@@ -36,8 +36,8 @@ def warn_of_other_top(measure: Measure, estimator: Any) -> None:
             warn(
                 f"{type(one).__name__} was trained for the top {short(trained)} of the list"
                 f" (tau={short(trained)}) and is scored by {measure.name}, at the top"
-                f" {short(share)}: make the two shares equal, or ignore OtherTopWarning if they"
-                " are to differ.",
+                f" {short(share)}: make the two shares equal, or filter OtherTopWarning if they"
+                " differ on purpose.",
                 OtherTopWarning,
             )
         return

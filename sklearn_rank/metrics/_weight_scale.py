@@ -47,8 +47,8 @@ def refuse_weight_scale(lists: Lists, name: str) -> None:
         first = int(np.argmax(lost))
         raise ValueError(
             f"sample_weight sums to {lists.sizes[first]:g} in {lists.name_of(first)}, more than"
-            f" 2**53 times the smallest one there: {name} takes weights as repetitions, and the"
-            " lightest items would take no room; leave them out."
+            f" 2**53 times its smallest weight: {name} takes weights as repetitions, and float64"
+            " would lose the smallest ones; leave these items out."
         )
     # Sums of real weights are rounded, those of whole ones are at least 1.
     short = lists.sizes < 1.0 - MASS_SLACK
@@ -56,8 +56,8 @@ def refuse_weight_scale(lists: Lists, name: str) -> None:
         first = int(np.argmax(short))
         raise ValueError(
             f"sample_weight sums to {lists.sizes[first]:g} in {lists.name_of(first)}: {name} takes"
-            " weights as repetitions, and this is less than one item; multiply relative weights"
-            " by a number that makes that of a usual item 1."
+            " weights as repetitions, and this is less than one item; scale relative weights so"
+            " that a typical item has weight 1."
         )
 
 
@@ -73,8 +73,8 @@ def warn_of_equal_weights(name: str, *, one_list: bool) -> None:
     """
     where = "" if one_list else " within each list"
     warn(
-        f"All sample_weight{where} are equal and not whole: {name} takes weights as"
-        " repetitions, so that this is not its value without weights; leave them out, or"
-        " multiply relative weights by a number that makes that of a usual item 1.",
+        f"All sample_weight{where} are equal and not whole: {name} takes weights as repetitions,"
+        " so its value differs from that without weights; leave them out, or scale relative"
+        " weights so that a typical item has weight 1.",
         RelativeWeightWarning,
     )

@@ -201,13 +201,13 @@ def test_sums_of_gains_beyond_float64_are_refused():
     vast = [1e308, 1.7e308, 0.0]
     # The mean of tied items is finite where their sum is not.
     assert metrics.dcg_score([1.7e308, 1.7e308], [1, 1], gain="linear", k=1) == 1.7e308
-    with pytest.raises(ValueError, match=r"the list is beyond 1\.8e308"):
+    with pytest.raises(ValueError, match=r"the list exceeds 1\.8e308"):
         metrics.dcg_score(vast, [1, 2, 3], gain="linear", log_base=8)
-    with pytest.raises(ValueError, match=r"qid 'b' is beyond 1\.8e308"):
+    with pytest.raises(ValueError, match=r"qid 'b' exceeds 1\.8e308"):
         metrics.dcg_score(
             [1, 1, *vast], [1, 2, 3, 2, 1], qid=["a", "a", "b", "b", "b"], gain="linear"
         )
-    with pytest.raises(ValueError, match=r"is beyond 1\.8e308"):
+    with pytest.raises(ValueError, match=r"exceeds 1\.8e308"):
         metrics.positional_score(
             [2, 1], [1, 2], gain="linear", discount=lambda i, n: np.full_like(i, 1e308)
         )

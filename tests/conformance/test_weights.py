@@ -80,7 +80,7 @@ def test_a_measure_says_which_weights_it_takes(case):
 def test_the_docstring_says_whether_the_scale_of_weights_counts(case):
     said = " ".join(inspect.getdoc(case.function).split())
     said = said[said.index("sample_weight : ") : said.index("query_weight : ")]
-    assert ("scale is part of the value" in said) == (case.weights != "relative")
+    assert ("scale changes the value" in said) == (case.weights != "relative")
     assert ("only" in said.lower() and "proportions matter" in said) == (
         case.weights == "relative"
     )
@@ -157,6 +157,6 @@ def test_weights_that_leave_the_lightest_items_no_room_are_refused(case):
     if case.weights == "relative":
         case(*FOUR, sample_weight=weight)
         return
-    with pytest.raises(ValueError, match=r"2\*\*53 times the smallest"):
+    with pytest.raises(ValueError, match=r"2\*\*53 times its smallest"):
         case(*FOUR, sample_weight=weight)
     case(*FOUR, sample_weight=[2.0**20, 3.0, 2.0, 1e4])

@@ -120,5 +120,5 @@ def test_what_is_refused():
         calibration_at_top(y, prob, k=[])
     with pytest.raises(ValueError, match="one class only"):
         calibration_at_top(np.zeros(200, int), prob)
-    with pytest.raises(ValueError, match="which is no probability"):
+    with pytest.raises(ValueError, match="which is not a probability"):
         calibration_at_top(y, 10 * prob)

@@ -352,7 +352,7 @@ def test_other_intervals_take_one_memory(monkeypatch):
         linear_rank_interval(data["y"], data["a"]),
     )
     monkeypatch.setattr(_of_collections, "MOST_ROWS", 100)
-    with pytest.raises(ValueError, match="different rows in one memory: round the scores"):
+    with pytest.raises(ValueError, match="distinct rows in memory: round the scores"):
         linear_rank_interval(*(lazy(data)[name] for name in "ya"))
 
 

@@ -464,7 +464,7 @@ def test_a_refused_update_changes_nothing():
     qid = np.repeat(np.arange(20), 6)
     sequence = ConfidenceSequence("ndcg@5")
     sequence.update(y.ravel(), score.ravel(), qid=qid)
-    with pytest.raises(ValueError, match="The query 3 is in two updates"):
+    with pytest.raises(ValueError, match="Query 3 has rows in two updates"):
         sequence.update(y[3], score[3], qid=[3] * 6)
     with pytest.raises(ValueError, match="Update 1 has a baseline_score, but earlier updates"):
         sequence.update(y[0], score[0], qid=[30] * 6, baseline_score=other[0])

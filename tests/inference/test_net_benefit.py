@@ -136,5 +136,5 @@ def test_what_is_refused():
         net_benefit_curve(y, prob, positive_fraction=1)
     with pytest.raises(TypeError, match="standardized='no' must be True or False"):
         net_benefit_curve(y, prob, standardized="no")
-    with pytest.raises(ValueError, match="which is no probability"):
+    with pytest.raises(ValueError, match="which is not a probability"):
         net_benefit_curve(y, prob * 3)

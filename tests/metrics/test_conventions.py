@@ -300,7 +300,7 @@ def test_a_list_without_a_value_is_still_reported():
     ],
 )
 def test_a_system_without_the_measure_is_refused(function, parameters, convention):
-    with pytest.raises(ValueError, match="is not one of"):
+    with pytest.raises(ValueError, match="is not available for"):
         function([1, 0], [1, 0], convention=convention, **parameters)
 
 

@@ -39,7 +39,7 @@ def test_a_measure_of_ones_own_may_be_undefined():
 
     y, score, qid = [0, 0, 2, 1], [1.0, 2.0, 1.0, 2.0], [1, 1, 2, 2]
     skipped = make_measure(relative, kind="graded", lacking="no relevant item")
-    with pytest.warns(UserWarning, match="undefined for 1 of 2 lists, with no relevant"):
+    with pytest.warns(UserWarning, match=r"undefined for 1 of 2 lists \(no relevant"):
         assert skipped(y, score, qid=qid) == 0.5
     zero = make_measure(relative, kind="graded", undefined=0.0)
     with pytest.warns(UserWarning, match="counted as 0"):
@@ -53,7 +53,7 @@ def test_what_a_function_returns_is_checked():
     for wrong in ("0.5", np.zeros(2), 1j):
         with pytest.raises(ValueError, match="must return one number"):
             make_measure(lambda t, s, wrong=wrong: wrong)(y, score)
-    with pytest.raises(ValueError, match=r"is 2 for the list, beyond its range \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"is 2 for the list, outside its range \[0, 1\]"):
         make_measure(lambda t, s: 2.0, range=(0, 1))(y, score)
     assert make_measure(lambda t, s: 1.0 + 1e-12, range=(0, 1))(y, score) == 1.0
 
@@ -66,7 +66,7 @@ def test_what_a_function_returns_is_checked():
         ({"range": 1.0}, ValueError, "must be two numbers"),
         ({"kind": "ternary"}, ValueError, "kind='ternary' must be one of 'binary', 'graded'"),
         ({"per_query": "yes"}, TypeError, "per_query='yes' must be True or False"),
-        ({"utilities": np.sqrt}, ValueError, "pass both or none"),
+        ({"utilities": np.sqrt}, ValueError, "pass both or neither"),
         ({"utilities": 1, "discounts": 2}, TypeError, "utilities=1 must be a function"),
         ({"undefined": "zero"}, ValueError, "undefined='zero'"),
         ({"name": ""}, ValueError, "name=''"),
@@ -86,7 +86,7 @@ def test_utilities_and_discounts_of_ones_own():
     assert form.utilities(lists).tolist() == [0.5, 0.0, 0.5]
     assert form.discounts(3).tolist() == [1.0, 1.0, 0.0]
     rising = make_measure(share_on_top, utilities=np.sqrt, discounts=np.arange)
-    with pytest.raises(ValueError, match="do not rise"):
+    with pytest.raises(ValueError, match="do not increase"):
         rising.positional.discounts(3)
     negative = make_measure(share_on_top, utilities=lambda y: -y, discounts=np.ones)
     with pytest.raises(ValueError, match="one finite number of at least 0 for each"):
@@ -199,7 +199,7 @@ def test_a_subclass_goes_where_a_name_goes():
 
 @pytest.mark.parametrize(
     ("answer", "message"),
-    [("column", r"gave values of shape \(2, 1\)"), ("wide", "beyond its range")],
+    [("column", r"gave values of shape \(2, 1\)"), ("wide", "outside its range")],
 )
 def test_what_a_subclass_gives_is_checked(answer, message):
     measure = ShareAbove(answer=answer)

@@ -93,7 +93,7 @@ def test_what_is_no_measure_is_refused():
         with pytest.raises(TypeError, match="must be the name of a measure"):
             get_measure(wrong)
     for function in (max, partial(ndcg_score, k=3)):
-        with pytest.raises(TypeError, match=r"is no function of sklearn_rank\.metrics"):
+        with pytest.raises(TypeError, match=r"is not a function of sklearn_rank\.metrics"):
             get_measure(function)
     with pytest.raises(TypeError, match="roc_auc_score has no parameter 'sample_weight'"):
         get_measure("auc", sample_weight=[1, 2])
@@ -169,7 +169,7 @@ def test_other_names_are_of_the_same_measure(alias, name):
 
 
 def test_a_limit_is_said_once():
-    with pytest.raises(TypeError, match=r"max_fpr=0.2 is said by the name"):
+    with pytest.raises(TypeError, match=r"max_fpr=0.2 is already set by the name"):
         get_measure("partial_auc@fpr0.1", max_fpr=0.2)
     both = get_measure("partial_auc@fpr0.3", min_tpr=0.7)
     assert both.name == "partial_auc@fpr0.3tpr0.7"

@@ -135,7 +135,7 @@ def test_the_bias_of_few_negatives_is_taken_off_the_limits():
     [
         ("tpr@fpr0.05", "max_fpr=0.05 of 10 negatives is less than one.*at least 20 negatives"),
         ("fpr@tpr0.95", "min_tpr=0.95 of 10 positives is all of them.*at least 20 positives"),
-        ("recall@30", "recall@30 of 20 items is of all of them"),
+        ("recall@30", "recall@30 of 20 items covers all of them"),
     ],
 )
 def test_what_a_list_is_too_short_for(name, message):

@@ -180,7 +180,7 @@ def test_weights_of_rows(data):
         assert scorer(ranker, X, y, query_weight=weight) == pytest.approx(expected)
     expected = get_scorer("tau_b")(ranker, X, y, sample_weight=weight)
     assert ranker.score(X, y, sample_weight=weight) == expected
-    with pytest.raises(ScorerSetupError, match="are both the weights of rows"):
+    with pytest.raises(ScorerSetupError, match="are both weights of rows"):
         get_scorer("tau_b")(ranker, X, y, sample_weight=weight, query_weight=weight)
 
 
@@ -350,9 +350,9 @@ def test_classifiers_of_grades(data):
     )
     words = np.where(utility > 0, "yes", "no")
     forest.fit(X, words)
-    with pytest.raises(ScorerSetupError, match="words in it: pass grades"):
+    with pytest.raises(ScorerSetupError, match="contains strings: pass grades"):
         get_scorer("tau_b")(Ridge().fit(X, y), X, words)
-    with pytest.raises(ScorerSetupError, match="only numbers have an expected one"):
+    with pytest.raises(ScorerSetupError, match="an expected value needs numbers"):
         get_scorer("tau_b")(forest, X, utility)
 
 
@@ -379,7 +379,7 @@ def test_what_cannot_be_scored_says_what_to_do(data):
     refused = partial(pytest.raises, ScorerSetupError)
     with refused(match=r"qid was passed .* each row is a list of labels.*qid=False"):
         get_scorer("tau_b")(ranker, X, order, qid=np.zeros(90))
-    with refused(match="single_list=True, and each row is a list"):
+    with refused(match="single_list=True, but here each row is a list"):
         get_scorer("tau_b", single_list=True)(ranker, X, order)
     with refused(match="pos_label was passed"):
         get_scorer("tau_b", pos_label="a")(ranker, X, order)
@@ -390,16 +390,16 @@ def test_what_cannot_be_scored_says_what_to_do(data):
     with refused(match="max_grade="):
         get_scorer("err")(ranker, X, order)
     assert get_scorer("err", max_grade=3)(ranker, X, order) > 0
-    with refused(match=r"at least 0, and y has -.*'tau_b'"):
+    with refused(match=r"at least 0, but y has -.*'tau_b'"):
         get_scorer("ndcg")(Ridge().fit(X, utility), X, utility)
     with refused(match="leave out multi_class"):
         get_scorer("auc", multi_class="ovo")(Ridge().fit(X, utility), X, utility)
     for columns, told in ((0, "one score"), (2, "2 scores")):
-        with refused(match=f"gives {told} for each row, and y has 4 labels"):
+        with refused(match=f"gives {told} for each row, but y has 4 labels"):
             get_scorer("tau_b")(Constant(columns=columns), X, y)
     with refused(match="many labels"):
         make_bound_scorer("tau_b")(ranker, X, order)
-    with pytest.raises(ValueError, match="score of the label in column 0 is NaN at row 0"):
+    with pytest.raises(ValueError, match="score of the label in column 0 is NaN in row 0"):
         get_scorer("tau_b")(Constant(np.nan, 4), X, y)
 
 

@@ -55,9 +55,9 @@ def test_one_class_has_a_value_where_nothing_is_divided_by_the_other():
     assert net_benefit([0, 0], [0.6, 0.1], threshold=0.5) == -0.5
     assert net_benefit([1, 1], [0.6, 0.1], threshold=0.5, standardized=True) == 0.5
     for how in ({"standardized": True}, {"positive_fraction": 0.1}):
-        with pytest.raises(ValueError, match="no positives, by whose number to divide"):
+        with pytest.raises(ValueError, match="no positives, so the net benefit"):
             net_benefit([0, 0], [0.6, 0.1], threshold=0.5, **how)
-    with pytest.raises(ValueError, match="no negatives, by whose number to divide"):
+    with pytest.raises(ValueError, match="no negatives, so the net benefit"):
         net_benefit([1, 1], [0.6, 0.1], threshold=0.5, positive_fraction=0.1)
 
 
@@ -71,7 +71,7 @@ def test_what_is_no_probability_is_refused():
         net_benefit(y, [0.2, np.nan, 0.1], threshold=0.5)
     with pytest.raises(ValueError, match=r"y_prob has 2 columns.*predict_proba\(X\)\[:, 1\]"):
         net_benefit(y, np.full((3, 2), 0.5), threshold=0.5)
-    with pytest.raises(ValueError, match="y_prob has 2 rows and y_true 3"):
+    with pytest.raises(ValueError, match="y_prob has 2 rows, but y_true has 3"):
         net_benefit(y, [0.2, 0.7], threshold=0.5)
     for threshold in (1, -0.1, np.nan, "0.5"):
         with pytest.raises(ValueError, match=r"threshold=.* must be a number in \[0, 1\)"):

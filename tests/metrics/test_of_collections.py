@@ -266,7 +266,7 @@ def test_many_classes_of_queries():
     assert measure(*lazy[:2], qid=lazy[2]) == close(expected)
     with pytest.raises(ValueError, match=r"many classes, .* y_true\.compute\(\)"):
         measure(*lazy[:2])
-    with pytest.raises(ValueError, match="does not know the classes"):
+    with pytest.raises(ValueError, match="has no labels="):
         metrics.roc_auc_score(*lazy[:2], qid=lazy[2], multi_class="ovr")
 
 
@@ -275,7 +275,7 @@ def test_many_classes_of_queries():
 
 def test_what_is_undefined():
     y_true, y_score = chunked(np.zeros(N, dtype=int), FRAME.score.to_numpy())
-    with pytest.warns(UndefinedMetricWarning, match="for a list with items of one class"):
+    with pytest.warns(UndefinedMetricWarning, match=r"for the list \(items of one class"):
         assert np.isnan(metrics.roc_auc_score(y_true, y_score))
     with pytest.raises(ValueError, match="undefined"):
         metrics.roc_auc_score(y_true, y_score, undefined="raise")
@@ -287,7 +287,7 @@ def test_what_is_undefined():
 
 def test_ranges_of_what_is_undefined(few_rows):
     y_true, y_score = chunked(np.zeros(N, dtype=int), FRAME.score.to_numpy())
-    with pytest.warns(UndefinedMetricWarning, match="for a list with items of one class"):
+    with pytest.warns(UndefinedMetricWarning, match=r"for the list \(items of one class"):
         assert np.isnan(metrics.roc_auc_score(y_true, y_score))
     with pytest.warns(UndefinedMetricWarning):
         assert metrics.kolmogorov_smirnov_score(y_true, y_score, undefined=0.25) == 0.25
@@ -314,7 +314,7 @@ def test_errors_name_the_chunk():
     labels = FRAME.label.to_numpy().copy()
     labels[60:] = np.where(labels[60:], 1, -1)
     y_true, y_score = chunked(labels, FRAME.score.to_numpy())
-    with pytest.raises(ValueError, match=r"^chunk 3: y_true has the label -1 where chunk 0 has 0"):
+    with pytest.raises(ValueError, match=r"^chunk 3: y_true has the label -1, but chunk 0 has 0"):
         metrics.roc_auc_score(y_true, y_score)
     labels[70] = 5
     with pytest.raises(ValueError, match=r"^chunk 3: y_true has 3 classes"):
@@ -325,10 +325,10 @@ def test_queries_must_be_whole():
     y_true, y_score, qid = chunked(
         FRAME.label.to_numpy(), FRAME.score.to_numpy(), FRAME["query"].to_numpy(), chunks=(25, 47)
     )
-    with pytest.raises(ValueError, match=r"query 6 is in the chunks 0 and 1, .* rechunk"):
+    with pytest.raises(ValueError, match=r"Query 6 has rows in chunks 0 and 1, .* rechunk"):
         metrics.ndcg_score(y_true, y_score, qid=qid)
     lazy = dd.from_pandas(FRAME.sample(frac=1, random_state=0), npartitions=3, sort=False)
-    with pytest.raises(ValueError, match=r"is in the chunks .* df = df\.shuffle\('query'\)"):
+    with pytest.raises(ValueError, match=r"has rows in chunks .* df = df\.shuffle\('query'\)"):
         metrics.ndcg_score(lazy.label, lazy.score, qid=lazy["query"])
 
 
@@ -352,11 +352,11 @@ def test_what_needs_all_rows_refuses_collections(monkeypatch):
         metrics.average_precision_score(y_true, y_score, convention="trec_eval")
     monkeypatch.setattr(_of_collections, "MOST_ROWS", 10)
     monkeypatch.setattr(_of_collections, "FEW_ROWS", 5)
-    with pytest.raises(ValueError, match=r"needs all \d+ different rows in one memory"):
+    with pytest.raises(ValueError, match=r"needs all \d+ distinct rows in memory"):
         metrics.tau_b_score(y_true, y_score)
     with pytest.raises(ValueError, match="return_qid=True needs qid"):
         metrics.ndcg_score(y_true, y_score, average=None, return_qid=True)
-    with pytest.raises(ValueError, match="query_weight weighs the queries"):
+    with pytest.raises(ValueError, match="query_weight weights queries"):
         metrics.ndcg_score(y_true, y_score, query_weight=da.ones_like(y_score))
 
 

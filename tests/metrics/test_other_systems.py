@@ -301,7 +301,7 @@ def test_a_mean_above_one_is_refused_where_the_system_refuses_it():
     weight = [1.0, 1.0, 0.25, 0.25]
     given = {"qid": qid, "query_weight": weight}
     assert ndcg_score(y_true, y_score, **given, convention="lightgbm") == pytest.approx(2 / 1.25)
-    with pytest.raises(ValueError, match=r"is 1\.6, which xgboost refuses"):
+    with pytest.raises(ValueError, match=r"is 1\.6, which xgboost does not allow"):
         ndcg_score(y_true, y_score, **given, convention="xgboost")
     # Of weight 0 a list counts 1 too.
     given["query_weight"] = [4.0, 4.0, 0.0, 0.0]
@@ -310,7 +310,9 @@ def test_a_mean_above_one_is_refused_where_the_system_refuses_it():
 
 def test_catboost_weighs_no_lists_in_some_means():
     for name in ("ap", "precision@1", "recall@1"):
-        with pytest.raises(ValueError, match="query_weight weighs lists, which catboost does not"):
+        with pytest.raises(
+            ValueError, match="query_weight weights lists, which catboost does not"
+        ):
             get_measure(name, convention="catboost")(
                 [1, 0], [2, 1], qid=[0, 0], query_weight=[1, 1]
             )

@@ -96,7 +96,7 @@ def test_names_of_the_caller_in_a_direct_call(data):
         assert scorer(ranker, X, y, **{name: qid}) == expected
     scorer = get_scorer("ndcg@3")
     assert scorer(ranker, X, y, qid=qid, groups=qid) == expected
-    with pytest.raises(ScorerSetupError, match="passed as qid and as groups"):
+    with pytest.raises(ScorerSetupError, match="passed twice, as qid and as groups"):
         scorer(ranker, X, y, qid=qid, groups=qid[::-1])
     with pytest.raises(TypeError, match="query"):
         scorer(ranker, X, y, qid=qid, query=qid)

@@ -90,5 +90,5 @@ def test_what_cannot_be_scored():
     with pytest.raises(ScorerSetupError, match="max_grade"):
         get_scorer("err")(graded, X, lazily(GRADES), qid=lazily(QID))
     values = RNG.permutation(N * 50).astype(float)
-    with pytest.raises(ScorerSetupError, match="positive class is not known"):
+    with pytest.raises(ScorerSetupError, match="positive class is unknown"):
         get_scorer("auc")(graded, da.from_array(np.ones((N * 50, 3)), 500), lazily(values, 500))

@@ -65,7 +65,7 @@ SETUPS = {
         LogisticRegression(),
         get_scorer("precision@top0.1"),
         NAMED,
-        "fitted on 'fraud' and 'ok', and nothing says which .* to the scorer or the estimator",
+        "fitted on 'fraud' and 'ok': pass .* to the scorer or the estimator",
     ),
     "no positive class of numbers": (
         LogisticRegression(),
@@ -77,13 +77,13 @@ SETUPS = {
         LogisticRegression(),
         get_scorer("ndcg", single_list=True),
         NAMED,
-        "positive class is not known",
+        "positive class is unknown",
     ),
     "no positive class of what is no classifier": (
         Scores(),
         get_scorer("auc"),
         NAMED,
-        "auc is of two classes, and y has other labels than 0 and 1 or -1 and 1",
+        "auc needs two classes, but y has labels other than 0 and 1 or -1 and 1",
     ),
     "another class": (
         LogisticRegression(),
@@ -95,14 +95,14 @@ SETUPS = {
         LogisticRegression(),
         make_bound_scorer("auc"),
         NAMED,
-        "positive class is not known",
+        "positive class is unknown",
     ),
     "three classes": (LogisticRegression(), get_scorer("auc"), np.arange(90) % 3, "on 3 classes"),
     "no scale of err": (
         Ridge(),
         get_scorer("err", single_list=True),
         GRADE,
-        "err has no max_grade, .* here 4, .* pass max_grade=",
+        "err has no max_grade, .*4 here.* pass max_grade=",
     ),
     "no scale of rbp": (Ridge(), get_scorer("rbp@0.8", single_list=True), GRADE, "no max_grade"),
     "a measure": (LogisticRegression(), get_measure("auc"), Y, r"pass get_scorer\(measure\)"),
@@ -170,7 +170,7 @@ def test_other_errors_become_the_error_score():
 
 
 def test_misplaced_arguments_that_are_no_estimator_are_an_ordinary_error():
-    with pytest.raises(TypeError, match="keywords for the rest"):
+    with pytest.raises(TypeError, match="keywords for all other arguments"):
         get_measure("auc")([0, 1], [1.0, 2.0], [0, 0])
 
 

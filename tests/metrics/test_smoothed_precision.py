@@ -66,7 +66,7 @@ def test_only_a_top_that_is_too_small_at_tau_warns():
         # 0.3, 0.6, 1.2 and 2.4 items: 1, 1, 1 and 2.
         found = smoothed_precision_at_top_score(y_true, y_score, tau=0.05)
     assert found == pytest.approx(0.5 / 4)
-    with pytest.warns(SmallTopWarning, match=r"top 0.04 of 12 items .* raise tau") as caught:
+    with pytest.warns(SmallTopWarning, match=r"top 0.04 of 12 items .* increase tau") as caught:
         smoothed_precision_at_top_score(y_true, y_score, tau=0.04)
     assert len(caught) == 1
 

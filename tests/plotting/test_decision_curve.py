@@ -83,7 +83,7 @@ def test_weights_and_scores_are_refused():
     y, prob = sample()
     with pytest.raises(TypeError, match="takes no sample_weight"):
         DecisionCurveDisplay.from_predictions(y, prob, sample_weight=np.ones(200))
-    with pytest.raises(ValueError, match="is no probability"):
+    with pytest.raises(ValueError, match="is not a probability"):
         DecisionCurveDisplay.from_predictions(y, 5 * prob)
     with pytest.raises(ValueError, match="one class only"):
         DecisionCurveDisplay.from_predictions(np.ones(200, int), prob)

@@ -51,5 +51,5 @@ def test_weights_and_scores_are_refused():
     y, prob = sample()
     with pytest.raises(TypeError, match="takes no sample_weight"):
         TopCalibrationDisplay.from_predictions(y, prob, sample_weight=np.ones(200))
-    with pytest.raises(ValueError, match="is no probability"):
+    with pytest.raises(ValueError, match="is not a probability"):
         TopCalibrationDisplay.from_predictions(y, 5 * prob)
