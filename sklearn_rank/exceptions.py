@@ -206,7 +206,7 @@ class ScorerSetupError(BaseException):
     ...     cross_val_score(LogisticRegression(), X, y, cv=2, scoring=get_scorer("auc"))
     ... except ScorerSetupError as error:
     ...     print(str(error).partition(":")[0])
-    The positive class is not known
+    The positive class is unknown
     """
 
 

@@ -169,9 +169,7 @@ def test_who_does_not_depend_on_it_does_not_take_it():
     with pytest.raises(TypeError, match=r"does not depend on n_relevant.*; pass ideal"):
         get_measure("ndcg")([1, 0], [1, 2], n_relevant=1)
     for system in ("xgboost", "lightgbm", "catboost", "letor", "sklearn"):
-        with pytest.raises(
-            ValueError, match=f"n_relevant says what was not .* and {system} knows"
-        ):
+        with pytest.raises(ValueError, match=f"n_relevant describes .*, which {system} does not"):
             average_precision_score([1, 0], [1, 2], n_relevant=1, convention=system)
 
 
