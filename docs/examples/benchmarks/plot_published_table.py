@@ -1,17 +1,18 @@
 """
-Table 1 of the paper, repeated
-==============================
+Published precision at the top, repeated
+========================================
 
-Precision at the top of the Ionosphere list as Boyd, Cortes, Mohri and Radovanovic (2012) report
-it, and as ``AccuracyAtTopRanker`` and its rivals reach it by the same protocol: trained on three
-of ten sets, tested on the other seven, ten times, ``C`` by the mean over the folds.
+Precision at the top on the Ionosphere data as reported by Boyd, Cortes, Mohri and Radovanovic
+(2012), and as reached by the rankers of this package with the same protocol.
 """
 
 # %%
-# Both are data of the repository; ``python benchmarks/studies/published_tables.py --write`` makes
-# ours anew. The paper has one partition of the rows; ours are random ones, twenty or for the
-# rivals eight, with 95 % intervals of the mean over partitions. The Infinite Push is
-# ``TopPushRanker(top=1, loss="hinge")``; SVMperf is ``StructuralRanker("precision@top...")``.
+# The rankers are trained on three of ten parts and tested on the other seven, ten times, with
+# ``C`` chosen by the mean over the test folds. ``python benchmarks/studies/published_tables.py
+# --write`` stores the values. The paper has one partition of the rows; the repetition has twenty
+# random ones (eight for Infinite Push and SVMperf), with 95 % intervals of the mean over
+# partitions. Infinite Push is ``TopPushRanker(top=1, loss="hinge")``; SVMperf is
+# ``StructuralRanker("precision@top...")``.
 import csv
 from pathlib import Path
 

@@ -1,16 +1,17 @@
 """
-Where training for the top pays
-===============================
+Where training for the top of the list pays
+===========================================
 
-How much more precise is the top of the list if a ranker looks a second time at what its first fit
-ranked high? A simulation of rows whose log-odds rise with one direction in the bulk of the list,
-and with a direction that is turned by an angle in the top three rows of ten.
+Gain in precision at the top by a second fit that concentrates on the top, in simulations. The gain
+is largest where the direction that ranks the top differs from the one that ranks the rest.
 """
 
 # %%
-# ``python benchmarks/studies/top_of_list.py --parts map`` computes the differences of held-out
-# precision, second look less plain fit, in the mean over fresh draws of training rows and 20,000
-# test rows; a fifth of the rows is positive.
+# ``python benchmarks/studies/top_of_list.py --parts map`` stores the differences in held-out
+# precision between :class:`~sklearn_rank.TopFocusedRanker` and logistic regression. The log-odds
+# rise with one direction in most of the list, and with a direction that is turned by an angle in
+# the top three rows of ten. Differences are means over fresh draws of training rows, with 20,000
+# test rows, a fifth of them positive.
 import csv
 from pathlib import Path
 
@@ -24,9 +25,9 @@ with open(Path("../../../benchmarks/results/top_of_list_map.csv")) as lines:
 bases = {"logistic": "LogisticRegression", "lightgbm": "LightGBM"}
 bases = {base: name for base, name in bases.items() if any(r["base"] == base for r in rows)}
 kinds = {
-    "plain": "nothing else",
-    "noisy_bulk": "labels of the bulk\nare noisy",
-    "heavy_tails": "features have\nheavy tails",
+    "plain": "no other effect",
+    "noisy_bulk": "noisy labels\nbelow the top",
+    "heavy_tails": "heavy-tailed\nfeatures",
 }
 taus, sizes, angles = (
     sorted({float(row[key]) for row in rows}) for key in ("tau", "n_train", "angle")
@@ -34,7 +35,7 @@ taus, sizes, angles = (
 
 
 def table(**chosen):
-    """Differences by angle and size, in points of a hundred, and which are not sure."""
+    """Differences by angle and size, in percentage points, and which are not significant."""
     found, unsure = np.full((len(angles), len(sizes)), np.nan), {}
     for row in rows:
         if all(row[key] == value for key, value in chosen.items()):
@@ -50,7 +51,7 @@ def draw(form):
     figure, axes = plt.subplots(
         len(panels),
         len(taus),
-        figsize=(9.5, 1.9 * len(panels)),
+        figsize=(8.4, 1.75 * len(panels)),
         layout="constrained",
         sharex=True,
         sharey=True,
@@ -60,26 +61,27 @@ def draw(form):
             found, unsure = table(base=base, kind=kind, form=form, tau=f"{tau:g}")
             image = axis.imshow(found, cmap="RdBu", vmin=-5, vmax=5, origin="lower", aspect="auto")
             for (i, j), sign in unsure.items():
-                text = f"{found[i, j]:+.1f}" + (" ×" if sign else "")
-                axis.text(j, i, text, ha="center", va="center", size=7)
-            axis.set_xticks(range(len(sizes)), [f"{int(n):,}" for n in sizes], size=7)
-            axis.set_yticks(range(len(angles)), [f"{int(a)}°" for a in angles], size=7)
-        line[0].set_ylabel(f"{bases[base]}\n{kinds[kind]}", size=8)
+                style = {"color": "0.55"} if sign else {"color": "black", "weight": "bold"}
+                axis.text(j, i, f"{found[i, j]:+.1f}", ha="center", va="center", size=8.5, **style)
+            names = [f"{n / 1000:g}k" if n >= 1000 else f"{n:g}" for n in sizes]
+            axis.set_xticks(range(len(sizes)), names, size=9)
+            axis.set_yticks(range(len(angles)), [f"{int(a)}°" for a in angles], size=9)
+        line[0].set_ylabel(f"{bases[base]}\n{kinds[kind]}", size=9)
     for axis, tau in zip(axes[0], taus, strict=True):
-        axis.set_title(f"top {tau:.0%}", size=9)
+        axis.set_title(f"first {tau:.0%}", size=10)
     for axis in axes[-1]:
-        axis.set_xlabel("training rows", size=8)
-    figure.colorbar(image, ax=axes, label="points of precision", shrink=0.5)
+        axis.set_xlabel("training rows", size=9)
+    figure.colorbar(image, ax=axes, label="gain, percentage points", shrink=0.6)
     plt.show()
 
 
 # %%
-# Each small map has the training rows from left to right and the angle upwards: at 0 degrees, with
-# nothing else, logistic regression is the truth, and nothing is to be gained. Numbers are points
-# of a hundred; blue is better than the plain fit, and a cross marks what cannot be told from
-# no difference (5 %, each cell by itself). First ``combine="sum"``, the default:
+# Each panel has the training rows from left to right and the angle upwards. At 0 degrees without
+# other effects the logistic model is true, and nothing can be gained. Numbers are percentage
+# points. Bold numbers differ significantly from 0 (5 %, each cell by itself), grey numbers do not.
+# First ``combine="sum"``, the default:
 draw("sum")
 
 # %%
-# And ``combine="last"``, the last round alone, which gains more and loses more:
+# ``combine="last"``, the last fit alone, gains more and loses more:
 draw("last")

@@ -1,17 +1,16 @@
 """
-An order of labels for each row, and what missing labels cost
-==============================================================
+Label ranking with missing labels
+=================================
 
-How do people like to travel to work, from first to last choice, by what is known of them? A ranker
-of labels learns it from orders that some people gave, also where they named a few of the choices
-only. The data are made, from a distribution whose best order is known for everybody, so that what
-was learned can be held against what there is to learn.
+A label ranker learns how people prefer to travel to work, from incomplete orders. Fits to all rows
+lose little by missing labels, fits to complete rows lose much.
 """
 
 # %%
-# Five ways to travel, four features of 300 people (standard normal: think of the distance, the
-# age, the income and the number of children, each in its standard deviations). Orders are noisy:
-# those of two people with the same features differ. A third of the labels is missing.
+# Simulated orders of five ways to travel for 300 people, with a known best order for each. The
+# four features are standard normal, such as the distance, the age, the income and the number of
+# children. Orders are noisy: two people with the same features differ. A third of the labels is
+# missing.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.utils import resample
@@ -26,8 +25,8 @@ for row in range(3):
     print(" > ".join(MODES[label] for label in order))
 
 # %%
-# The ranker is told that the numbers are positions. Labels that a person did not name have no
-# part in the fit for this person, and nothing is filled in.
+# ``target_type`` states that the numbers are positions. The fit ignores the missing labels of a
+# person and imputes nothing.
 ranker = OrderPreservingLabelRanker(target_type="positions")
 ranker.fit(people.data, people.target)
 for name, learned, best in zip(
@@ -36,10 +35,9 @@ for name, learned, best in zip(
     print(f"first person, {name}: learned position {learned:.0f}, best {best}")
 
 # %%
-# Now the distance varies, and the other features are at their mean. The best order is that of the
-# true scores. How sure the learned one is, refits to people drawn with replacement show: the mean
-# of the position, and a band of one standard deviation. It is wide where two labels change
-# places, since there the orders of people say little of which is above.
+# The best order (left) and the learned order (right) by the distance, with the other features at
+# their mean. The learned positions are means over fits to bootstrap samples of people, with bands
+# of one standard deviation. The bands are wide where two labels change places.
 distance = np.linspace(-2.5, 2.5, 501)
 grid = np.zeros((len(distance), 4))
 grid[:, 0] = distance
@@ -68,10 +66,10 @@ for axis in axes:
 plt.show()
 
 # %%
-# What do missing labels cost? The same people, of whom more and more labels are missing, and two
-# ways to learn: from all rows, by the labels that they have, or from complete rows only. The
-# measure is the *expected* Kendall tau with the orders of 2,000 other people, which the
-# probabilities of pairs give without noise.
+# The effect of missing labels. Two fits to the same people with more and more missing labels: to
+# all rows, by their observed labels, and to complete rows only. The measure is the *expected*
+# Kendall's tau with the orders of 2,000 other people, computed from the probabilities of pairs
+# without noise.
 N_TRAIN, DRAWS = 300, 5
 MISSING = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 
@@ -98,11 +96,9 @@ for draw in range(DRAWS):
                 tau[way, draw, column] = expected_tau(model.predict(X[N_TRAIN:]), test)
 
 # %%
-# Lines are means over five data sets, in which the same orders lose more and more labels. With
-# half of the labels missing, 7 of 300 rows are complete, and what they teach is far from the
-# best; all rows together lose little. The share of labels below each, among those that a row has,
-# has the same expectation whatever else is missing, so nothing has to be known of the missing
-# ones.
+# Lines are means over five data sets. With half of the labels missing, 7 of 300 rows are complete,
+# and a fit to them is far from the best order. A fit to all rows loses little: the share of
+# observed labels below a label has the same expectation whatever other labels are missing.
 figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
 axes.axhline(best_tau.mean(), color="black", linewidth=1, label="best order")
 for way, (name, style) in enumerate({"all rows": "-o", "complete rows only": "--s"}.items()):
@@ -124,6 +120,5 @@ axes.legend(loc="lower left")
 plt.show()
 
 # %%
-# This holds for labels that are missing at random. Where people leave out what they like least,
-# the labels that they named say nothing of those that they did not. If that is known, say it: as
-# ties at the bottom, ``"bike>train>bus=car=walk"``.
+# This holds for labels that are missing at random. If people leave out the labels that they like
+# least, write these as ties at the bottom, ``"bike>train>bus=car=walk"``.

@@ -1,17 +1,15 @@
 """
-Clicks follow positions, until they are divided by propensities
-================================================================
+Learning from clicks with position bias
+=======================================
 
-Clicks say what users liked among what they looked at, and they look at the top. A ranker that
-learns from clicks as they are learns the order of the ranker that showed them, too, and more
-clicks do not help. Dividing by the probability that a row was examined, its propensity, removes
-the bias and adds variance, which clipping trades back. Here both are seen in simulated clicks, of
-which relevance and propensities are known.
+A ranker that learns from raw clicks also learns the order in which rows were shown. Division by
+propensities removes this bias, at the price of variance that clipping reduces.
 """
 
 # %%
-# Queries of twenty rows with relevance from 0 to 4, and a logging ranker that shows them. It is
-# right about some features only, and takes something into account that the features do not have.
+# Simulated queries of twenty rows with relevance from 0 to 4, and a logging ranker that shows
+# them. Its scores agree with the relevance in some features only, and have noise that the features
+# do not contain.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -46,10 +44,10 @@ def clicks_of(n_sessions, seed, intervention=None):
 
 
 # %%
-# Propensities are estimated first, in two ways: from 20,000 sessions in which the first row and
-# another one were exchanged at random, and from 20,000 sessions without any experiment, by
+# Two estimates of the propensities: from 20,000 sessions in which the first row and another one
+# were exchanged at random, and from 20,000 sessions without an experiment, by
 # expectation-maximisation with a logistic model of relevance. Click rates by position fall faster
-# than either, since the ranker is no fool: what it shows on top is more relevant too.
+# than the propensities, because the logging ranker shows relevant rows at the top.
 experiment = clicks_of(20_000, 1, "swap")
 swaps = swap_propensities(
     experiment.clicks,
@@ -59,7 +57,7 @@ swaps = swap_propensities(
     swapped=experiment.swapped,
 )
 log = clicks_of(20_000, 2)
-# A row is always shown at the same position: count what is the same, and weigh it.
+# A row is always shown at the same position: count equal rows and weight them.
 seen, counts = np.unique(
     np.stack((log.rows, log.position, log.clicks)), axis=1, return_counts=True
 )
@@ -93,15 +91,15 @@ axes.legend(loc="lower left", fontsize="small")
 plt.show()
 
 # %%
-# Expectation-maximisation has smaller errors here, as it uses all clicks and its model of
-# relevance is nearly right. Where it is not, exchanges still are, and they have standard errors.
+# Expectation-maximisation has smaller errors here, because it uses all clicks and its model of
+# relevance is nearly true. Exchanges need no such model and have standard errors.
 #
-# Now linear rankers for DCG learn from the clicks of 100 to 10,000 sessions, five times each. They
-# differ in the propensities only. The measure is the NDCG@10 of the true relevance of 300 other
-# queries, and the line is what the relevance of the training queries teaches.
+# Linear rankers for DCG learn from the clicks of 100 to 10,000 sessions, five times each, with
+# different propensities. The measure is NDCG@10 of the true relevance of 300 other queries. The
+# line is the value of a fit to the true relevance of the training queries.
 SIZES, DRAWS = [100, 300, 1000, 3000, 10_000], 5
 WAYS = {
-    "clicks as they are": (lambda log: None, 0.0),
+    "raw clicks": (lambda log: None, 0.0),
     "true propensities": (lambda log: log.propensity, 0.0),
     "true propensities, clipped at 0.1": (lambda log: log.propensity, 0.1),
     "propensities from exchanges": (lambda log: swaps.of(log.position), 0.0),
@@ -127,11 +125,11 @@ for draw in range(DRAWS):
 relevance = OrderPreservingRanker("softmax", measure="dcg", alpha=0.01).fit(X, y, qid=qid)
 
 # %%
-# Bars are the standard deviation between draws of clicks. Clicks as they are settle at an order
-# between relevance and the logging ranker, whatever their number. With the propensities, true or
-# estimated, the rankers reach what relevance teaches; but a click at position twenty counts forty
-# times one at the top, so that a hundred sessions may teach anything. Clipping is better there,
-# and leaves a bias, which is seen from a thousand sessions on.
+# Bars are the standard deviation between draws of clicks. With raw clicks the order stays between
+# that of relevance and that of the logging ranker, whatever their number. With true or estimated
+# propensities the rankers reach the fit to the true relevance. A click at position twenty counts
+# forty times as much as one at the top, so that the variance is large with a hundred sessions.
+# Clipping is better there, and has a visible bias from a thousand sessions on.
 figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 axes.axhline(quality(relevance), color="black", label="relevance")
 for row, (name, values) in enumerate(found.items()):
@@ -149,9 +147,9 @@ axes.legend(loc="lower right", fontsize="small")
 plt.show()
 
 # %%
-# The learners assume what the simulation does: examination depends on the position alone, and
-# clicks on what is not relevant are as frequent at all positions. Where users trust the ranker,
-# propensities do not remove all of the bias. Nor does a measure of the clicks tell which ranker is
-# better, as it prefers what was shown on top: relevance that is known does, or an experiment.
+# The rankers assume, as the simulation does, that examination depends on the position alone and
+# that clicks on irrelevant rows are equally frequent at all positions. If users trust the ranker,
+# propensities remove a part of the bias only. A measure of raw clicks prefers the order that was
+# shown: use known relevance or an experiment to compare rankers.
 for name, values in found.items():
     print(f"{name:34s} {values[:, 0].mean():.3f} -> {values[:, -1].mean():.3f}")

@@ -1,16 +1,17 @@
 """
-More data does not help a loss that is not calibrated
-=====================================================
+Regret of calibrated and other losses with growing data
+=======================================================
 
-The usual loss of pairs asks which of two items was labelled higher. Where some grades are noisier
-than others, the item that is labelled higher more often need not be the one of greater expected
-gain, and the expected DCG needs the latter. With growing data the regret of a calibrated loss
-falls to zero; that of the usual losses stays.
+With growing data the regret of a ranker with a calibrated loss falls to zero. That of the losses
+of RankNet, ranking SVM and ListNet need not.
 """
 
 # %%
-# A distribution on which a loss fails can be searched for. Here is one for the logistic loss of
-# pairs of RankNet, and none for the form that is weighed by both utilities.
+# RankNet's loss of pairs counts which of two items was labelled higher. If some grades are noisier
+# than others, the item that is labelled higher more often need not be the one of greater expected
+# gain, which DCG requires. :func:`~sklearn_rank.calibration.check_calibration` finds a
+# distribution on which RankNet's loss fails, and none for the form that is weighted by both
+# utilities.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -26,11 +27,10 @@ print(check_calibration("comparison_logistic", "dcg", random_state=0))
 print(check_calibration("pairwise_logistic", "dcg", random_state=0))
 
 # %%
-# Now with features. The expected gain of each item is known, and the best order is that of a
-# linear score. Some items mostly get the lowest grade and now and then the highest, others, of the
-# same expected gain, always get grades in between. All rankers are linear, have the same
-# utilities, those of DCG, and differ in the loss only. The regret is the expected DCG of the best
-# order less that of the learned one, on 500 queries of their own.
+# Simulated features, with known expected gains and a linear best order. Some items mostly get the
+# lowest grade and sometimes the highest; others with the same expected gain always get grades in
+# between. All rankers are linear, have the utilities of DCG, and differ in the loss only. The
+# regret is the expected DCG of the best order minus that of the learned one, on 500 test queries.
 warnings.simplefilter("ignore", CalibrationWarning)
 
 CALIBRATED = {
@@ -70,8 +70,8 @@ for draw in range(DRAWS):
             regrets[name][draw, column] = best - expected_dcg(score)
 
 # %%
-# Both axes are logarithmic. Solid: calibrated losses, whose regret falls about as one by the
-# number of queries. Dashed: the usual ones, which settle at the order that they prefer.
+# Solid: calibrated losses, whose regret falls about as one over the number of queries. Dashed:
+# losses that are not calibrated, whose regret stays.
 figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 for losses, line in ((CALIBRATED, "-o"), (USUAL, "--s")):
     for name in losses:
@@ -88,8 +88,8 @@ axes.legend(loc="lower left", fontsize="small")
 plt.show()
 
 # %%
-# This is a distribution made for the purpose: the noise depends on the item. Where the noise is
-# the same for all items, or the features explain little, the two kinds may do equally well on a
-# given amount of data, and calibration says nothing about which is nearer to its limit.
+# The distribution is chosen for this purpose: the noise depends on the item. If the noise is the
+# same for all items, or the features explain little, both kinds of losses may do equally well on a
+# given amount of data.
 for name, values in regrets.items():
     print(f"{name:36s} {values[:, 0].mean():.3f} -> {values[:, -1].mean():.4f}")

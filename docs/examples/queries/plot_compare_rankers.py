@@ -1,14 +1,14 @@
 """
-Is this ranker better, or were the queries kind?
-================================================
+Comparison of rankers over queries
+==================================
 
-Three rankers score the same queries. Their means differ; whether they would on other queries is
-seen in the values query by query, in the intervals of the means, and in paired tests.
+Values of NDCG per query, intervals of the means and paired tests show whether one ranker is better
+than another on new queries.
 """
 
 # %%
-# A hundred and fifty queries with twenty documents each. The grade of a document depends on two
-# features and on chance; some queries are hard, so that all rankers do badly on them.
+# Three rankers score 150 queries of twenty documents each. The grade of a document depends on two
+# features and on noise. On queries with much noise all rankers have small values.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -46,7 +46,7 @@ scores = {
 }
 
 # %%
-# The values of NDCG@10 on all queries. They spread far more than the means differ.
+# The values of NDCG@10 on all queries. They vary far more than the means differ.
 QueryScoresDisplay.from_predictions(y, scores, qid=qid, measure="ndcg@10")
 plt.show()
 
@@ -57,8 +57,8 @@ IntervalsDisplay.from_intervals(intervals)
 plt.show()
 
 # %%
-# Overlapping intervals do not say that the rankers are alike: on a hard query both are bad, and
-# the difference varies less than the values. All pairs, with p-values adjusted for their number:
+# Overlapping intervals do not imply equal rankers: on a noisy query all are worse, so that the
+# differences vary less than the values. All pairs, with p-values adjusted for their number:
 print(compare("ndcg@10", y, scores, qid=qid, random_state=0))
 
 # %%
@@ -75,10 +75,10 @@ QueryDifferenceDisplay.from_predictions(
 plt.show()
 
 # %%
-# With all documents in one list and two classes, the ROC curve and a band that holds all of the
-# true curve. The strip under it shows which part of the curve counts for a measure of the top of
-# the list. (The band takes documents as independent, which those of one query hardly are: it is
-# here for the picture.)
+# With all documents in one list and two classes: the ROC curve with a band for the whole true
+# curve. The strip below it shows the weight of each part of the curve in a measure of the top of
+# the list. The band assumes independent documents, which documents of one query are not; it only
+# illustrates the display.
 relevant = y >= 2
 display = RocBandDisplay.from_predictions(
     relevant, scores["boosted trees"], name="boosted trees", phi=Exponential(20)
@@ -86,7 +86,7 @@ display = RocBandDisplay.from_predictions(
 plt.show()
 
 # %%
-# The share of the relevant documents that the first part of the list holds.
+# The share of the relevant documents in the first part of the list.
 figure, axes = plt.subplots()
 for name, score in scores.items():
     CumulativeGainDisplay.from_predictions(relevant, score, name=name, ax=axes)

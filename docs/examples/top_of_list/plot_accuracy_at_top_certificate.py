@@ -1,17 +1,18 @@
 """
-How good could any weights be?
-==============================
+Certified range of the optimum for accuracy at the top
+======================================================
 
-Accuracy at the top minimises a loss around the quantile of the scores, which moves with the
-weights, so that the problem is not convex. The smallest value of its convex problems bounds the
-best value from below. The picture shows the certified range for each ``C``.
+Accuracy at the top minimises a non-convex objective. The figure shows its value for four
+selections of the solution, and a certified lower bound, for each ``C``.
 """
 
 # %%
-# Four ways to make weights of the solutions of the convex problems: the paper's rule
-# (``"closest"``), the mean direction of the tenth that it puts first (``"average"``, the default),
-# the best value among them (``"objective"``), and steps from there that lower it (``"refine"``).
-# All share one lower bound. For large ``C`` the rule warns that no candidate is near its quantile.
+# The quantile of the scores moves with the weights, so that the problem is not convex. The ranker
+# solves a convex problem for each row, and the smallest of their values is a lower bound.
+# ``selection`` computes weights from their solutions: the rule of the paper (``"closest"``), the
+# mean direction of the first tenth by this rule (``"average"``, the default), the smallest value
+# (``"objective"``), and steps from there that lower it (``"refine"``). For large ``C`` the rule
+# warns that no candidate is near its quantile.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -32,9 +33,9 @@ fits = {
 }
 
 # %%
-# Values are shares of that of ``w = 0``, which is ``C`` times the number of rows. Between the
-# lower bound and the lowest curve lies what could be gained at most. The rule of ``"closest"``
-# does not look at this value, which may rise.
+# Values are relative to that of ``w = 0``, which is ``C`` times the number of rows. The optimum is
+# between the lower bound and the lowest curve. The rule of ``"closest"`` ignores this value, which
+# may rise.
 scale = costs * len(y)
 figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
 for (selection, fitted), marker in zip(fits.items(), "Dos^", strict=True):
@@ -43,10 +44,10 @@ for (selection, fitted), marker in zip(fits.items(), "Dos^", strict=True):
 bound = np.array([fit.lower_bound_ for fit in fits["refine"]]) / scale
 best = np.array([fit.objective_top_ for fit in fits["refine"]]) / scale
 axes.plot(costs, bound, "k--", label="certified lower bound")
-axes.fill_between(costs, bound, best, color="0.9", label="where the optimum lies")
+axes.fill_between(costs, bound, best, color="0.9", label="range of the optimum")
 axes.set(xscale="log", xlabel="C", ylabel="value / value of w = 0", ylim=(0, None))
 axes.legend()
 
 # %%
-# A smaller value is not by itself a better list: the user guide compares them on new data.
+# A smaller value does not imply a better list on new data: see :doc:`/benchmarks/top_of_list`.
 plt.show()

@@ -2,13 +2,13 @@
 The top of the Ionosphere list
 ==============================
 
-Three linear models rank radar returns, and only the first tenth of the list will be looked at.
-The picture shows how many of the first items are good ones, from the first to the last.
+Precision among the first k rows for three linear models on the Ionosphere data, where only the
+first tenth of the list is used.
 """
 
 # %%
-# Half of the rows train, half are held out. ``C`` is chosen for each model by cross-validation of
-# the precision among the first tenth, the measure that matters here.
+# Half of the rows train, half are held out. Cross-validation chooses ``C`` for each model by the
+# precision in the first tenth.
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, train_test_split
@@ -42,17 +42,17 @@ for name, model in models.items():
     ).fit(X_train, y_train)
 
 # %%
-# Precision among the first tenth of the held-out rows:
+# Precision in the first tenth of the held-out rows:
 
 for name, search in searches.items():
     score = precision_at_top_score(y_test, search.decision_function(X_test), tau=TAU)
     print(f"{name:20} {score:.3f}")
 
 # %%
-# The whole list. Left of the mark is what will be looked at; at the right end every curve meets
-# the share of good returns in the data, which is what a random order gives everywhere.
-# One bad return at the very top is what the two other models pay for. This is one split of one
-# data set: the user guide has means over many, and says where logistic regression is better.
+# The mark is at the first tenth. At the right end every curve reaches the share of positives in
+# the data, which is the expected precision of a random order. The two other models have a negative
+# among the first rows. This is one split of one data set: :doc:`/benchmarks/top_of_list` has means
+# over many, and data sets on which logistic regression is better.
 
 from sklearn_rank.plotting import TopOfListDisplay
 
@@ -65,11 +65,11 @@ for name, search in searches.items():
 display.figure_.set_layout_engine("tight")
 
 # %%
-# What the fitted ranker knows of itself. It solved one convex problem for each distinct row, none
-# with a larger relative duality gap than ``dual_gap_``. The problem behind them is not convex:
-# ``objective_top_`` is its value for the weights that were learned, and no weights whatever have a
-# smaller one than ``lower_bound_``. The difference is the most that better weights could gain in
-# the training objective; it says nothing of the precision on new data.
+# Certificates. The ranker solves one convex problem for each distinct row, to a relative duality
+# gap of at most ``dual_gap_``. The original problem is not convex: ``objective_top_`` is its value
+# at the learned weights, and no weights have a smaller value than ``lower_bound_``. The difference
+# bounds what better weights could gain in the training objective, not in the precision on new
+# data.
 
 ranker = searches["accuracy at the top"].best_estimator_[-1]
 print(f"largest relative duality gap    {ranker.dual_gap_:.1e}")

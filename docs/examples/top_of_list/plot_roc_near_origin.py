@@ -1,15 +1,15 @@
 """
-The ROC curve where it matters
-==============================
+The ROC curve at small false positive rates
+===========================================
 
-Only the first items of the list are looked at, so that only the beginning of the ROC curve
-counts: the false positive rates up to a few per cent. Accuracy at the top and logistic
-regression on forty random splits of the Ionosphere data.
+Mean ROC curves of accuracy at the top and logistic regression up to a false positive rate of 10 %,
+over forty random splits of the Ionosphere data.
 """
 
 # %%
-# Half of the rows train. Both models get their ``C`` by cross-validation of the precision among
-# the first twentieth of the list.
+# If only the first items of a list are used, only the beginning of the ROC curve matters. Half of
+# the rows train. Cross-validation chooses ``C`` of both models by the precision in the first
+# twentieth of the list.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -49,7 +49,7 @@ for train, test in StratifiedShuffleSplit(40, train_size=0.5, random_state=0).sp
         areas[name].append(partial_auc_score(y[test], score, max_fpr=0.05, scale="normalized"))
 
 # %%
-# The mean curve, with twice its standard error. The legend has the mean share of the area up to
+# The mean curves with bands of two standard errors. The legend has the mean normalised area up to
 # a false positive rate of 5 %.
 figure, axes = plt.subplots(figsize=(6, 4.2), layout="constrained")
 for (name, values), line in zip(curves.items(), ("-", "--"), strict=True):

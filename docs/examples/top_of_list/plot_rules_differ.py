@@ -1,17 +1,17 @@
 """
-The rule depends on the criterion
-=================================
+The best linear rule depends on the criterion
+=============================================
 
-Which linear rule is best depends on what a list is for. Most positives of these data lie ahead of
-the negatives along the first feature, so that feature orders the whole list; but some negatives
-are further ahead still. A few positives are clear along the second feature, which makes the top
-of the list pure. Each ranker finds the direction that its criterion asks for.
+The direction with the best AUC is not the direction with the best precision at the top. The
+figure shows the directions that six rankers find, and their values.
 """
 
 # %%
-# The groups are normal, so that the best directions of the population are known:
-# ``python benchmarks/studies/synthetic_rules.py`` computes them, and compares all rankers over
-# many draws. Here they are found on one large sample, from the values in all directions.
+# Most positives have a larger first feature than the negatives, so that this feature orders the
+# whole list. Some negatives have still larger values of it. A few positives have large values of
+# the second feature, which makes the top of the list pure. The groups are normal, so that the best
+# directions of the population are known: ``python benchmarks/studies/synthetic_rules.py`` computes
+# them and compares all rankers over many draws. This example finds them on one large sample.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -51,7 +51,7 @@ angles = np.arange(0.0, 141.0, 2.0)
 auc, precision = np.array([values(direction(angle)) for angle in angles]).T
 
 # %%
-# The losses are means over rows or pairs; with C = 100 the penalty hardly matters.
+# The losses are means over rows or pairs; with ``C=100`` the penalty has little effect.
 rankers = {
     "LogisticRegression": LogisticRegression(C=100.0),
     'StructuralRanker("auc")': StructuralRanker("auc", C=100.0),
@@ -98,10 +98,10 @@ plt.show()
 # Over twenty draws of 2,000 rows, ``StructuralRanker("auc")`` is 2 degrees from the best AUC, and
 # ``StructuralRanker("precision@top0.05")`` and ``PNormPushRanker(p=16)`` are 2 and 4 degrees from
 # the best true positive rate at a false positive rate of 1 %. ``TopPushRanker`` with a top of .3
-# is near logistic regression; with .05 its solution is ``w = 0`` in nine draws of ten, which it
-# says in a warning.
+# is near logistic regression; with .05 its solution is ``w = 0`` in nine draws of ten, and it
+# emits a warning.
 #
-# What a convex loss finds is its own minimum. In the second population of the study one row in a
-# hundred is a positive far on the wrong side; the best P@5 % is .98, and logistic regression, the
+# A convex loss is sensitive to outliers. In the second population of the study one row in a
+# hundred is a positive far on the wrong side. The best P@5 % is .98; logistic regression, the
 # pushes, accuracy at the top and ``StructuralRanker`` reach .20 to .57 in the mean.
-# ``RankStatisticRanker("local_auc@0.95", bandwidth=0.25, anchor=0)`` counts ranks and reaches .93.
+# ``RankStatisticRanker("local_auc@0.95", bandwidth=0.25, anchor=0)`` uses ranks and reaches .93.

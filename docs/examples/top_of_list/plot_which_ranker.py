@@ -1,16 +1,15 @@
 """
-Which ranker for the top of the list?
-=====================================
+Linear rankers for the top of the list
+======================================
 
-All linear rankers for two classes on one task: few positives, and only the first of the list are
-acted upon. The beginning of their ROC curves, their precision by the number of items that one can
-act on, and what is sure about their differences.
+All linear rankers for two classes on one task with few positives: the beginning of their ROC
+curves, their precision by capacity, and intervals of their differences.
 """
 
 # %%
 # One row in seventeen is positive. Over most of the list the log-odds rise with the first of four
-# features, but among the rows that are highest by it they rise with the second: no linear score is
-# true everywhere, and a ranker can spend its weights on the top or on the rest.
+# features. Among the rows with the largest values of it they rise with the second. No linear score
+# is true everywhere: a ranker fits either the top or the rest.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -32,8 +31,8 @@ tau = capacity / n_test
 print(f"{y_test.mean():.1%} are positive; the first {capacity} of {n_test} are {tau:.0%}")
 
 # %%
-# Costs are fixed at values that suit features of variance 1, for brevity; one would choose them by
-# cross-validation of ``smoothed_precision@top``.
+# For brevity the values of ``C`` are fixed at values for features of variance 1. In an application
+# choose them by cross-validation of ``smoothed_precision@top``.
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank import (
@@ -57,8 +56,7 @@ rankers = {
 }
 
 # %%
-# Each ranker learns from six samples of training rows. The test rows are many, and the same for
-# all.
+# Each ranker is fitted to six samples of training rows. The 20,000 test rows are the same for all.
 from sklearn_rank.exceptions import OtherTopWarning, QuantileDistanceWarning
 
 warnings.simplefilter("ignore", OtherTopWarning)
@@ -70,9 +68,9 @@ for _ in range(n_samples):
         scores[name].append(ranker.fit(X, y).decision_function(X_test))
 
 # %%
-# The curves of the first sample. The band around the ROC curve of logistic regression holds all of
-# the true one with 95 %; the bars around its precision are 95 % intervals, at one, two and five
-# per cent of the list. Beyond six curves the colours repeat with other lines.
+# The curves of the first sample. The band around the ROC curve of logistic regression contains the
+# whole true curve with probability 95 %. The bars around its precision are 95 % intervals at one,
+# two and five per cent of the list. After six curves the colours repeat with other lines.
 from sklearn_rank.plotting import IntervalsDisplay, RocBandDisplay, TopOfListDisplay
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5.4), layout="constrained")
@@ -98,10 +96,9 @@ figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", nco
 plt.show()
 
 # %%
-# Curves of one sample say little about the next one. The mean difference from logistic regression
-# over the six samples, in points of a hundred, with an interval (Student's t): of the precision at
-# the capacity, of the true positive rate where one negative in a hundred is let through, and of
-# the AUC.
+# The mean difference from logistic regression over the six samples, in percentage points, with an
+# interval of Student's t: precision at the capacity, true positive rate at a false positive rate
+# of 1 %, and AUC.
 from scipy.stats import t
 
 from sklearn_rank.inference import Interval
@@ -122,7 +119,7 @@ for ax, (title, measure) in zip(axes, measures.items(), strict=True):
         difference = 100 * (found - base)
         mean = difference.mean()
         half = t.ppf(0.975, n_samples - 1) * difference.std(ddof=1) / np.sqrt(n_samples)
-        intervals[name] = Interval(mean, mean - half, mean + half, 0.95, "t", "difference, points")
+        intervals[name] = Interval(mean, mean - half, mean + half, 0.95, "t", "percentage points")
     IntervalsDisplay.from_intervals(intervals, reference=0.0, ax=ax)
     ax.set_title(f"{title}\n(logistic regression {base.mean():.3f})")
 for ax in axes[1:]:
@@ -130,6 +127,6 @@ for ax in axes[1:]:
 plt.show()
 
 # %%
-# What learns from all pairs, or against many of the negatives, gains a little of the whole order
-# and loses the first items; a second look does the reverse. The others are within a point or so
-# of logistic regression. ``benchmarks/studies/top_of_list.py`` compares them on 26 sets.
+# Rankers that learn from all pairs, or from many of the negatives, gain a little AUC and lose
+# precision at the top. ``TopFocusedRanker`` does the reverse. The others are within about a point
+# of logistic regression. :doc:`/benchmarks/top_of_list` compares them on 26 data sets.
