@@ -11,7 +11,8 @@ from ..inference import Comparison, compare
 from ..metrics import get_measure_names
 from ._errors import CommandError
 from ._evaluate import ONE_LIST, reason, undefined_note
-from ._rankings import Rankings, read_rankings
+from ._input import read_rankings
+from ._rankings import Rankings
 from ._tables import WIDTH, aligned, as_csv, as_json, sentences, write
 
 __all__ = ["run_compare"]

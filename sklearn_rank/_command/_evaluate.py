@@ -11,7 +11,8 @@ from typing import Any
 from ..inference import metric_interval
 from ..metrics import Measure, get_measure_names
 from ._errors import CommandError
-from ._rankings import Rankings, read_rankings
+from ._input import read_rankings
+from ._rankings import Rankings
 from ._sample import Sample
 from ._tables import aligned, as_csv, as_json, sentences, write
 
