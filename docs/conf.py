@@ -11,6 +11,9 @@ sys.path.insert(0, str(HERE.parent))
 os.environ.setdefault("MPLBACKEND", "agg")
 
 import sklearn_rank  # noqa: E402
+from sklearn_rank import _jit  # noqa: E402
+
+_jit._told.set()  # the output of examples has no notice of compiling
 
 project = "sklearn-rank"
 author = "the sklearn-rank developers"

@@ -16,7 +16,7 @@ from sklearn_rank.metrics import get_scorer
 
 FOLDER = Path(__file__).parents[1] / "docs" / "task_pages"
 PAGES = sorted(FOLDER.glob("*.py"))
-WIDTH = 84  # characters of a line that a page shows beside the menus
+WIDTH = 80  # characters of a line that a page shows beside the menus
 LENGTH = 140
 
 

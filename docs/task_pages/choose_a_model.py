@@ -2,9 +2,9 @@
 Model selection: choose among models with a guarantee
 =====================================================
 
-A search reports the largest of many scores, and the largest is too good. This page
-chooses among logistic regression and boosted trees with a limit that accounts for
-the choice. It then compares the two on the same folds.
+A search reports the largest of many scores, and the largest is too good. This
+page chooses among logistic regression and boosted trees with a limit that
+accounts for the choice. It then compares the two on the same folds.
 """
 
 # %%
@@ -35,7 +35,7 @@ risk = (
     - 0.04 * X["tenure"]
 )
 risk = risk - 2.5 + 1.5 * (X["contract"] == "monthly")
-y = (rng.random(n) < 1 / (1 + np.exp(-risk))).astype(int)  # 1: the customer cancels
+y = (rng.random(n) < 1 / (1 + np.exp(-risk))).astype(int)  # 1: cancels
 
 columns = make_column_transformer(
     (StandardScaler(), ["tenure", "monthly_charges", "support_calls"]),
@@ -52,30 +52,33 @@ models = {
         {"histgradientboostingclassifier__max_leaf_nodes": [4, 8, 31]},
     ),
 }
-search = BoundSearchCV(models, measure="auc", refit=False, random_state=0).fit(X, y)
+search = BoundSearchCV(models, measure="auc", refit=False, random_state=0)
+search.fit(X, y)
 print(search.report_)
 
 # %%
-# The report names the chosen model and says what is guaranteed. With one held-out
-# part and ``refit=False`` the guarantee is for ``best_estimator_``, the model that
-# you deploy. It holds for every distribution of the data and accounts for the
-# number of candidates. The interval in the line "Asymptotically" is narrower: it
-# holds for many rows and accounts for the choice as well.
+# The report names the chosen model and says what is guaranteed. With one
+# held-out part and ``refit=False`` the guarantee is for ``best_estimator_``,
+# the model that you deploy. It holds for every distribution of the data and
+# accounts for the number of candidates. The interval in the line
+# "Asymptotically" is narrower: it holds for many rows and accounts for the
+# choice as well.
 #
 # The picture
 # -----------
 #
-# A circle is the score of a candidate on the held-out part, and its line ends at
-# the guaranteed lower limit. Filled circles are the candidates that a test cannot
-# tell from the best one.
+# A circle is the score of a candidate on the held-out part, and its line ends
+# at the guaranteed lower limit. Filled circles are the candidates that a test
+# cannot tell from the best one.
 import matplotlib.pyplot as plt
 
 table = pd.DataFrame(search.cv_results_)
 setting = table["params"].map(lambda params: str(*params.values()))
 filled = np.where(table["may_be_best"], "C0", "white")
 figure, axes = plt.subplots(layout="constrained")
-axes.hlines(table.index, table["lower_bound"], table["mean_test_score"], alpha=0.5)
-axes.scatter(table["mean_test_score"], table.index, c=filled, edgecolors="C0")
+low, score = table["lower_bound"], table["mean_test_score"]
+axes.hlines(table.index, low, score, alpha=0.5)
+axes.scatter(score, table.index, c=filled, edgecolors="C0")
 axes.set_yticks(table.index, table["estimator"] + " " + setting)
 axes.invert_yaxis()
 axes.set(xlabel="AUC and its guaranteed lower limit")
@@ -95,33 +98,26 @@ print(search.best_params_)
 # ------------------------------------
 #
 # :func:`~sklearn_rank.model_selection.cross_val_compare` fits each model to the
-# same folds and compares them row by row. The column "conclusion" says whether the
-# data show a difference.
+# same folds and compares them row by row. The column "conclusion" says whether
+# the data show a difference.
 from sklearn_rank.model_selection import cross_val_compare
 
-found = cross_val_compare(
-    {"logistic": logistic, "trees": trees},
-    X,
-    y,
-    measure="auc",
-    cv=5,
-    random_state=0,
-)
-print(found)
+pair = {"logistic": logistic, "trees": trees}
+print(cross_val_compare(pair, X, y, measure="auc", cv=5, random_state=0))
 
 # %%
 # Why not the largest mean?
 # -------------------------
 #
 # The best of many noisy scores is likely to be a lucky one, so its value on new
-# data is lower. A limit that holds for all candidates also holds for the one that
-# you choose. With some dozens of positives a guarantee may not exclude chance. Then
-# report the asymptotic interval.
+# data is lower. A limit that holds for all candidates also holds for the one
+# that you choose. With some dozens of positives a guarantee may not exclude
+# chance. Then report the asymptotic interval.
 #
 # Where to go next
 # ----------------
 #
-# - :doc:`/user_guide/model_selection`: which limit holds for what, folds, priors,
-#   queries.
+# - :doc:`/user_guide/model_selection`: which limit holds for what, folds,
+#   priors, queries.
 # - :doc:`/user_guide/cross_validation`: how sure a cross-validation is.
 # - :doc:`/user_guide/how_far_to_trust`: intervals for one test set.

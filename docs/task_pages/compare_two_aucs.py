@@ -7,8 +7,9 @@ chance, and how many more patients would show a difference that matters?
 """
 
 # %%
-# The data are simulated: 300 patients, about a fifth of whom have the disease, and
-# two risk scores. Replace ``patients`` by your own frame with one row per patient.
+# The data are simulated: 300 patients, about a fifth of whom have the disease,
+# and two risk scores. Replace ``patients`` by your own frame with one row per
+# patient.
 import numpy as np
 import pandas as pd
 
@@ -33,16 +34,17 @@ found = compare("auc", y, scores, pos_label="yes")
 print(found)
 
 # %%
-# The first two lines are the AUCs with their 95 % intervals. The last line of the
-# table is the comparison: the difference, its interval and the p-value. Both scores
-# see the same patients, so their errors are correlated. The comparison takes this
-# into account; overlapping intervals of the two AUCs do not answer the question.
+# The first two lines are the AUCs with their 95 % intervals. The last line of
+# the table is the comparison: the difference, its interval and the p-value.
+# Both scores see the same patients, so their errors are correlated. The
+# comparison takes this into account; overlapping intervals of the two AUCs do
+# not answer the question.
 #
 # The picture
 # -----------
 #
-# The interval of the difference. If it contains 0, the data do not show which score
-# is better.
+# The interval of the difference. If it contains 0, the data do not show which
+# score is better.
 import matplotlib.pyplot as plt
 
 from sklearn_rank.plotting import IntervalsDisplay
@@ -54,8 +56,8 @@ plt.show()
 # How many patients show a difference?
 # ------------------------------------
 #
-# Name the difference that matters to patients, here 0.03. The 300 patients are the
-# pilot: they show how the two scores vary together.
+# Name the difference that matters to patients, here 0.03. The 300 patients are
+# the pilot: they show how the two scores vary together.
 from sklearn_rank.inference import sample_size
 
 plan = sample_size(
@@ -67,17 +69,18 @@ plan = sample_size(
     random_state=0,
 )
 print(plan)
-print(f"{plan.n - len(patients)} patients in addition to the {len(patients)} here")
+print(f"{plan.n - len(patients)} patients more than the {len(patients)} here")
 
 # %%
-# The first line of the plan is the number of patients in all. Its last line is the
-# range of sizes that the pilot allows, since the variance in the pilot is an
-# estimate. Do not plan with the difference that the pilot shows: it is too
+# The first line of the plan is the number of patients in all. Its last line is
+# the range of sizes that the pilot allows, since the variance in the pilot is
+# an estimate. Do not plan with the difference that the pilot shows: it is too
 # uncertain.
 #
-# The curve has the power at other sizes. The band is again the uncertainty of the
-# pilot.
+# The curve has the power at other sizes. The band is again the uncertainty of
+# the pilot.
 curve = plan.curve(np.geomspace(100, 4 * plan.n, 20).astype(int))
+# sphinx_gallery_thumbnail_number = 2
 figure, axes = plt.subplots(layout="constrained")
 axes.plot(curve.n, curve.values)
 axes.fill_between(curve.n, curve.low, curve.high, alpha=0.2)
@@ -91,20 +94,21 @@ plt.show()
 # ---------------------------------------
 #
 # A cheaper or safer score may replace the one in use if it is not worse by more
-# than a margin. Choose this question and the margin before you look at the data:
-# the test has one side, so its interval has level 90 % and its conclusions need
-# less evidence.
+# than a margin. Choose this question and the margin before you look at the
+# data: the test has one side, so its interval has level 90 % and its
+# conclusions need less evidence.
 print(compare("auc", y, scores, pos_label="yes", margin=0.03))
 
 # %%
 # Why this interval?
 # ------------------
 #
-# The usual standard error of an AUC is too small when there are few patients with
-# the disease or when the AUC is near 1. ``metric_interval`` uses a Wilson-type
-# interval, whose coverage is measured in :doc:`/user_guide/how_far_to_trust`.
-# Visits of the same patient are not independent: pass ``groups=`` with the patient
-# ids if a patient has several rows.
+# The usual standard error of an AUC is too small when there are few patients
+# with the disease or when the AUC is near 1. ``metric_interval`` uses a
+# Wilson-type interval, whose coverage is measured in
+# :doc:`/user_guide/how_far_to_trust`. Visits of the same patient are not
+# independent: pass ``groups=`` with the patient ids if a patient has several
+# rows.
 #
 # Where to go next
 # ----------------

@@ -2,13 +2,14 @@
 Fraud detection: review the ten riskiest cases a day
 ====================================================
 
-One or two transactions in a hundred are frauds, and a team reviews ten a day. This
-page fits a model for those ten places, reports their precision with an interval,
-compares it with logistic regression and saves it. Screening works alike.
+One or two transactions in a hundred are frauds, and a team reviews ten a day.
+This page fits a model for those ten places, reports their precision with an
+interval, compares it with logistic regression and saves it. Screening works
+alike.
 """
 
 # %%
-# The data are simulated: 50 days with 800 transactions each, 30 days to train on.
+# The data are simulated: 50 days with 800 transactions each.
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer
@@ -47,14 +48,14 @@ ranker = TopFocusedRanker(logistic, tau=tau, pos_label="fraud")
 ranker.fit(X[train], y[train])
 
 given = {"qid": day[test], "pos_label": "fraud"}
-score = -ranker.decision_function(X[test])  # greater for "fraud", the first class
+score = -ranker.decision_function(X[test])  # greater for the class "fraud"
 print(metric_interval("precision@10", y[test], score, **given))
 
 # %%
 # This line is the result to report: the share of frauds among the ten reviewed
-# transactions of a day, its mean over the test days, and a 95 % interval for days
-# to come. ``qid`` gives each day a list of its own. ``pos_label`` names the class
-# that belongs on top.
+# transactions of a day, its mean over the test days, and a 95 % interval for
+# days to come. ``qid`` gives each day a list of its own. ``pos_label`` names
+# the class that belongs on top.
 #
 # Choose the penalty
 # ------------------
@@ -85,13 +86,16 @@ logistic = choose(logistic, "logisticregression__C")
 # "conclusion" says whether the data show a difference.
 from sklearn_rank.inference import compare
 
-models = {"focused": focused, "logistic": logistic}
-scores = {name: -model.decision_function(X[test]) for name, model in models.items()}
+scores = {
+    "focused": -focused.decision_function(X[test]),
+    "logistic": -logistic.decision_function(X[test]),
+}
 print(compare("precision@10", y[test], scores, **given))
 
 # %%
-# The picture shows the precision among the first k transactions of all test days in
-# one list. The dotted line marks the capacity of the team over these days.
+# The picture shows the precision among the first k transactions of all test
+# days in one list. The dotted line marks the capacity of the team over these
+# days.
 import matplotlib.pyplot as plt
 
 from sklearn_rank.plotting import TopOfListDisplay
@@ -114,18 +118,19 @@ with tempfile.TemporaryDirectory() as folder:
     joblib.dump(focused, f"{folder}/fraud.joblib")
     loaded = joblib.load(f"{folder}/fraud.joblib")
 today = X[day == 49]
-today.iloc[np.argsort(loaded.decision_function(today))[:10]]  # frauds come first
+first = np.argsort(loaded.decision_function(today))[:10]
+today.iloc[first]
 
 # %%
 # Why a second fit?
 # -----------------
 #
-# In these data most frauds come from new accounts, but the clearest ones are large
-# amounts from old accounts that were taken over. Logistic regression fits one rule
-# to all transactions. :class:`~sklearn_rank.TopFocusedRanker` fits it again with
-# larger weights for the rows that the first fit put near the top. Where one rule
-# holds for the whole list, a second fit has nothing to gain, so compare before you
-# deploy.
+# In these data most frauds come from new accounts, but the clearest ones are
+# large amounts from old accounts that were taken over. Logistic regression fits
+# one rule to all transactions. :class:`~sklearn_rank.TopFocusedRanker` fits it
+# again with larger weights for the rows that the first fit put near the top.
+# Where one rule holds for the whole list, a second fit has nothing to gain, so
+# compare before you deploy.
 #
 # Where to go next
 # ----------------

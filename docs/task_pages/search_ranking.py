@@ -2,14 +2,15 @@
 Search ranking: query ids, a pipeline and LightGBM in one search
 ================================================================
 
-A shop ranks products for each search query. This page goes from a data frame with
-string query ids to a ranker and its NDCG with an interval. A linear ranker and
-LightGBM compete in the same ``GridSearchCV``.
+A shop ranks products for each search query. This page goes from a data frame
+with string query ids to a ranker and its NDCG with an interval. A linear ranker
+and LightGBM compete in the same ``GridSearchCV``.
 """
 
 # %%
 # The data are simulated: 300 queries with 20 products each, graded 0 (bad) to 3
-# (perfect). The rows are in random order: the rows of a query need not be adjacent.
+# (perfect). The rows are in random order: the rows of a query need not be
+# adjacent.
 import numpy as np
 import pandas as pd
 import sklearn
@@ -24,7 +25,8 @@ from sklearn_rank.preprocessing import QueryNormalizer
 rng = np.random.default_rng(0)
 query = rng.permutation(np.repeat([f"query {i}" for i in range(300)], 20))
 n = len(query)
-level = pd.Series(rng.lognormal(3.0, 1.0, 300), np.unique(query))[query].to_numpy()
+level = dict(zip(np.unique(query), rng.lognormal(3.0, 1.0, 300), strict=True))
+level = np.array([level[one] for one in query])
 X = pd.DataFrame(
     {
         "text_match": rng.beta(2, 3, n),
@@ -34,9 +36,8 @@ X = pd.DataFrame(
     }
 )
 bargain = (X["rating"] > 3.5) * (X["price"] < level)
-utility = (
-    4 * X["text_match"] + 0.2 * X["clicks"] + 2 * bargain + rng.normal(0, 0.7, n)
-)
+utility = 4 * X["text_match"] + 0.2 * X["clicks"] + 2 * bargain
+utility += rng.normal(0, 0.7, n)
 grade = np.digitize(utility, [3.0, 4.2, 5.2])
 X_train, X_test, y_train, y_test, qid_train, qid_test = query_train_test_split(
     X, grade, qid=query, random_state=0
@@ -50,22 +51,22 @@ score = pipe.predict(X_test, groups=qid_test)
 print(metric_interval("ndcg@5", y_test, score, qid=qid_test))
 
 # %%
-# The line has the mean NDCG@5 over the test queries and a 95 % interval for queries
-# to come.
+# The line has the mean NDCG@5 over the test queries and a 95 % interval for
+# queries to come.
 #
-# - :class:`~sklearn_rank.preprocessing.QueryNormalizer` puts each feature on one
-#   scale within a query, since a price is high or low beside the other products of
-#   the query.
+# - :class:`~sklearn_rank.preprocessing.QueryNormalizer` puts each feature on
+#   one scale within a query, since a price is high or low beside the other
+#   products of the query.
 # - :func:`~sklearn_rank.model_selection.query_train_test_split` keeps queries
 #   whole.
 #
 # LightGBM in the same search
 # ---------------------------
 #
-# :class:`~sklearn_rank.GroupRankerAdapter` gives ``LGBMRanker`` the interface of
-# the other rankers: ids in any order, a ``measure``, pipelines. The last step of
-# the pipeline is then a parameter like any other. One ``groups=`` reaches the
-# folds, the fits and the scores.
+# :class:`~sklearn_rank.GroupRankerAdapter` gives ``LGBMRanker`` the interface
+# of the other rankers: ids in any order, a ``measure``, pipelines. The last
+# step of the pipeline is then a parameter like any other. One ``groups=``
+# reaches the folds, the fits and the scores.
 from lightgbm import LGBMRanker
 
 from sklearn_rank import GroupRankerAdapter
@@ -83,8 +84,8 @@ search = GridSearchCV(
 )
 search.fit(X_train, y_train, groups=qid_train)
 table = pd.DataFrame(search.cv_results_)
-table["ranker"] = table[f"param_{step}"].map(lambda ranker: type(ranker).__name__)
-table["parameter"] = table["params"].map(lambda chosen: list(chosen.values())[-1])
+table["ranker"] = [type(ranker).__name__ for ranker in table[f"param_{step}"]]
+table["parameter"] = [list(chosen.values())[-1] for chosen in table["params"]]
 table[["ranker", "parameter", "mean_test_score", "rank_test_score"]]
 
 # %%
@@ -95,20 +96,20 @@ table[["ranker", "parameter", "mean_test_score", "rank_test_score"]]
 # queries.
 from sklearn_rank.inference import compare
 
-scores = {
-    "best of the search": search.best_estimator_.predict(X_test, groups=qid_test),
-    "linear": score,
-}
+best = search.best_estimator_.predict(X_test, groups=qid_test)
+scores = {"best": best, "linear": score}
 print(compare("ndcg@5", y_test, scores, qid=qid_test))
 
 # %%
-# The picture shows NDCG@5 of each test query, with the mean of each ranker and its
-# interval.
+# The picture shows NDCG@5 of each test query, with the mean of each ranker and
+# its interval.
 import matplotlib.pyplot as plt
 
 from sklearn_rank.plotting import QueryScoresDisplay
 
-QueryScoresDisplay.from_predictions(y_test, scores, qid=qid_test, measure="ndcg@5")
+QueryScoresDisplay.from_predictions(
+    y_test, scores, qid=qid_test, measure="ndcg@5"
+)
 plt.show()
 sklearn.set_config(enable_metadata_routing=False)  # the default of scikit-learn
 
@@ -117,9 +118,9 @@ sklearn.set_config(enable_metadata_routing=False)  # the default of scikit-learn
 # ------------------
 #
 # A measure of search is a mean over queries, and a ranker learns from the order
-# within each one. If a split cuts a query, the model has seen part of the list that
-# it is scored on. The rankers refuse such a fit, and the error names a splitter
-# that keeps queries whole.
+# within each one. If a split cuts a query, the model has seen part of the list
+# that it is scored on. The rankers refuse such a fit, and the error names a
+# splitter that keeps queries whole.
 #
 # Where to go next
 # ----------------
@@ -127,5 +128,5 @@ sklearn.set_config(enable_metadata_routing=False)  # the default of scikit-learn
 # - :doc:`/user_guide/whole_queries`: splitters, halving, learning curves, all
 #   helpers.
 # - :doc:`/user_guide/boosted_rankers`: trees with the losses of this package.
-# - :doc:`/user_guide/which_measure`: NDCG, reciprocal rank, average precision and
-#   others.
+# - :doc:`/user_guide/which_measure`: NDCG, reciprocal rank, average precision
+#   and others.

@@ -2,14 +2,15 @@
 Virtual screening: BEDROC and enrichment with intervals
 =======================================================
 
-A library of 4,000 compounds holds a few dozen actives, and the laboratory tests the
-first 1 %. This page trains a ranker for that top, reports BEDROC and enrichment
-factors with intervals and compares the ranker with the docking score.
+A library of 4,000 compounds holds a few dozen actives, and the laboratory tests
+the first 1 %. This page trains a ranker for that top, reports BEDROC and
+enrichment factors with intervals and compares the ranker with the docking
+score.
 """
 
 # %%
-# The data are simulated: two libraries of 4,000 compounds, one to train on and one
-# to screen.
+# The data are simulated: two libraries of 4,000 compounds, one to train on and
+# one to screen.
 import numpy as np
 import pandas as pd
 from sklearn.pipeline import make_pipeline
@@ -23,11 +24,10 @@ rng = np.random.default_rng(0)
 
 def draw_library(n=4000):
     binding = rng.normal(size=n)
+    docking = -7.0 - binding + rng.normal(0, 1.0, n)  # lower is better
     X = pd.DataFrame(
         {
-            "docking_score": -7.0
-            - binding
-            + rng.normal(0, 1.0, n),  # lower is better
+            "docking_score": docking,
             "shape_similarity": 0.4 + 0.1 * binding + rng.normal(0, 0.08, n),
             "log_p": rng.normal(2.5, 1.2, n),
             "weight": rng.normal(380, 60, n),
@@ -50,19 +50,20 @@ for measure in ("bedroc@20", "enrichment@0.01", "enrichment@0.05", "auc"):
 # %%
 # Each line has the value, its 95 % interval and what the interval is for.
 #
-# - ``bedroc@20`` weighs early places: about 80 % of the weight is on the first 8 %.
-#   The order with all actives first has 1, the reverse order 0.
-# - ``enrichment@0.01`` is how many times as many actives are in the first 1 % as in
-#   the library.
+# - ``bedroc@20`` weighs early places: about 80 % of the weight is on the first
+#   8 %. The order with all actives first has 1, the reverse order 0.
+# - ``enrichment@0.01`` is how many times as many actives are in the first 1 %
+#   as in the library.
 # - ``auc`` weighs all places alike. A good AUC does not ensure early actives.
 #
-# With few actives all of these intervals are wide. Report them, not only the value.
+# With few actives all of these intervals are wide. Report them, not only the
+# value.
 #
 # Is the model better than the docking score?
 # -------------------------------------------
 #
-# Both rank the same compounds, so the comparison is paired. The column "conclusion"
-# says whether the data show a difference.
+# Both rank the same compounds, so the comparison is paired. The column
+# "conclusion" says whether the data show a difference.
 from sklearn_rank.inference import compare
 
 scores = {"ranker": score, "docking": -X["docking_score"].to_numpy()}
@@ -86,7 +87,7 @@ for ax, kind in zip(axes, ("gain", "lift"), strict=True):
         CumulativeGainDisplay.from_predictions(
             y, values, pos_label="active", name=name, kind=kind, ax=ax
         )
-axes[1].set(xscale="log")
+axes[1].set(xscale="log", xlim=(0.001, 1))
 plt.show()
 
 # %%
@@ -103,26 +104,26 @@ X.iloc[first].assign(activity=y[first]).head(8)
 from sklearn_rank.inference import sample_size
 
 pilot = (y, score)
-print(
-    sample_size(
-        "bedroc@20", width=0.2, pilot=pilot, pos_label="active", random_state=0
-    )
+plan = sample_size(
+    "bedroc@20", width=0.2, pilot=pilot, pos_label="active", random_state=0
 )
+print(plan)
 
 # %%
 # Why this ranker?
 # ----------------
 #
 # :class:`~sklearn_rank.PNormPushRanker` penalises decoys above actives, and the
-# more so the higher a decoy stands: ``p`` moves the objective from the whole list
-# (1) to its first places. The measures take ties as the mean over all orders, so
-# compounds with equal scores do not depend on the order of the file.
+# more so the higher a decoy stands: ``p`` moves the objective from the whole
+# list (1) to its first places. The measures take ties as the mean over all
+# orders, so compounds with equal scores do not depend on the order of the file.
 # ``convention="rdkit"`` reproduces the numbers of RDKit.
 #
 # Where to go next
 # ----------------
 #
-# - :doc:`/user_guide/other_systems`: conventions of RDKit, pROC and other systems.
+# - :doc:`/user_guide/other_systems`: conventions of RDKit, pROC and other
+#   systems.
 # - :doc:`/user_guide/which_ranker`: which ranker for which part of the list.
 # - :doc:`/user_guide/rank_tests`: tests for one list, with several rankers and
 #   groups.
