@@ -39,7 +39,7 @@ class OfQueries:
 
 @dataclass(frozen=True)
 class Sample:
-    """Arguments of ``metric_interval`` and ``compare``, and what is to be said of them.
+    """Arguments of ``metric_interval`` and ``compare``, and counts of queries.
 
     Parameters
     ----------
