@@ -88,6 +88,7 @@ for ax, kind in zip(axes, ("gain", "lift"), strict=True):
             y, values, pos_label="active", name=name, kind=kind, ax=ax
         )
 axes[1].set(xscale="log", xlim=(0.001, 1))
+axes[1].legend(loc="upper right")
 plt.show()
 
 # %%

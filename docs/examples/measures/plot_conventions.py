@@ -2,13 +2,14 @@
 One run, many numbers: conventions of NDCG
 ==========================================
 
-Programs agree on the name NDCG@10 and differ in the gain, in ties and in queries
-without a relevant item. The same predictions get another number from each.
+Programs agree on the name NDCG@10 and differ in the gain, in ties and in
+queries without a relevant item. The same predictions get another number from
+each.
 """
 
 # %%
-# 200 queries with 30 items. The scores have one decimal, so that some are tied, and
-# about one query in ten has no relevant item.
+# 200 queries with 30 items. The scores are whole numbers, so many of them are
+# tied, and about one query in ten has no relevant item.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -25,8 +26,8 @@ grade[empty[qid]] = 0
 score = np.round(grade + rng.normal(0, 1.5, len(qid)))
 
 # %%
-# ``convention`` sets everything as the named program does. The second mark has the
-# queries without a relevant item left out.
+# ``convention`` sets everything as the named program does. The second number
+# leaves out the queries without a relevant item.
 systems = [None, "paper", "sklearn", "lightgbm", "xgboost", "catboost", "letor"]
 warnings.simplefilter("ignore", UndefinedMetricWarning)
 judged = ~empty[qid]
@@ -45,7 +46,7 @@ axes.legend(*[entry[:2] for entry in axes.get_legend_handles_labels()])
 plt.show()
 
 # %%
-# How a query without a relevant item counts moves the mean the most: as 0, as 1 or
-# not at all. Among the judged queries what is left is the gain of a grade, the
-# discount and the order of ties. :doc:`/user_guide/other_systems` lists the
+# How a query without a relevant item counts moves the mean the most: as 0, as 1
+# or not at all. Among the judged queries what is left is the gain of a grade,
+# the discount and the order of ties. :doc:`/user_guide/other_systems` lists the
 # conventions.

@@ -34,13 +34,13 @@ search = GridSearchCV(
     refit=False,
     cv=5,
 )
-search.fit(X, y)
+results = search.fit(X, y).cv_results_
 
 # %%
 # The square marks the choice of each scorer.
 figure, panels = plt.subplots(1, 3, figsize=(10, 3), layout="constrained")
 for axes, name in zip(panels, search.scoring, strict=True):
-    mean = search.cv_results_[f"mean_test_{name}"]
+    mean = results[f"mean_test_{name}"]
     best = mean.argmax()
     axes.semilogx(sizes, mean, "o-")
     axes.plot(sizes[best], mean[best], "s", color="C1", markersize=10)
@@ -52,5 +52,5 @@ plt.show()
 print(f"accuracy of a model that finds nothing: {1 - y.mean():.3f}")
 
 # %%
-# The panels have scales of their own. Compare the range of the accuracy with the
-# accuracy of a model that finds nothing, in the last line.
+# The panels have scales of their own. Compare the range of the accuracy with
+# the accuracy of a model that finds nothing, in the last line.
