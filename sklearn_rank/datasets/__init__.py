@@ -1,4 +1,4 @@
-"""Data: bundled real sets with their origin and licence, loaders, and generators."""
+"""Data sets: a bundled real data set, loaders of ranking file formats, and generators."""
 
 from .._row_batches import RowBatches
 from ._bipartite_ranking import make_bipartite_ranking

@@ -30,57 +30,58 @@ def make_clicks(
     intervention: Intervention = None,
     random_state: Any = None,
 ) -> Bunch:
-    """Simulate clicks by the position-based model, from graded relevance and a logging ranker.
+    """Simulate a click log from graded relevance by the position-based click model.
 
-    A session shows the rows of one query, drawn with equal probability, by falling score. The row
-    at position i is examined with the probability ``theta_i = i**-eta``, and clicked, if it is
-    examined, with ``noise_i + (1 - noise_i) (2**y - 1) / (2**max(y) - 1)``, independently of all
-    others; max(y) is over all rows.
+    Each session shows the rows of one query, drawn with equal probability, by descending score of
+    the logging ranker. The row at position i is examined with probability ``theta_i = i**-eta``.
+    An examined row is clicked with probability ``noise_i + (1 - noise_i) (2**y - 1) / (2**max(y) -
+    1)``, independently of all others; max(y) is over all rows.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Relevance, at least 0.
+        Relevance grades, at least 0.
     y_score : array-like of shape (n_samples,)
-        Scores of the logging ranker; ties are broken at random, once.
+        Scores of the logging ranker; a higher score ranks a row nearer to the top. Ties are broken
+        at random, once for all sessions.
     qid : array-like of shape (n_samples,), default=None
-        Id of the query of each row; None is one query.
+        Query id of each row, in any row order. None means one query.
     n_sessions : int, default=1000
         Number of sessions, at least 1.
     eta : float, default=1.0
-        How fast the propensities fall, at least 0; 0 is no bias of positions.
+        Strength of position bias, at least 0. Propensities fall faster for a greater value; 0
+        means no position bias.
     noise : float or array-like of shape (n_positions,), default=0.0
-        Probability in [0, 1) of a click on what is examined and of relevance 0; an array has one
-        for each position, as where users trust the top.
+        Click probability, in [0, 1), of an examined row of relevance 0. An array has one
+        probability for each position, to simulate users who trust the top positions.
     k : int or None, default=None
-        Last position that is shown; None shows all rows.
+        Number of positions that are shown; None shows all rows.
     intervention : {"swap", "random"} or None, default=None
-        "swap" draws a position for each session, each from the second on being as likely, and
-        exchanges its row with the first with probability 1/2; lists of one row are as they are.
-        "random" shows each list in random order. None shows the order of the scores.
+        "swap" draws for each session a position from the second on, with equal probability, and
+        exchanges its row with the first row with probability 1/2; lists of one row are not
+        changed. "random" shows each list in random order. None shows the order of the scores.
     random_state : int, RandomState instance or None, default=None
-        Source of all that is drawn.
+        Random number generator or seed. Pass an int for reproducible results.
 
     Returns
     -------
     bunch : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with one entry for each row that was shown, session by session and
-        from the top:
+        Dictionary-like object with one entry for each shown row, ordered by session and position:
 
         rows : ndarray
-            Which of the given rows it is: its features are ``X[rows]``.
+            Index of the row in the input, so that the features are ``X[rows]``.
         clicks : ndarray
-            Whether it was clicked, 0 or 1.
+            1 if the row was clicked, else 0.
         position : ndarray
-            Position at which it was shown, 1 at the top.
+            Position of the row in the session, 1 at the top.
         propensity : ndarray
-            The true theta of the position.
+            True examination probability theta of the position.
         qid : ndarray
-            Number of the session: 0, 1, and so on.
+            Index of the session: 0, 1, and so on.
         exchanged : ndarray
-            With "swap", the position that was drawn for the session; else 1.
+            With "swap", the position drawn for the session; otherwise 1.
         swapped : ndarray
-            With "swap", whether the session was swapped, 0 or 1; else 0.
+            With "swap", 1 if the session was swapped, else 0; otherwise 0.
 
     Raises
     ------
@@ -89,12 +90,12 @@ def make_clicks(
 
     See Also
     --------
-    sklearn_rank.clicks.swap_propensities : The propensities of such clicks.
+    sklearn_rank.clicks.swap_propensities : Estimates propensities from such clicks.
 
     Notes
     -----
-    Time and memory in proportion to the rows that are shown; for "random" a sort of all rows of
-    the lists beside.
+    Time and memory are proportional to the number of shown rows; "random" also sorts all rows of
+    the lists.
 
     Examples
     --------
@@ -113,7 +114,9 @@ def make_clicks(
     lists = check_scored_lists(y, y_score, LabelType("graded", name="y"), qid=qid)
     highest = float(lists.grade.max())
     if not highest > 0:
-        raise ValueError("y has no relevance above 0: nothing would be clicked.")
+        raise ValueError(
+            "y has no relevance above 0, so there would be no clicks: pass grades above 0."
+        )
     random = check_random_state(random_state)
     shown = lists.list_of, -lists.score.astype(np.float64), random.uniform(size=len(lists.grade))
     order = np.lexsort(shown[::-1])
@@ -178,7 +181,7 @@ def _noise(noise: Any, position: IntArray) -> FloatArray:
         raise ValueError(f"noise is {values.max():g} at a position: it must be less than 1.")
     if len(values) < position.max():
         raise ValueError(
-            f"noise has {len(values)} entries and lists have {position.max()} positions: pass one"
-            " for each, or k=."
+            f"noise has {len(values)} entries, but lists have {position.max()} positions: pass one"
+            " for each position, or k=."
         )
     return values[position - 1]

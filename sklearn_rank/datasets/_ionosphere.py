@@ -48,8 +48,8 @@ def load_ionosphere(
 ) -> Bunch | tuple[Any, Any]:
     """Load the Ionosphere radar returns (binary, bundled with the package).
 
-    351 radar returns of 34 numbers each, 225 of them "good". It is the first data set of the
-    experiments in [1]_ and small enough for every example here.
+    The data set has 351 radar returns of 34 numbers each, 225 of them "good". It is the first data
+    set of the experiments in [1]_.
 
     =================   =====================
     Classes                                 2
@@ -77,11 +77,11 @@ def load_ionosphere(
         feature_names : list of str
             ``["V1", ..., "V34"]``.
         target_names : ndarray of shape (2,)
-            ``["bad", "good"]``, so that ``target_names[target]`` gives words.
+            ``["bad", "good"]``; ``target_names[target]`` is the name of each class.
         frame : DataFrame of shape (351, 35) or None
-            `data` and `target` side by side if `as_frame`, else None.
+            `data` and `target` in one frame if `as_frame`, else None.
         DESCR : str
-            Origin, licence and what was changed.
+            Origin, licence and modifications of the data.
 
         If `return_X_y`, the tuple ``(data, target)`` instead.
 
@@ -92,9 +92,9 @@ def load_ionosphere(
 
     Notes
     -----
-    The rows come in the order of the source, with the classes unevenly spread: split with
-    `stratify` or shuffle. Other sets of the same literature are not bundled for their licences;
-    :func:`sklearn.datasets.fetch_openml` has them.
+    The rows are in the order of the source, with the classes unevenly distributed: shuffle them,
+    or split with `stratify`. Other data sets of the same literature are not bundled because of
+    their licences; :func:`sklearn.datasets.fetch_openml` provides them.
 
     References
     ----------
@@ -108,7 +108,7 @@ def load_ionosphere(
     >>> X.shape, int(y.sum())
     ((351, 34), 225)
 
-    The whole of it:
+    The Bunch also has class names and a description:
 
     >>> ionosphere = load_ionosphere()
     >>> [str(name) for name in ionosphere.target_names]

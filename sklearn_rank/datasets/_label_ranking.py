@@ -34,37 +34,38 @@ def load_label_ranking(
     return_X_y: bool = False,
     as_frame: bool = False,
 ) -> Any:
-    """Load label rankings: a row of features and an order of the same K labels in each line.
+    """Load a label ranking data set from a CSV file or a similar text file.
 
-    The order is written in K columns, each with the position of its label, 1 the top; or in one
-    column, as ``a>b=c``.
+    Each line holds a row of features and a ranking of the same K labels. The ranking is written in
+    K columns, each with the position of its label, 1 at the top, or in one column, such as
+    ``a>b=c``.
 
     Parameters
     ----------
     path : str, path-like or binary stream
         The file, in UTF-8. A name that ends in ``.gz`` or ``.bz2`` is decompressed.
     labels : int, array-like of str or None, default=None
-        The labels, or their columns:
+        The labels or their columns:
 
         - None: columns ``rank1``, ..., ``rankK`` (or ``rank_car`` and so on) or ``L1``, ...,
           ``LK``; else the one column of orders such as ``a>b``, whose labels are sorted;
         - names of columns: these columns, in this order;
-        - names of labels: those of the column of orders, in the order that `target` is to have;
+        - names of labels: those in the column of orders, in the order of the columns of `target`;
           without header and orders, those of the last columns;
-        - an integer: so many of the last columns, in a file without header.
+        - an integer: the number of last columns that hold labels, in a file without header.
     header : bool or "auto", default="auto"
-        Whether the first line has the names of the columns. "auto": if it has neither a number
-        nor an order.
+        Whether the first line has the names of the columns. "auto" means True if it has neither a
+        number nor an order.
     sep : str or None, default=None
-        What separates fields, one character; a blank is any white space. None: comma, semicolon,
-        tab or bar, whichever the first line has most of, else white space.
+        Field separator, one character; a blank means any white space. None means the most frequent
+        one of comma, semicolon, tab and bar in the first line, or white space if there is none.
     missing : str, number or sequence of these, default=()
-        What stands for the position of a missing label, such as 0 or "-", beside an empty field,
-        ``?``, NA, NaN, null and None.
+        Values that mark the position of a missing label, such as 0 or "-", in addition to an empty
+        field, ``?``, NA, NaN, null and None.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        If True, `data` and `target` are pandas DataFrames, and features may be words. Needs
+        If True, `data` and `target` are pandas DataFrames, and features may be strings. Needs
         pandas.
 
     Returns
@@ -73,30 +74,29 @@ def load_label_ranking(
         Dictionary-like object with
 
         data : ndarray or DataFrame of shape (n_samples, n_features)
-            The features, float64, NaN where missing; in a DataFrame, columns of words are
-            categorical.
+            The features, float64, NaN if missing; in a DataFrame, string columns are categorical.
         target : ndarray or DataFrame of shape (n_samples, n_labels)
-            Positions of the labels, 1 the top, NaN where a row does not have the label. Positions
-            are as in the file, also those of tied labels; of orders such as ``a>b=c`` they count
-            from 1 in each row, and tied labels share the mean of theirs.
+            Positions of the labels, 1 at the top, NaN if a row does not have the label. Positions
+            are as in the file, also for tied labels. For orders such as ``a>b=c`` they count from
+            1 in each row, and tied labels share the mean of their positions.
         feature_names : list of str
             Names of the columns, or ``"feature_1"`` and so on.
         label_names : list of str
-            Names of the labels: of columns ``rank1`` and so on, or without names, ``"L1"`` and
-            so on.
+            Names of the labels; ``"L1"`` and so on for columns ``rank1`` and so on, or without
+            names.
         target_type : str
-            ``"positions"``, what rankers of labels and
-            :func:`~sklearn_rank.preprocessing.label_grades` are to be told.
+            ``"positions"``, the value to pass to label rankers and to
+            :func:`~sklearn_rank.preprocessing.label_grades`.
         frame : DataFrame or None
-            With `as_frame`, `data` and `target` side by side.
+            `data` and `target` in one frame if `as_frame`, else None.
 
     Raises
     ------
     ValueError
-        If a line is not of the format (the message names file and line), or the labels are not
-        found.
+        If a line does not have the expected format (the message names file and line), or the
+        labels are not found.
     TypeError
-        If a stream gives text, or an argument is of another type.
+        If a stream is in text mode, or an argument has the wrong type.
     OSError
         If the file cannot be read.
     ImportError
@@ -104,18 +104,19 @@ def load_label_ranking(
 
     See Also
     --------
-    make_label_ranking : Label rankings whose best orders are known.
-    sklearn_rank.preprocessing.label_grades : Orders of labels that are read already.
+    make_label_ranking : Generates label rankings with known optimal orders.
+    sklearn_rank.preprocessing.label_grades : Converts orders of labels in memory.
 
     Notes
     -----
-    This reads the files of the KEBI repository [1]_ saved as CSV, those of scikit-lr (with the
-    numbers of rows, features and labels in the first line, or with names in it), and the like.
-    A column of a label must hold its *position*. Files whose columns are positions and hold the
-    numbers of labels look the same: turn them into orders such as ``3>1>2``. A row may have no
-    label at all: rankers want it left out, or with ``sample_weight`` 0.
+    The function reads the files of the KEBI repository [1]_ saved as CSV, those of scikit-lr (with
+    the numbers of rows, features and labels, or with names, in the first line), and similar files.
+    A column of a label must hold its *position*. Files whose columns are positions and hold label
+    numbers look the same: convert them to orders such as ``3>1>2``. A row may have no label at
+    all; leave it out before fitting a ranker, or give it ``sample_weight`` 0.
 
-    O(size of the file) time, about a second for a million fields, and some 100 bytes a field.
+    The cost is O(size of the file) time, about one second per million fields, and about 100 bytes
+    per field.
 
     References
     ----------
@@ -137,7 +138,7 @@ def load_label_ranking(
     >>> bunch.label_names, bunch.target_type
     (['L1', 'L2', 'L3'], 'positions')
 
-    Orders in one column, without names:
+    A file with orders in one column and without names:
 
     >>> file = b"31;2.5;car>train>bus\\n64;1.5;bus=train\\n"
     >>> bunch = load_label_ranking(BytesIO(file))
@@ -190,7 +191,7 @@ def _asked(labels: Any) -> int | list[str] | None:
         if one in names[:at]:
             raise ValueError(f"labels has {one!r} twice: pass each label once.")
     if len(names) < 2:
-        raise ValueError(f"labels={names!r} must name two labels or more.")
+        raise ValueError(f"labels={names!r} must name at least two labels.")
     return names
 
 
@@ -218,7 +219,7 @@ def _layout(fields: Fields, asked: int | list[str] | None) -> _Layout:
             raise _no_labels(fields, names)
     features = [at for at in range(fields.width) if at not in columns and at != orders]
     if not features:
-        raise ValueError(f"{fields.name} has no features beside the labels: check the file.")
+        raise ValueError(f"{fields.name} has no features besides the labels: check the file.")
     if fields.names is None:
         feature_names = _numbered("feature_", len(features))
     else:
@@ -246,8 +247,8 @@ def _columns_by_name(fields: Fields) -> tuple[list[int], list[str]]:
     if len(found) > 1:
         ranked, numbered = (fields.named(kept[0][0]) for kept in found)
         raise ValueError(
-            f"{fields.name} has the columns {ranked}, ... and {numbered}, ..., and either may be"
-            " the labels: pass labels= with the names of their columns."
+            f"{fields.name} has the columns {ranked}, ... and {numbered}, ..., and both may be"
+            " labels: pass labels= with the names of the label columns."
         )
     for kept in found:
         names = [f"L{name}" if name.isdigit() else name for _, name in kept]
@@ -261,9 +262,8 @@ def _refuse_columns_of_other_labels(fields: Fields, columns: list[int]) -> None:
         others = [at for at, _ in family if at not in columns]
         if 0 < len(others) < len(family):
             raise ValueError(
-                f"{fields.name} has the column {fields.named(others[0])} beside those of labels=,"
-                " which would become a feature: name it in labels= too, or leave it out of the"
-                " file."
+                f"{fields.name} has the column {fields.named(others[0])} besides those of labels=,"
+                " which would become a feature: add it to labels=, or remove it from the file."
             )
 
 
@@ -287,7 +287,7 @@ def _column_of_orders(fields: Fields) -> int | None:
     if len(found) > 1:
         raise ValueError(
             f"{fields.name} has orders in {fields.named(found[0])} and {fields.named(found[1])}:"
-            " leave one."
+            " keep one of these columns."
         )
     return found[0] if found else None
 
@@ -319,9 +319,9 @@ def _features(fields: Fields, layout: _Layout, as_frame: bool) -> Any:
             if not as_frame:
                 raise fields.error(
                     row,
-                    f"the feature {name!r} is {fields.rows[row][at]!r}, which is no number; pass"
-                    " as_frame=True and encode it, for example by OneHotEncoder, or header=True"
-                    " if this line has the names of the columns",
+                    f"the feature {name!r} is {fields.rows[row][at]!r}, which is not a number;"
+                    " pass as_frame=True and encode it, for example by OneHotEncoder, or"
+                    " header=True if this line has the names of the columns",
                 )
             words[name] = words_of(fields, at)
     if not as_frame:
@@ -352,7 +352,7 @@ def _positions(fields: Fields, layout: _Layout, markers: AnyArray) -> FloatArray
             if np.nanmin(target[row]) == 0
             else "number the labels from 1, the top, tied ones alike, as in 1, 2, 2, 4"
         )
-        raise fields.error(row, f"{told} are no positions of {len(told)} labels; {hint}")
+        raise fields.error(row, f"{told} are not positions of {len(told)} labels; {hint}")
     return target
 
 
@@ -373,7 +373,7 @@ def _orders(
             for one in level:
                 if one not in column:
                     raise fields.error(
-                        row, f"the label {one!r} is none of {names}; add it to labels="
+                        row, f"the label {one!r} is not among {names}; add it to labels="
                     )
                 depths[row, column[one]] = depth
     return names, np.where(np.isinf(depths), np.nan, rankdata(depths, axis=1))
@@ -406,8 +406,8 @@ def _data_set(
         twice = [one for one in names[1] if one in names[0]]
         if twice:
             raise ValueError(
-                f"{twice[0]!r} is a feature and a label, so that as_frame=True cannot tell them"
-                " apart: rename one."
+                f"{twice[0]!r} is the name of a feature and of a label, but as_frame=True needs"
+                " unique names: rename one."
             )
         pd = import_pandas("load_label_ranking(as_frame=True)")
         target = pd.DataFrame(target, columns=names[1])

@@ -38,10 +38,10 @@ def make_label_ranking(
     return_X_y: bool = False,
     random_state: Any = None,
 ) -> Any:
-    """Generate orders of labels whose distribution, and so the best order of each row, is known.
+    """Generate a label ranking data set with a known optimal order for each row.
 
-    Each label j has a score ``f_j(x)``; the order by the scores is the centre of the distribution
-    of orders given x, and no other order has a larger expected Kendall tau or Spearman
+    Each label j has a score ``f_j(x)``, and the order by these scores is the centre of the
+    distribution of orders given x. No other order has a larger expected Kendall tau or Spearman
     correlation.
 
     Parameters
@@ -49,30 +49,32 @@ def make_label_ranking(
     n_samples : int, default=200
         Number n of rows.
     n_features : int, default=5
-        Number of features: independent, standard normal.
+        Number of features, which are independent and standard normal.
     n_labels : int, default=5
         Number K of labels, at least 2.
     structure : {"linear", "nonlinear"}, default="linear"
-        How the scores depend on x: ``x @ a_j + b_j``, or ``sqrt(2) cos(x @ a_j + b_j)``, which no
-        linear scores can follow. Either has variance 1 over the rows, the linear ones beside an
-        intercept of standard deviation 1/2.
+        Dependence of the scores on x: ``x @ a_j + b_j`` for "linear" and ``sqrt(2) cos(x @ a_j +
+        b_j)`` for "nonlinear", which no linear scores can fit. Both have variance 1 over the rows;
+        the linear scores also have an intercept of standard deviation 1/2.
     noise : {"plackett_luce", "mallows"} or None, default="plackett_luce"
-        The distribution of orders, with c the `concentration`. "plackett_luce": label after label
-        from the top, each with a probability in proportion to ``exp(c f_j(x))`` among the
-        labels that are left. "mallows": in proportion to ``exp(-c d)``, d the number of pairs that
-        are not in the order of the scores. None: the order of the scores.
+        Distribution of orders, with c the `concentration`. "plackett_luce" draws labels from the
+        top, each with probability proportional to ``exp(c f_j(x))`` among the remaining labels.
+        "mallows" draws an order with probability proportional to ``exp(-c d)``, where d is the
+        number of pairs that differ from the order of the scores. None means the order of the
+        scores.
     concentration : float, default=2.0
-        How near the orders are to that of the scores, at least 0; at 0 all orders are equally
-        likely.
+        Concentration c of the distribution, at least 0. A greater value gives orders closer to
+        that of the scores; at 0 all orders are equally likely.
     ties : float, default=0.0
-        Probability in [0, 1) that neighbours of an order are tied, each pair independently.
+        Probability in [0, 1) that two neighbours in an order are tied, independently for each
+        pair.
     missing : float, default=0.0
-        Share in [0, 1) of labels that rows lack: each label of each row with this probability,
-        whatever its position, but two labels remain.
+        Probability in [0, 1) that a label of a row is missing, independently of its position. At
+        least two labels remain in each row.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     random_state : int, RandomState instance or None, default=None
-        Source of all that is drawn.
+        Random number generator or seed. Pass an int for reproducible results.
 
     Returns
     -------
@@ -82,22 +84,23 @@ def make_label_ranking(
         data : ndarray of shape (n_samples, n_features)
             The features.
         target : ndarray of shape (n_samples, n_labels)
-            Positions, 1 the top, among the labels that the row has; tied labels share the mean of
-            theirs, and NaN is a missing label.
+            Positions among the labels of the row, 1 at the top. Tied labels share the mean of
+            their positions, and NaN means a missing label.
         target_type : str
-            ``"positions"``, which rankers of labels are to be told.
+            ``"positions"``, the value to pass to label rankers.
         scores : ndarray of shape (n_samples, n_labels)
-            Scores that no others surpass: f, for "plackett_luce" times c, the logarithms of its
-            weights.
+            Optimal scores: f, for "plackett_luce" multiplied by c, which gives the logarithms of
+            its weights.
         positions : ndarray of shape (n_samples, n_labels)
-            Positions of the labels by their scores, the best order, int64.
+            Positions of the labels in the optimal order by `scores`, int64.
         pair_probabilities : ndarray of shape (n_samples, n_labels, n_labels)
-            At ``[row, i, j]`` the probability that label i is above j, before ties; 1/2 for i = j.
+            Entry ``[row, i, j]`` is the probability that label i is above label j, before ties;
+            1/2 for i = j.
         expected_shares : ndarray of shape (n_samples, n_labels)
-            Expected share of the other labels that are below each: what a regression on the Borda
-            shares estimates.
+            Expected fraction of the other labels below each label, which a regression on Borda
+            scores estimates.
         expected_tau : ndarray of shape (n_samples,)
-            Expected Kendall tau of the best order of each row with an order that is drawn.
+            Expected Kendall tau between the optimal order of each row and a drawn order.
         coef : ndarray of shape (n_features, n_labels) or None
             With `intercept`: `scores` is ``data @ coef + intercept``. None if nonlinear.
         intercept : ndarray of shape (n_labels,) or None
@@ -108,29 +111,29 @@ def make_label_ranking(
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     TypeError
-        If a number is not whole.
+        If an argument is not a whole number where one is required.
 
     See Also
     --------
-    load_label_ranking : Files of label rankings.
-    make_subset_ranking : Queries with items of their own.
+    load_label_ranking : Loads label rankings from a file.
+    make_subset_ranking : Generates queries with separate items.
 
     Notes
     -----
     The probability that label i is above j is ``expit(c (f_i - f_j))`` for "plackett_luce"; for
-    "mallows", with j h positions below i in the best order and ``q = exp(-c)``, it is
-    ``(h + 1) / (1 - q**(h + 1)) - h / (1 - q**h)`` [1]_. So the expected tau of any scores, and
-    their regret, are exact, see the example. Of two orders that differ by an exchange of two
-    labels, the one with the label of the higher score above is the likelier one. So the best order
-    is best for all measures of positions, and ties and missing labels leave it as it is.
+    "mallows", with j h positions below i in the best order and ``q = exp(-c)``, it is ``(h + 1) /
+    (1 - q**(h + 1)) - h / (1 - q**h)`` [1]_. Therefore the expected tau of any scores, and their
+    regret, can be computed exactly (see the example). If two orders differ by an exchange of two
+    labels, the one with the higher-scored label above is more probable. Therefore the same order
+    is optimal for all position-based measures, also with ties and missing labels.
 
-    The draws are those of exponential clocks (Gumbel noise on the logarithms of the weights), and
-    of repeated insertion.
+    Plackett-Luce orders are drawn by Gumbel noise on the logarithms of the weights, and Mallows
+    orders by repeated insertion.
 
-    O(n K (n_features + K)) time, and 8 n K**2 bytes for the probabilities of pairs, twice that
-    while they are made; ``return_X_y=True`` does without them.
+    The cost is O(n K (n_features + K)) time, and 8 n K**2 bytes for the pair probabilities, twice
+    that while they are computed. ``return_X_y=True`` does not compute them.
 
     References
     ----------

@@ -134,7 +134,7 @@ def _text(path: Any) -> tuple[str, str]:
         return name, content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise LineError(f"{name}, line {line}: no text in UTF-8; convert the file.") from error
+        raise LineError(f"{name}, line {line}: not UTF-8 text; convert the file.") from error
 
 
 def _split(name: str, text: str, sep: str | None) -> tuple[list[list[str]], list[int]]:

@@ -42,15 +42,15 @@ def load_letor(
 ) -> Any:
     """Load ranking data in the svmlight format of LETOR and MSLR.
 
-    Each line is an item, ``grade qid:ID index:value index:value ... # comment``; features that
+    Each line is one item: ``grade qid:ID index:value index:value ... # comment``. Features that
     are not listed are 0.
 
     Parameters
     ----------
     path : str, path-like, binary stream, iterable or mapping
-        What is read, and the form of the result:
+        The data to read, which also sets the form of the result:
 
-        - a file, or an iterable of files whose rows are joined in that order: one data set;
+        - a file, or an iterable of files whose rows are concatenated: one data set;
         - a folder with files train, vali and test (``train.txt``, ``vali.txt``, ``test.txt``;
           any of them may be absent): ``bunch.train``, ``bunch.vali``, ``bunch.test``;
         - a folder of such folders Fold1, Fold2, ...: ``bunch.Fold1.train`` and so on;
@@ -62,44 +62,44 @@ def load_letor(
     as_frame : bool, default=False
         If True, `data` is a pandas DataFrame, `target` and `qid` are Series. Needs pandas.
     sparse : bool, default=False
-        If True, `data` is a CSR matrix that stores no zeros; else it is dense.
+        If True, `data` is a CSR matrix without explicit zeros, otherwise it is dense.
     comments : bool, default=False
-        Whether to keep what follows the ``#`` of each line, in LETOR the document.
+        Whether to keep the text after the ``#`` of each line, which names the document in LETOR.
     n_features : int or None, default=None
-        Number of features; None is the highest index in any of the files.
+        Number of features. None means the highest index in any of the files.
     zero_based : bool or "auto", default="auto"
-        Whether features count from 0, or from 1 as in LETOR. "auto" is 1 unless one of the files
-        uses the index 0.
+        Whether feature indices start at 0, or at 1 as in LETOR. "auto" means 1 unless one of the
+        files uses the index 0.
     dtype : dtype, default=np.float64
         Type of `data`, float64 or float32.
 
     Returns
     -------
     bunch : :class:`~sklearn.utils.Bunch`
-        A data set has the fields below; for folders and mappings the Bunch holds one for each
-        part, all with the same features.
+        A data set has the fields below. For folders and mappings the Bunch holds one data set for
+        each part, all with the same features.
 
         data : ndarray, CSR matrix or DataFrame of shape (n_samples, n_features)
-            The features; NaN where the file has NULL or nan.
+            The features; NaN if the file has NULL or nan.
         target : ndarray or Series of shape (n_samples,)
-            The grades, float64.
+            The relevance grades, float64.
         qid : ndarray or Series of shape (n_samples,)
-            The query of each row, in the order of the file: int64 if every id that was read is
-            written as an integer, else str.
+            Query id of each row, in the order of the file; int64 if all ids are integers, else
+            str.
         feature_names : list of str
             ``"feature_1"`` and so on, by the index in the file.
         frame : DataFrame or None
             With `as_frame` the features, ``target``, ``qid`` and, if kept, ``comment``.
         comments : ndarray of str objects of shape (n_samples,)
-            Only if they are kept.
+            Comments of the rows; only with ``comments=True``.
 
     Raises
     ------
     ValueError
-        If a line is not of the format (the message names file and line), a file has no rows, a
-        folder has no such files, or `n_features` is below an index.
+        If a line does not have the expected format (the message names file and line), a file has
+        no rows, a folder has no data files, or `n_features` is below an index.
     TypeError
-        If `path` is of another type, a stream gives text, or `n_features` is not whole.
+        If `path` has the wrong type, a stream is in text mode, or `n_features` is not an integer.
     OSError
         If a file cannot be read.
     ImportError
@@ -108,27 +108,27 @@ def load_letor(
     Warns
     -----
     UserWarning
-        If files whose rows are joined share a query id: their rows are one query.
+        If concatenated files share a query id; their rows are then one query.
 
     See Also
     --------
     sklearn.datasets.load_svmlight_file : One file, sparse, without names and comments; it takes
         quadratic time for ``query_id=True``.
-    make_subset_ranking : Synthetic queries with a known optimum.
+    make_subset_ranking : Generates queries with a known optimal order.
 
     Notes
     -----
-    NULL, which the raw files of LETOR 3 and 4 write for a missing value, becomes NaN: rankers
-    here refuse it, so impute it first, as LETOR's own "MIN" version does by the smallest value
-    of the feature in the query. Rows keep the order of the files, and the rows of a query need
-    not be consecutive. "auto" mistakes files that count from 0 but never use the index 0: pass
-    `zero_based` where it is known, and the parts of a data set in one call, so that they are
-    read alike.
+    NULL, which the raw files of LETOR 3 and 4 use for a missing value, becomes NaN. The rankers do
+    not accept NaN, so impute it first; LETOR's own "MIN" version uses the smallest value of the
+    feature in the query. Rows keep the order of the files, and the rows of a query need not be
+    consecutive. "auto" is wrong for files with indices from 0 that never use the index 0: pass
+    `zero_based` if it is known. Load all parts of a data set in one call, so that they have the
+    same features.
 
-    O(size of the files) time, nearly all of it in scikit-learn's parser: two to three million
-    values a second on one core. Peak memory is that of the result and of some ten thousand rows,
-    40 MB for 136 features. The 1.2 million rows of MSLR-WEB10K, of 136 features, take one to two
-    minutes and 1.3 GB as float64; its five folds hold each row five times, so load a fold at a
+    The cost is O(size of the files) time, mostly in scikit-learn's parser: two to three million
+    values per second on one core. Peak memory is the size of the result plus about ten thousand
+    rows, 40 MB for 136 features. The 1.2 million rows of MSLR-WEB10K, of 136 features, take one to
+    two minutes and 1.3 GB as float64; its five folds hold each row five times, so load a fold at a
     time, with ``n_features=136``.
 
     References
@@ -148,7 +148,7 @@ def load_letor(
     >>> bunch.target, bunch.qid, bunch.comments[0]
     (array([2., 0.]), array([10, 10]), 'docid = a')
 
-    Parts have the same features, and may be tuples:
+    All parts have the same features; with ``return_X_y=True`` they are tuples:
 
     >>> test = b"1 qid:11 3:NULL\\n"
     >>> parts = load_letor({"train": BytesIO(train), "test": BytesIO(test)}, return_X_y=True)
@@ -219,9 +219,7 @@ def _check_options(
     if as_frame and sparse:
         raise ValueError("as_frame=True and sparse=True exclude each other: choose one.")
     if return_X_y and comments:
-        raise ValueError(
-            "comments=True has no place in the tuples of return_X_y=True: choose one."
-        )
+        raise ValueError("comments=True is not supported with return_X_y=True: choose one.")
     if as_frame:
         import_pandas("load_letor(as_frame=True)")
 
@@ -260,8 +258,8 @@ def files_of(path: Any) -> Any:
             not isinstance(file, str | os.PathLike) or os.path.isdir(file)
         ):
             raise TypeError(
-                f"path[{position}] is {file!r}, which is not a file: rows are joined from files;"
-                " for folders pass a mapping from names to them."
+                f"path[{position}] is {file!r}, which is not a file: only rows of files are"
+                " concatenated; for folders pass a mapping from names to folders."
             )
     return [file if hasattr(file, "read") else Path(file) for file in files]
 
@@ -333,7 +331,7 @@ def _warn_of_shared_queries(joined: list[Table], ids: AnyArray) -> None:
         if shared is not None:
             warn(
                 f"The query id {ids[shared]!s} occurs in {file_of[shared]} and in {table.name}:"
-                " their rows are taken as one query; if they are different queries, pass a"
+                " their rows are treated as one query; if they are different queries, pass a"
                 " mapping from names to files.",
                 UserWarning,
             )
@@ -356,7 +354,7 @@ def _layout(tables: list[Table], n_features: int | None, zero_based: ZeroBased) 
             " it or leave it out."
         )
     if n_features == 0:
-        raise ValueError(f"{widest.name} has no features: pass n_features if that is meant.")
+        raise ValueError(f"{widest.name} has no features: pass n_features if this is intended.")
     return _Layout(
         names=[f"feature_{index}" for index in range(first, first + n_features)], shift=shift
     )

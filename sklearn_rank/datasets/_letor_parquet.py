@@ -41,43 +41,45 @@ def letor_to_parquet(
     dtype: Any = np.float32,
     rows_per_file: int = 4 * GROUP_ROWS,
 ) -> Any:
-    """Write ranking files of LETOR and MSLR as Parquet, which is read many times faster.
+    """Convert LETOR and MSLR files to Parquet, which loads much faster.
 
     The columns are those of ``load_letor(path, as_frame=True).frame``: "feature_1" and so on,
-    "target", "qid" and, if kept, "comment". No query is cut by a file or a row group, so that
-    each batch of :meth:`RowBatches.from_parquet`, and each partition of
-    ``dask.dataframe.read_parquet``, holds whole queries.
+    "target", "qid" and, if kept, "comment". Files and row groups keep queries whole, so each batch
+    of :meth:`RowBatches.from_parquet`, and each partition of ``dask.dataframe.read_parquet``,
+    holds whole queries.
 
     Parameters
     ----------
     path : str, path-like, iterable of these or mapping
-        What is read, as in :func:`~sklearn_rank.datasets.load_letor`, except streams.
+        The data to read, as in :func:`~sklearn_rank.datasets.load_letor`; streams are not
+        supported.
     folder : str or path-like
-        Where the files go: a folder that does not exist, or is empty. It is there when all is
-        written, and not before.
+        Output folder, which must not exist or be empty. It appears only after all files are
+        written.
     n_features : int or None, default=None
-        Number of features; None is the highest index in any of the files.
+        Number of features. None means the highest index in any of the files.
     zero_based : bool or "auto", default="auto"
-        Whether features count from 0; "auto" is 1 unless one of the files uses the index 0.
+        Whether feature indices start at 0. "auto" means 1 unless one of the files uses the index
+        0.
     comments : bool, default=False
-        Whether to keep what follows the ``#`` of each line, as a column of words.
+        Whether to keep the text after the ``#`` of each line, as a string column.
     dtype : dtype, default=np.float32
         Type of the features, float32 or float64.
     rows_per_file : int, default=262144
-        Most rows of a file, unless one query has more.
+        Largest number of rows of a file, unless one query has more.
 
     Returns
     -------
     folder : Path or Bunch
-        Where the files are: the folder, or for folders and mappings of parts a Bunch of the
-        folders of the parts in it, such as ``bunch.train``.
+        The output folder. For folders and mappings of parts, a Bunch with the folder of each part,
+        such as ``bunch.train``.
 
     Raises
     ------
     ValueError
-        If a line is not of the format, or the rows of a query do not follow each other.
+        If a line does not have the expected format, or the rows of a query are not consecutive.
     FileExistsError
-        If the folder is there and not empty.
+        If the folder exists and is not empty.
     OSError
         If a file cannot be read or written, as on a full disk.
     ImportError
@@ -86,27 +88,25 @@ def letor_to_parquet(
     Warns
     -----
     UserWarning
-        If the last query of one file goes on in the next.
+        If the last query of one file continues in the next.
 
     See Also
     --------
-    RowBatches.from_parquet : Rows of Parquet files, of which one batch is in memory.
-    load_letor : The same data in memory.
+    RowBatches.from_parquet : Reads Parquet files with one batch in memory at a time.
+    load_letor : Loads the same data into memory.
 
     Notes
     -----
-    All features are stored, also those that are 0: in these sets 136 to 700 of them, which the
-    compression of Parquet makes small. Features of float64 that are written as float32 are those
-    of ``load_letor(dtype=np.float32)``.
+    All features are stored, including zeros; the compression of Parquet keeps them small. With
+    ``dtype=np.float32`` the values equal those of ``load_letor(dtype=np.float32)``.
 
     The text is read twice, first for the number of features and the type of the ids, then for the
-    numbers, at the rate of scikit-learn's parser: two to three million values a
-    second. Peak memory is that of three row groups and of the ids of the queries, whatever the
-    size of the files.
+    values, at the rate of scikit-learn's parser, two to three million values per second. Peak
+    memory is that of three row groups and of the query ids, for any size of the files.
 
-    The files are written beside `folder` under a hidden name that ends in ``.partial``, which
-    takes the name of `folder` at the end and is removed after an error or an interrupt; what stays
-    after the death of the process can be deleted.
+    The files are first written to a hidden folder beside `folder` whose name ends in ``.partial``.
+    It is renamed to `folder` at the end and removed after an error or an interrupt. If the process
+    is killed, it may remain and can be deleted.
 
     Examples
     --------
@@ -131,12 +131,14 @@ def letor_to_parquet(
     files = files_of(path)
     paths = [file for joined in leaves(files) for file in joined]
     if any(hasattr(file, "read") for file in paths):
-        raise TypeError("path has streams, but the text is read twice: pass names of files.")
+        raise TypeError("path contains streams, but the text is read twice: pass names of files.")
     folder = Path(folder).absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise FileExistsError(f"{folder} is there and not empty: name another, or remove it.")
+        raise FileExistsError(
+            f"{folder} exists and is not empty: pass another folder, or remove it."
+        )
     if not folder.parent.is_dir():
-        raise FileNotFoundError(f"{folder.parent} is no folder: make it first.")
+        raise FileNotFoundError(f"{folder.parent} is not a folder: create it first.")
     layout = SvmlightBatches.of(paths, n_features, zero_based, False, dtype, READ_ROWS)
     with _appears_whole(folder) as partial:
         for names, joined in _parts(files):
@@ -159,8 +161,8 @@ def _appears_whole(folder: Path) -> Iterator[Path]:
         partial.rename(folder)
     except OSError as error:
         raise OSError(
-            f"{folder} could not be made, and nothing of it stays ({error}): where the disk is"
-            " full, free space or name another folder."
+            f"{folder} could not be written, and was removed ({error}): if the disk is full, free"
+            " space or pass another folder."
         ) from error
     finally:
         # After success nothing has this name.
@@ -174,7 +176,9 @@ def _parts(files: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
         return
     for name, inner in files.items():
         if name.startswith(".") or Path(name).name != name:
-            raise ValueError(f"path has the part {name!r}, which cannot name a folder: rename it.")
+            raise ValueError(
+                f"path has the part {name!r}, which is not a valid folder name: rename it."
+            )
         yield from _parts(inner, (*names, name))
 
 
@@ -229,8 +233,8 @@ def _read(source: SvmlightBatches, comments: bool) -> Iterator[_Rows]:
         if last is not None and last[0] != path and last[1] == qid[0]:
             warn(
                 f"The query id {qid[0]!s} is the last of {last[0]} and the first of {path}: their"
-                " rows are taken as one query; if they are different queries, pass a mapping from"
-                " names to files.",
+                " rows are treated as one query; if they are different queries, pass a mapping"
+                " from names to files.",
                 UserWarning,
             )
         last = path, qid[-1]
@@ -242,9 +246,9 @@ def _new_queries(rows: _Rows, seen: set[Any]) -> _Rows:
     for query in rows.qid[np.r_[0, rows.begins()]].tolist():
         if query in seen:
             raise ValueError(
-                f"The rows of the query {query!s} do not follow each other, but files of Parquet"
-                " hold whole queries: sort the lines by query, or where ids of different queries"
-                " are the same, pass a mapping from names to files."
+                f"The rows of the query {query!s} are not consecutive, but Parquet files must hold"
+                " whole queries: sort the lines by query; if different queries have the same id,"
+                " pass a mapping from names to files."
             )
         seen.add(query)
     return rows

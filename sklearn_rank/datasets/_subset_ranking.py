@@ -36,39 +36,40 @@ def make_subset_ranking(
     return_X_y: bool = False,
     random_state: Any = None,
 ) -> Any:
-    """Generate queries with graded items whose expected gains, and so the best order, are known.
+    """Generate a learning-to-rank data set with a known optimal order for each query.
 
-    Grades y in 0, ..., G - 1 are independent given the features x, with expected gain
-    ``U(x) = E[2**y - 1 | x] = top * (2**(G - 1) - 1) * f(x)``, f in [0, 1]: sorting by U
-    maximises the expected DCG at any cut-off.
+    Grades y in 0, ..., G - 1 are independent given the features x, with expected gain ``U(x) =
+    E[2**y - 1 | x] = top * (2**(G - 1) - 1) * f(x)`` and f in [0, 1]. Sorting by U maximises the
+    expected DCG at any cut-off.
 
     Parameters
     ----------
     n_queries : int, default=100
         Number of queries, at least 1.
     n_items : int or pair of int, default=10
-        Items of each query, at least 1; or the lowest and the highest number, each between them
-        being as likely.
+        Number of items of each query, at least 1. A pair gives the lowest and the highest number,
+        with a uniform distribution between them.
     n_features : int, default=5
-        Number of features, at least 2, for ``utility="product"`` 3.
+        Number of features, at least 2, and at least 3 for ``utility="product"``.
     n_grades : int, default=5
         Number G of grades, from 2 to 50.
     utility : {"linear", "logistic", "exponential", "product"}, default="linear"
-        How U depends on x. With z1, z2, z3 independent, uniform on [-1, 1] and linear in x:
-        ``f = (1 + z1) / 2``; U a logistic or an exponential function of z1; ``f = (1 + z1 * z3) /
-        2``, which no linear score can order better than at random.
+        Dependence of U on x. Let z1, z2, z3 be independent, uniform on [-1, 1] and linear in x.
+        "linear": ``f = (1 + z1) / 2``. "logistic" and "exponential": U is such a function of z1.
+        "product": ``f = (1 + z1 * z3) / 2``, for which no linear score is better than random.
     top : float, default=0.5
-        Largest U as a share of the gain of the highest grade, in (0, 1); for "linear" and
-        "product" 1 is allowed too.
+        Largest U as a fraction of the gain of the highest grade, in (0, 1); "linear" and "product"
+        also allow 1.
     noise : float, default=0.2
-        Share in [0, 1] of the wide distribution, below; more is noisier, and U is the same.
+        Fraction in [0, 1] of the wide distribution (see Notes). A greater value gives noisier
+        grades with the same U.
     heteroscedastic : bool, default=False
-        If True, the share is ``noise * (1 + z2) / 2`` and varies between items of equal U; it
-        needs three grades.
+        If True, this fraction is ``noise * (1 + z2) / 2`` and varies between items of equal U; it
+        needs at least three grades.
     return_X_y : bool, default=False
         If True, return ``(data, target, qid)`` instead of a Bunch.
     random_state : int, RandomState instance or None, default=None
-        Source of the features and grades.
+        Random number generator or seed. Pass an int for reproducible results.
 
     Returns
     -------
@@ -80,16 +81,16 @@ def make_subset_ranking(
         target : ndarray of shape (n_samples,)
             The grades, int64.
         qid : ndarray of shape (n_samples,)
-            The queries 0, ..., n_queries - 1, int64, ascending.
+            Query ids 0, ..., n_queries - 1, int64, ascending.
         expected_gain : ndarray of shape (n_samples,)
-            U: the scores that no others surpass.
+            U, the optimal scores.
         probabilities : ndarray of shape (n_samples, n_grades)
             Distribution of the grade of each item; the expectation of another gain is
             ``probabilities @ gain(grades)``.
         grades : ndarray of shape (n_grades,)
             0, ..., G - 1.
         noise : ndarray of shape (n_samples,)
-            Share of the wide distribution of each item.
+            Fraction of the wide distribution for each item.
         coef : ndarray of shape (n_features,) or None
             With `intercept`: U is ``X @ coef + intercept`` ("linear"), the highest gain times
             ``expit`` of it ("logistic"), or ``exp`` of it ("exponential"). None for "product".
@@ -103,37 +104,38 @@ def make_subset_ranking(
     Raises
     ------
     ValueError
-        If a parameter is out of its range.
+        If a parameter is out of range.
     TypeError
-        If a number is not whole.
+        If an argument is not a whole number where one is required.
 
     See Also
     --------
-    load_letor : Real data.
-    sklearn_rank.metrics.dcg_score : With `expected_gain` as labels, the expected DCG of scores.
+    load_letor : Loads real data sets.
+    sklearn_rank.metrics.dcg_score : Gives the expected DCG if `expected_gain` is passed as labels.
 
     Notes
     -----
-    The grade comes from a mixture of two distributions with mean gain U: the narrow one on the
-    two grades whose gains enclose U, and the wide one on the grades 0 and G - 1 only. An item of
-    the wide one mostly loses against an item of the narrow one of the same U, if `top` is at most
-    1/2. So with `heteroscedastic` the order by U differs from that by the chance to have the
-    better grade, which a loss of pairs 1{y_i > y_j} prefers. NDCG divides by the ideal DCG of the
-    drawn grades, so that its best order may be another one.
+    The grade is drawn from a mixture of two distributions with mean gain U: a narrow one on the
+    two grades whose gains enclose U, and a wide one on the grades 0 and G - 1 only. If `top` is at
+    most 1/2, an item of the wide distribution usually has a lower grade than an item of the narrow
+    one with the same U. Therefore, with `heteroscedastic`, the order by U differs from the order
+    by the probability of the better grade, which a pairwise loss 1{y_i > y_j} prefers. NDCG
+    divides by the ideal DCG of the drawn grades, so its optimal order may differ.
 
     Given z1, the other directions of the features have mean 0. If the expectation of a loss
     depends on the labels through U only, as that of the order-preserving losses with v = 2**y - 1
-    does, and is convex in the scores, then by Jensen's inequality it is least, among linear
-    scores, at a positive multiple of z1, even where the loss would rather have another function
-    of z1 [1]_. So all of them can attain the best order, unless the utility is "product". Of all
-    scores, too, a linear one is best for the squared losses if the utility is "linear", for
-    ``PointwiseLogistic`` with eta the highest gain if "logistic", and for ``PairwiseLogistic`` if
-    "exponential".
+    does, and is convex in the scores, then by Jensen's inequality its minimum among linear scores
+    is at a positive multiple of z1, even if the unrestricted minimiser is another function of z1
+    [1]_. Therefore all of these losses can attain the optimal order, unless the utility is
+    "product". A linear score is also optimal among all scores in three cases: the squared losses
+    with the utility "linear", ``PointwiseLogistic`` with eta the highest gain with "logistic", and
+    ``PairwiseLogistic`` with "exponential".
 
-    Each call draws axes of its own: make the data for training and testing in one call, and split
-    them by query, for example by :class:`sklearn.model_selection.GroupShuffleSplit`.
+    Each call draws new axes: generate the data for training and testing in one call, and split
+    them by query, for example by :func:`~sklearn_rank.model_selection.query_train_test_split`.
 
-    O(n_samples (n_features**2 + n_grades)) time, O(n_samples (n_features + n_grades)) memory.
+    The cost is O(n_samples (n_features**2 + n_grades)) time and O(n_samples (n_features +
+    n_grades)) memory.
 
     References
     ----------
@@ -150,7 +152,7 @@ def make_subset_ranking(
     >>> bunch.data.shape, bunch.target.max()
     ((1957, 5), np.int64(4))
 
-    The expected DCG of any scores, the best one, and the regret:
+    Compute the largest expected DCG, and the regret of other scores:
 
     >>> def expected_dcg(y_score):
     ...     return dcg_score(bunch.expected_gain, y_score, gain="linear", qid=bunch.qid)
@@ -172,7 +174,9 @@ def make_subset_ranking(
     check_number("noise", noise, 0.0, 1.0)
     check_number("top", top, 0.0, 1.0)
     if top == 0 or (top == 1 and utility == "logistic"):
-        raise ValueError(f"top={top!r} must be above 0, and below 1 for a logistic utility.")
+        raise ValueError(
+            f"top={top!r} must be greater than 0, and less than 1 for a logistic utility."
+        )
 
     random = check_random_state(random_state)
     lengths = random.randint(lowest, highest + 1, size=n_queries)
@@ -270,5 +274,5 @@ def _range(n_items: Any) -> tuple[int, int]:
     check_whole("n_items", lowest, 1)
     check_whole("n_items", highest, 1)
     if lowest > highest:
-        raise ValueError(f"n_items={n_items!r} must name the lowest number first.")
+        raise ValueError(f"n_items={n_items!r} must give the lowest number first.")
     return int(lowest), int(highest)

@@ -23,18 +23,18 @@ QRELS = ("query", "iteration", "document", "relevance")
 
 
 def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch:
-    """Read a run: the documents that a system retrieved for each query, and their scores.
+    """Load a TREC run: the documents that a system retrieved for each query, with scores.
 
     Parameters
     ----------
     path : path, binary stream or mapping
-        A file of lines ``query Q0 document rank score tag``, where a name that ends in ``.gz`` or
-        ``.bz2`` is decompressed; or a mapping from queries to mappings from documents to scores,
-        as pytrec_eval and ranx take it. The column of ranks is not looked at, as in trec_eval.
+        A file of lines ``query Q0 document rank score tag``; a name that ends in ``.gz`` or
+        ``.bz2`` is decompressed. Or a mapping from queries to mappings from documents to scores,
+        as for pytrec_eval and ranx. The rank column is ignored, as in trec_eval.
     ties : {"mean", "trec"}, default="mean"
-        "mean": the scores as they are written, of which the measures take the mean over all orders
-        of ties. "trec": the order of trec_eval instead of the scores: by score in 32 bits, tied
-        documents by their names, the last name first; the score is then ``-i`` at position i.
+        "mean" returns the scores as written; the measures then average over all orders of ties.
+        "trec" returns the order of trec_eval: by score in 32 bits, and tied documents by
+        descending name. The score is then ``-i`` at position i.
 
     Returns
     -------
@@ -42,26 +42,27 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
         With the attributes
 
         qid : ndarray of str of shape (n_rows,)
-            The query of each row, the rows in the order of the file.
+            Query id of each row, in the order of the file.
         docno : ndarray of str of shape (n_rows,)
-            Name of the document.
+            Name of the document of each row.
         score : ndarray of shape (n_rows,)
-            Its score.
+            Score of each row.
 
     Raises
     ------
     ValueError
-        If a line is not of the format, a score is NaN, or a document is there twice for a query;
-        with the file and the line.
+        If a line does not have the expected format, a score is NaN, or a document occurs twice for
+        a query. The message names file and line.
 
     See Also
     --------
-    load_qrels : Reads the judgments.
-    join_qrels : Makes both into labels, scores and ids.
+    load_qrels : Loads relevance judgments.
+    join_qrels : Joins a run and judgments into labels, scores and ids.
 
     Notes
     -----
-    Ids stay strings: "051" is not "51". O(n) time for n lines, O(n log n) with ``ties="trec"``.
+    Ids stay strings: "051" differs from "51". The cost is O(n) time for n lines, and O(n log n)
+    with ``ties="trec"``.
 
     Examples
     --------
@@ -71,7 +72,7 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
     >>> load_trec_run(BytesIO(file)).score
     array([0.5, 0.5, 0.9])
 
-    In trec_eval "b" stands before "a":
+    trec_eval ranks "b" before "a":
 
     >>> load_trec_run(BytesIO(file), ties="trec").score
     array([-3., -2., -1.])
@@ -84,13 +85,13 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
 
 
 def load_qrels(path: Any) -> Bunch:
-    """Read judgments of documents: how relevant each is for a query.
+    """Load TREC relevance judgments (qrels): the relevance of documents for each query.
 
     Parameters
     ----------
     path : path, binary stream or mapping
-        A file of lines ``query iteration document relevance``, where a name that ends in ``.gz``
-        or ``.bz2`` is decompressed; or a mapping from queries to mappings from documents to
+        A file of lines ``query iteration document relevance``; a name that ends in ``.gz`` or
+        ``.bz2`` is decompressed. Or a mapping from queries to mappings from documents to
         relevances.
 
     Returns
@@ -99,22 +100,23 @@ def load_qrels(path: Any) -> Bunch:
         With the attributes
 
         qid : ndarray of str of shape (n_rows,)
-            The query of each row, the rows in the order of the file.
+            Query id of each row, in the order of the file.
         docno : ndarray of str of shape (n_rows,)
             Name of the document.
         relevance : ndarray of shape (n_rows,)
-            Its relevance, a whole number as it is written; below 0 is junk.
+            Relevance of each row, a whole number as written in the file; a negative value means
+            junk.
 
     Raises
     ------
     ValueError
-        If a line is not of the format, a relevance is no whole number, or a document is there
-        twice for a query; with the file and the line.
+        If a line does not have the expected format, a relevance is not a whole number, or a
+        document occurs twice for a query. The message names file and line.
 
     See Also
     --------
-    load_trec_run : Reads what a system retrieved.
-    join_qrels : Makes both into labels, scores and ids.
+    load_trec_run : Loads the run of a system.
+    join_qrels : Joins a run and judgments into labels, scores and ids.
 
     Examples
     --------
@@ -130,22 +132,22 @@ def load_qrels(path: Any) -> Bunch:
 def join_qrels(
     run: Bunch, qrels: Bunch, *, complete: bool | None = None, rel: float = 1.0
 ) -> Bunch:
-    """Join a run with judgments into labels, scores and ids, and what was not retrieved.
+    """Join a TREC run with relevance judgments into labels, scores and query ids.
 
     Parameters
     ----------
     run : Bunch
-        A run, as :func:`load_trec_run` makes it.
+        A run, as returned by :func:`load_trec_run`.
     qrels : Bunch
-        Judgments, as :func:`load_qrels` makes them.
+        Judgments, as returned by :func:`load_qrels`.
     complete : bool or None, default=None
-        What becomes of judged queries of which the run has nothing. True: they count, as with
-        trec_eval's option ``-c``: one document without a name and without relevance stands for
-        each, so that its value is 0. False: they are left out. None: so too, as trec_eval does by
-        itself, and a warning says how many.
+        Treatment of judged queries without a document in the run. True counts them with value 0,
+        like trec_eval's option ``-c``: each gets one nameless document of relevance 0. False
+        leaves them out. None also leaves them out, like trec_eval by default, and warns with their
+        number.
     rel : float, default=1
-        Least relevance that ``n_relevant`` counts. With another ``rel`` in a measure pass
-        ``ideal``, which holds for all.
+        Smallest relevance that ``n_relevant`` counts. For a measure with another ``rel`` pass
+        ``ideal``, which is valid for every ``rel``.
 
     Returns
     -------
@@ -153,23 +155,24 @@ def join_qrels(
         With the attributes
 
         y_true : ndarray of shape (n_rows,)
-            Relevance of each retrieved document of the judged queries, in the order of the run;
-            0 for what is not judged and for junk.
+            Relevance of each retrieved document of the judged queries, in the order of the run; 0
+            for documents that are not judged or are junk.
         y_score : ndarray of shape (n_rows,)
-            Its score.
+            Score of each document.
         qid, docno : ndarray of str of shape (n_rows,)
-            Its query and name.
+            Query id and name of each document.
         judged : ndarray of bool of shape (n_rows,)
-            Whether it is judged for the query.
+            Whether the document is judged for its query.
         n_relevant : dict of str to int
-            Number of documents of each query that are judged relevant, retrieved or not: the
-            ``n_relevant=`` of the measures.
+            Number of documents judged relevant for each query, retrieved or not; pass it as
+            ``n_relevant=`` to the measures.
         ideal : dict of str to ndarray
-            Their relevances above 0, from the highest down: the ``ideal=`` of the measures.
+            Positive relevances of each query in descending order; pass it as ``ideal=`` to the
+            measures.
         missing : list of str
-            Judged queries of which the run has nothing.
+            Judged queries without a document in the run.
         unjudged : list of str
-            Queries of the run without a judgment, which are left out.
+            Queries of the run without a judgment; they are left out.
 
     Raises
     ------
@@ -179,12 +182,12 @@ def join_qrels(
     Warns
     -----
     MissingQueryWarning
-        If the run has nothing of some judged queries, and ``complete`` is None.
+        If the run has no document for some judged queries and ``complete`` is None.
 
     See Also
     --------
-    sklearn_rank.metrics.average_precision_score : Takes ``ideal`` and ``n_relevant``.
-    sklearn_rank.metrics.ndcg_score : Takes ``ideal``.
+    sklearn_rank.metrics.average_precision_score : Accepts ``ideal`` and ``n_relevant``.
+    sklearn_rank.metrics.ndcg_score : Accepts ``ideal``.
 
     Examples
     --------
@@ -247,8 +250,8 @@ def _check_missing(
         )
     if missing and warns:
         warn(
-            f"The run has nothing of {len(missing)} of {len(best)} judged queries, as of"
-            f" {missing[0]!r}, which were left out: pass complete=True to count 0 for each, or"
+            f"The run has no document for {len(missing)} of {len(best)} judged queries, such as"
+            f" {missing[0]!r}, which are left out: pass complete=True to count 0 for each, or"
             " complete=False to leave them out without this warning.",
             MissingQueryWarning,
         )
@@ -303,8 +306,8 @@ def _columns(
         seen[query, document] = None
         if len(seen) < len(numbers):
             raise ValueError(
-                f"{where} has the document {document!r} of the query {query!r} again: keep one"
-                " line of the two."
+                f"{where} repeats the document {document!r} of the query {query!r}: keep one of"
+                " the two lines."
             )
     if not numbers:
         raise ValueError(f"{title} has no rows: check that it is the right file.")

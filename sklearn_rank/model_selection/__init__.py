@@ -1,4 +1,4 @@
-"""Choosing a model by what can be guaranteed: bounds as scores, searches, nested classes."""
+"""Model selection for ranking: intervals, searches and splitters that keep queries whole."""
 
 from ._bound_scorer import BoundScorer, make_bound_scorer
 from ._bound_search import BoundSearchCV

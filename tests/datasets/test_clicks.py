@@ -82,7 +82,7 @@ def test_seeds_and_ties():
         ({"y": -Y}, "relevance"),
         ({"eta": -1.0}, "eta=-1"),
         ({"noise": 1.0}, "noise=1"),
-        ({"noise": [0.1, 0.2]}, "noise has 2 entries and lists have 3 positions"),
+        ({"noise": [0.1, 0.2]}, "noise has 2 entries, but lists have 3 positions"),
         ({"noise": [0.1, 0.2, 1.0]}, "noise is 1"),
         ({"n_sessions": 0}, "n_sessions=0"),
         ({"k": 0}, "k=0"),

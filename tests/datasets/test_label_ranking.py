@@ -103,7 +103,7 @@ def test_files_streams_and_compression(tmp_path):
     with pytest.raises(ValueError, match=r"set\.csv\.gz cannot be decompressed"):
         load_label_ranking(packed)
     plain.write_bytes(b"x,L1,L2\n1,1,2\n\xff,2,1\n")
-    with pytest.raises(ValueError, match=r"set\.csv, line 3: no text in UTF-8"):
+    with pytest.raises(ValueError, match=r"set\.csv, line 3: not UTF-8 text"):
         load_label_ranking(plain)
 
 
@@ -172,28 +172,28 @@ def test_frames_without_pandas(monkeypatch):
         ("f,L1,L2\nred,1,2\n", {}, r"line 2: the feature 'f' is 'red'.*as_frame=True"),
         ("f,L1,L2\n1,1,2\nred,1,2\n", {"as_frame": True}, r"line 3: .*'f' is 'red', and a number"),
         ("f,L1,L2\n1,1,b\n", {}, r"line 2: the position of the label 'L2' is 'b'"),
-        ("f,L1,L2\n1,1,2\n\n1,0,1\n", {}, r"line 4: \['0', '1'\] are no positions.*missing=0"),
-        ("f,L1,L2\n1,1,2\n1,1,3\n", {}, r"line 3: \['1', '3'\] are no positions"),
+        ("f,L1,L2\n1,1,2\n\n1,0,1\n", {}, r"line 4: \['0', '1'\] are not positions.*missing=0"),
+        ("f,L1,L2\n1,1,2\n1,1,3\n", {}, r"line 3: \['1', '3'\] are not positions"),
         ("f,g\n1,2\n", {}, r"no columns rank1.*pass labels= with the names of their columns"),
         ("1,1,2\n", {}, "has no header.*pass labels= with their number"),
         ("f,L1,L2\n1,1,2\n", {"labels": 2}, r"has a header: .*labels=\['L1', 'L2'\]"),
         ("1,2\n", {"labels": 2}, "2 columns, too few for 2 labels and a feature"),
         ("f,L1,L2\n1,1,2\n", {"labels": ["L1", "L3"]}, "no column 'L3'"),
-        ("f,L1,L2,L3\n1,1,2,3\n", {"labels": ["L1", "L2"]}, "'L3' beside those of labels="),
+        ("f,L1,L2,L3\n1,1,2,3\n", {"labels": ["L1", "L2"]}, "'L3' besides those of labels="),
         ("L1,L2\n1,2\n", {}, "no features"),
         ("f,rank1,rank2,L1,L2\n1,1,2,1,2\n", {}, "'rank1', ... and 'L1'"),
         ("1,a>b,b>a\n", {}, "orders in column 2 and column 3"),
         ("1,a>b\n2,a>>b\n", {}, r"line 2: the order 'a>>b' has no label beside a sign"),
         ("1,a>b\n2,a>b=a\n", {}, r"line 2: the order 'a>b=a' has the label 'a' twice"),
-        ("1,a>b\n2,c>b\n", {"labels": ["a", "b"]}, r"line 2: the label 'c' is none of"),
+        ("1,a>b\n2,c>b\n", {"labels": ["a", "b"]}, r"line 2: the label 'c' is not among"),
         ("@relation x\n@data\n1,a>b\n", {}, "ARFF"),
         (
             "f,car,rank_car,rank_bus\n1,1,1,2\n",
             {"as_frame": True},
-            "'car' is a feature and a label",
+            "'car' is the name of a feature and of a label",
         ),
         ("1,1,2\n", {"labels": ["a", "a"]}, "'a' twice"),
-        ("1,1,2\n", {"labels": ["a"]}, "two labels or more"),
+        ("1,1,2\n", {"labels": ["a"]}, "at least two labels"),
         ("1,1,2\n", {"labels": 1}, "at least 2"),
         ("1,1,2\n", {"header": "no"}, "header='no'"),
         ("1,1,2\n", {"sep": ", "}, "sep=', ' must be one character"),

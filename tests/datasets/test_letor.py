@@ -385,7 +385,7 @@ def test_other_paths_are_refused(path, error, message):
         ({"n_features": 0}, "n_features=0 must be at least 1 or None"),
         ({"dtype": int}, "must be float64 or float32"),
         ({"as_frame": True, "sparse": True}, "exclude each other"),
-        ({"return_X_y": True, "comments": True}, "comments=True has no place in the tuples"),
+        ({"return_X_y": True, "comments": True}, "comments=True is not supported with"),
     ],
 )
 def test_options_are_checked(options, message):

@@ -104,7 +104,7 @@ def test_joined_files_and_a_query_that_goes_on(tmp_path):
     with pytest.warns(UserWarning, match=r"id 2 is the last of .*a.txt and the first of .*b"):
         letor_to_parquet(paths, tmp_path / "other")
     paths[1].write_text("2 qid:3 1:3\n2 qid:1 1:3\n")
-    with pytest.raises(ValueError, match="rows of the query 1 do not follow each other"):
+    with pytest.raises(ValueError, match="rows of the query 1 are not consecutive"):
         letor_to_parquet(paths, tmp_path / "third")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.txt", "b.txt", "other", "out"]
 
@@ -115,14 +115,14 @@ def test_what_is_wrong_is_refused_and_leaves_nothing(tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
     for arguments, kind, message in (
-        ({"folder": tmp_path / "full"}, FileExistsError, "full is there and not empty"),
-        ({"folder": tmp_path / "no" / "out"}, FileNotFoundError, "no is no folder: make it"),
+        ({"folder": tmp_path / "full"}, FileExistsError, "full exists and is not empty"),
+        ({"folder": tmp_path / "no" / "out"}, FileNotFoundError, "no is not a folder: create it"),
         ({"rows_per_file": 0}, ValueError, "rows_per_file=0 must be at least 1"),
         ({"n_features": 2}, ValueError, "n_features=2 is less than the 4 features"),
         ({"dtype": int}, ValueError, "must be float64 or float32"),
         ({"comments": 1}, TypeError, "comments=1 must be True or False"),
-        ({"path": path.open("rb")}, TypeError, "path has streams"),
-        ({"path": {"..": path}}, ValueError, "the part '..', which cannot name a folder"),
+        ({"path": path.open("rb")}, TypeError, "path contains streams"),
+        ({"path": {"..": path}}, ValueError, "the part '..', which is not a valid folder name"),
     ):
         with pytest.raises(kind, match=message):
             letor_to_parquet(**{"path": path, "folder": out} | arguments)
@@ -189,7 +189,7 @@ def test_a_full_disk_is_an_error_that_says_so_and_leaves_nothing(tmp_path):
     )
     said, left = run.stdout.splitlines()
     assert said.startswith("OSError ")
-    assert "out could not be made, and nothing of it stays ([Errno " in said
-    assert "where the disk is full, free space" in said
+    assert "out could not be written, and was removed ([Errno " in said
+    assert "if the disk is full, free space" in said
     assert left == "['rows.txt']"
     assert run.stderr == ""

@@ -236,7 +236,7 @@ def test_no_linear_score_helps_for_a_product():
     [
         ({"n_queries": 0}, "n_queries=0 must be at least 1"),
         ({"n_items": 0}, "n_items=0 must be"),
-        ({"n_items": (5, 2)}, r"n_items=\(5, 2\) must name the lowest number first"),
+        ({"n_items": (5, 2)}, r"n_items=\(5, 2\) must give the lowest number first"),
         ({"n_items": (1, 2, 3)}, "or the lowest and the highest number"),
         ({"n_items": 2.5}, r"n_items=2\.5 must be an integer, or"),
         ({"n_features": 1}, "n_features=1 must be at least 2"),
@@ -246,8 +246,8 @@ def test_no_linear_score_helps_for_a_product():
         ({"noise": 1.5}, r"noise=1\.5 must be a number in \[0, 1\]"),
         ({"noise": float("nan")}, "noise=nan"),
         ({"noise": "much"}, "noise='much'"),
-        ({"top": 0}, "top=0 must be above 0"),
-        ({"top": 1, "utility": "logistic"}, "top=1 must be above 0, and below 1"),
+        ({"top": 0}, "top=0 must be greater than 0"),
+        ({"top": 1, "utility": "logistic"}, "top=1 must be greater than 0, and less than 1"),
         ({"utility": "square"}, "utility='square' must be"),
     ],
 )

@@ -133,7 +133,9 @@ def test_queries_that_the_run_lacks_count_zero():
     run, qrels = draw(11)
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg", "P.5"}).evaluate(run)
     loaded = load_trec_run(run, ties="trec"), load_qrels(qrels)
-    with pytest.warns(MissingQueryWarning, match=r"nothing of 4 of 22 judged queries, as of 'q3'"):
+    with pytest.warns(
+        MissingQueryWarning, match=r"no document for 4 of 22 judged queries, such as 'q3'"
+    ):
         left_out = join_qrels(*loaded)
     complete = join_qrels(*loaded, complete=True)
     assert left_out.missing == complete.missing == ["q3", "q10", "q17", "q24"]
@@ -206,8 +208,12 @@ def test_what_is_judged_and_what_is_not():
         (load_trec_run, "q Q0 a 1 nan t\n", "has the score 'nan'"),
         (load_qrels, "q 0 a 0.5\n", "has the relevance '0.5': it must be a whole number"),
         (load_qrels, "q 0 a inf\n", "has the relevance 'inf'"),
-        (load_qrels, "q 0 a 1\nq 0 a 2\n", "Line 2 of .* document 'a' of the query 'q' again"),
-        (load_trec_run, "q Q0 a 1 2 t\nq Q0 a 2 1 t\n", "Line 2 of .* again: keep one"),
+        (
+            load_qrels,
+            "q 0 a 1\nq 0 a 2\n",
+            "Line 2 of .* repeats the document 'a' of the query 'q'",
+        ),
+        (load_trec_run, "q Q0 a 1 2 t\nq Q0 a 2 1 t\n", "Line 2 of .* repeats .*: keep one"),
         (load_qrels, "\n \n", "has no rows"),
     ],
 )
