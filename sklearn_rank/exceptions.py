@@ -1,4 +1,4 @@
-"""Warnings of the package, each a category of its own, and errors that end a search at once."""
+"""Warning categories of the package, and errors that end a search at once."""
 
 __all__ = [
     "CalibrationWarning",
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class CalibrationWarning(UserWarning):
-    """A loss is used for a measure that it is not calibrated with.
+    """A loss is used for a measure for which it is not calibrated.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class CalibrationWarning(UserWarning):
 
 
 class CheckpointWarning(UserWarning):
-    """A file of a checkpoint is damaged, and what it held is computed again.
+    """A checkpoint file is damaged, and its content is computed again.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class CheckpointWarning(UserWarning):
 
 
 class ContinuousLabelWarning(UserWarning):
-    """A ranker of labels was given real numbers, one for each row, and took each for a label.
+    """A label ranker treats real numbers, one for each row, as class labels.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class ContinuousLabelWarning(UserWarning):
 
 
 class GrownLimitWarning(UserWarning):
-    """A later batch has utilities beyond the limit of the loss, which grew with them.
+    """A later batch has utilities above the limit of the loss, and the limit is raised.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class GrownLimitWarning(UserWarning):
 
 
 class LargeGainWarning(UserWarning):
-    """Gains ``2**grade - 1`` differ so much that float64 holds nothing but the largest.
+    """Gains ``2**grade - 1`` differ so much that small ones are lost in float64 rounding.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class LargeGainWarning(UserWarning):
 
 
 class LongFitWarning(UserWarning):
-    """A fit has begun that will take more than ten minutes.
+    """The remaining fit is expected to take more than ten minutes.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class LongFitWarning(UserWarning):
 
 
 class MissingQueryWarning(UserWarning):
-    """A run has nothing of some judged queries, which were left out.
+    """A run contains no results for some judged queries, which are left out.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class MissingQueryWarning(UserWarning):
 
 
 class OtherTopWarning(UserWarning):
-    """An estimator that was trained for one share of the top is scored at another.
+    """An estimator trained for one top share is scored at another.
 
     Examples
     --------
@@ -112,10 +112,10 @@ class OtherTopWarning(UserWarning):
 
 
 class PositiveClassWarning(UserWarning):
-    """An estimator was not told which class is positive and took the greater label.
+    """The positive class is not set, and the greater label is taken.
 
-    Labels among 0 and 1, -1 and 1, or False and True have 1 (True) as the positive one; of all
-    others ``pos_label=`` says it.
+    For the labels 0 and 1, -1 and 1, or False and True, the positive class is 1 or True. For other
+    labels, set it by ``pos_label=``.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class PositiveClassWarning(UserWarning):
 
 
 class QuantileDistanceWarning(UserWarning):
-    """No convex problem of accuracy at the top has its pivot near the quantile of its scores.
+    """No solution of accuracy at the top has its pivot near the quantile of its scores.
 
     Examples
     --------
@@ -137,7 +137,7 @@ class QuantileDistanceWarning(UserWarning):
 
 
 class QueryOverlapWarning(UserWarning):
-    """A ranker is scored on queries of which it was trained on some.
+    """A ranker is scored on queries that include some of its training queries.
 
     Examples
     --------
@@ -148,16 +148,17 @@ class QueryOverlapWarning(UserWarning):
 
 
 class QuerySetupError(BaseException):
-    """A fit within cross-validation or a search got no ids of queries, or cut queries.
+    """A fit within a search or cross-validation got no query ids, or parts of queries.
 
-    Scikit-learn's cross-validation and searches turn every ``Exception`` of a fit into
-    ``error_score``, NaN by default, and go on to the end, and no candidate can mend this; so it is
-    a ``BaseException``, on purpose: it ends the search at the first fit, whatever ``error_score``
-    is. ``except Exception`` does not catch it, ``except QuerySetupError`` does.
+    In searches and cross-validation, scikit-learn replaces the score of a fit that raises an
+    ``Exception`` by ``error_score``, NaN by default, and continues. Since this error affects all
+    candidates, it is a ``BaseException`` and ends the search at the first fit, for any
+    ``error_score``. Catch it by ``except QuerySetupError``; ``except Exception`` does not catch
+    it.
 
     See Also
     --------
-    ScorerSetupError : The like of a scorer.
+    ScorerSetupError : The corresponding error of scorers.
 
     Examples
     --------
@@ -175,7 +176,7 @@ class QuerySetupError(BaseException):
 
 
 class RelativeWeightWarning(UserWarning):
-    """Weights that look like shares go to a measure that takes them as repetitions.
+    """Weights that look like shares are passed to a measure that counts them as repetitions.
 
     Examples
     --------
@@ -186,14 +187,14 @@ class RelativeWeightWarning(UserWarning):
 
 
 class ScorerSetupError(BaseException):
-    """A scorer lacks what no candidate can give it, so that a whole search would have no score.
+    """A scorer is not set up correctly, so that no candidate of a search could be scored.
 
-    Raised where ids of queries, the positive class or the scale of grades are missing, or where a
-    measure is passed as ``scoring=`` in place of its scorer. Scikit-learn's cross-validation and
-    searches turn every ``Exception`` of a scorer into ``error_score``, NaN by default, and go on
-    to the end; so this is a ``BaseException``, on purpose: it ends the search at the first
-    candidate, whatever ``error_score`` is. ``except Exception`` does not catch it,
-    ``except ScorerSetupError`` does.
+    Raised if query ids, the positive class or the scale of grades are missing, or if a measure is
+    passed as ``scoring=`` instead of its scorer. In searches and cross-validation, scikit-learn
+    replaces the score of a scorer that raises an ``Exception`` by ``error_score``, NaN by default,
+    and continues. This error is therefore a ``BaseException`` and ends the search at the first
+    candidate, for any ``error_score``. Catch it by ``except ScorerSetupError``;
+    ``except Exception`` does not catch it.
 
     Examples
     --------
@@ -211,7 +212,7 @@ class ScorerSetupError(BaseException):
 
 
 class SingleListWarning(UserWarning):
-    """A ranker of queries got no ids and took all rows as one list.
+    """A ranker of queries got no query ids and treats all rows as one query.
 
     Examples
     --------
@@ -222,7 +223,7 @@ class SingleListWarning(UserWarning):
 
 
 class SmallTopWarning(UserWarning):
-    """The top fraction holds less than one item and was taken as one item.
+    """The top share is less than one item and is taken as one item.
 
     Examples
     --------
@@ -233,7 +234,7 @@ class SmallTopWarning(UserWarning):
 
 
 class UnlinkedLabelWarning(UserWarning):
-    """No row, nor a chain of rows, has two labels together, so that their scores do not compare.
+    """No chain of rows links two labels, so that their scores are not comparable.
 
     Examples
     --------
@@ -244,7 +245,7 @@ class UnlinkedLabelWarning(UserWarning):
 
 
 class VersionWarning(UserWarning):
-    """A fitted estimator was stored by another version of the package than the one reading it.
+    """A fitted estimator was pickled with another version of the package.
 
     Examples
     --------
@@ -255,7 +256,7 @@ class VersionWarning(UserWarning):
 
 
 class ZeroSolutionWarning(UserWarning):
-    """A ranker learned weights of 0, by which all rows tie.
+    """A ranker has coefficients of 0, so that all rows are tied.
 
     Examples
     --------

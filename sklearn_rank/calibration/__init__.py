@@ -1,4 +1,4 @@
-"""Where a loss meets a measure: utilities, regret bounds, and the search for counterexamples."""
+"""Calibration of losses for measures: utilities, regret bounds, search for counterexamples."""
 
 from ._regret import discount_norm, list_regret_bound, regret_bound
 from ._search import CalibrationCheck, check_calibration

@@ -13,7 +13,7 @@ __all__ = ["misordered_pairs"]
 
 
 def misordered_pairs(expected_utility: Any, score: Any) -> IntArray:
-    """Disjoint pairs out of order that bound the regret of a list (Lemma 4.1).
+    """Find disjoint misordered pairs that bound the regret of a list (Lemma 4.1).
 
     For a positional measure with discounts phi the regret of the scores s is at most
     ``sum over (i, j) of (U_i - U_j) (phi(r_i) - phi(r_j))``, where U are the expected utilities

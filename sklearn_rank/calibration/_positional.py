@@ -34,10 +34,10 @@ def positional_form(measure: MeasureLike) -> tuple[Measure, PositionalForm]:
     form = found.positional
     if form is None:
         raise ValueError(
-            f"{found.name!r} gives items no utilities: measures that do are dcg, ndcg and"
-            " precision, recall, auc, spearman and rbp, and with a warning ap and err; dcg and"
-            " ndcg with or without a last position, as 'ndcg@10'; and those of make_measure with"
-            " utilities and discounts."
+            f"{found.name!r} defines no utilities of items. Measures with utilities are dcg and "
+            "ndcg (also with a cutoff, such as 'ndcg@10'), precision, recall, auc, spearman, "
+            "rbp, with a warning ap and err, and measures of make_measure with utilities and "
+            "discounts."
         )
     return found, form
 
@@ -64,8 +64,8 @@ def utilities_of(measure: MeasureLike, lists: Lists) -> FloatArray:
     if missing.any() and found.undefined == "raise":
         where = lists.name_of(int(lists.list_of[np.argmax(missing)]))
         raise ValueError(
-            f"{found.in_grammar()[0]} is undefined: {where} has {found.lacking}; remove it or"
-            " choose undefined=."
+            f"{found.in_grammar()[0]} is undefined: {where} has {found.lacking}; remove it or "
+            "pass undefined=."
         )
     return values if found.undefined == "skip" else np.where(missing, 0.0, values)
 
@@ -81,8 +81,8 @@ def warn_if_not_positional(measure: MeasureLike) -> None:
     found, form = positional_form(measure)
     if form.discounts is None:
         warn(
-            f"No order-preserving loss is calibrated with {found.name} where the labels of a list"
-            f" depend on each other given its items; with independent labels the order by"
-            f" {form.expectation} is optimal. (Calauzènes et al. 2013, Theorem 3.3)",
+            f"No order-preserving loss is calibrated for {found.name} if the labels of a list "
+            "are dependent given its items; with independent labels the order by "
+            f"{form.expectation} is optimal. (Calauzènes et al. 2013, Theorem 3.3)",
             CalibrationWarning,
         )

@@ -25,19 +25,20 @@ PAPER = "Calauzènes et al. (2013)"
 
 
 def discount_norm(measure: MeasureLike, n_items: int, p: float = 2.0) -> float:
-    """Norm of the discounts of a measure, ``C_phi(p)``.
+    """Compute the norm of the discounts of a measure, ``C_phi(p)``.
 
     ``C_phi(p) = (sum_{i <= n/2} (phi(i) - phi(n - i + 1))**p)**(1/p)``, where phi(i) is the
-    discount of position i: the factor of the measure in its regret bounds.
+    discount of position i. It is the factor of the measure in regret bounds.
 
     Parameters
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
-        Name of a positional measure, as "ndcg@10" or "auc".
+        Positional measure, such as ``"ndcg@10"`` or ``"auc"``.
     n_items : int
         Length of the list, at least 1.
     p : float, default=2.0
-        Exponent, at least 1; ``numpy.inf`` is the largest term. More makes the norm smaller.
+        Exponent, at least 1; ``numpy.inf`` gives the greatest term. A greater exponent gives a
+        smaller norm.
 
     Returns
     -------
@@ -76,10 +77,10 @@ def regret_bound(
     p: float = 2.0,
     constant: float | None = None,
 ) -> Bound:
-    """Bound the regret in a measure by the regret in a loss.
+    """Bound the regret of a measure by the surrogate regret of a loss.
 
-    ``best expected measure - expected measure <= c C_phi(2) sqrt(surrogate regret)`` for lists
-    that are drawn independently, where c is the constant of the loss and C_phi(2) the norm of the
+    ``best expected measure - expected measure <= c C_phi(2) sqrt(surrogate regret)`` for
+    independently drawn lists, where c is the constant of the loss and C_phi(2) the norm of the
     discounts, :func:`discount_norm`.
 
     Parameters
@@ -87,62 +88,62 @@ def regret_bound(
     loss : TemplateLoss or str
         An order-preserving loss, or its name.
     measure : str, Measure, ScoreGeneratingFunction or callable
-        Name of a positional measure, whose utilities the loss is given: "dcg", "ndcg@10",
-        "precision@5", "recall@20", "auc", "spearman", "rbp@0.8".
+        Positional measure, whose utilities are passed to the loss: ``"dcg"``, ``"ndcg@10"``,
+        ``"precision@5"``, ``"recall@20"``, ``"auc"``, ``"spearman"``, ``"rbp@0.8"``.
     surrogate_regret : float
-        Expected loss of the scores less the infimum over all scoring functions, at least 0: of
-        the loss as its definition says, a sum over the items or pairs of a list, in the mean over
-        the lists. For a loss that was divided by the length of the list, it has to be multiplied.
+        Expected loss of the scores minus its infimum over all scoring functions, at least 0. It is
+        the mean over the lists of the loss as defined, a sum over the items or pairs of a list. If
+        the loss was divided by the length of the list, multiply by the length.
     n_items : int or array-like of shape (n_lists,)
-        Length of every list, or the length of each of at least two lists, as frequent as in their
-        distribution. "auc" takes the second form only.
+        Common length of all lists, or the lengths of at least two lists, with the frequencies of
+        their distribution. "auc" takes the second form only.
     max_utility : float, default=None
-        Supremum, over all lists, of the largest *expected* utility of an item, for losses whose
-        constant depends on it. None is the largest utility that the measure can give; DCG has
+        Supremum over all lists of the greatest *expected* utility of an item, for losses whose
+        constant depends on it. None takes the greatest possible utility of the measure; DCG has
         none.
     p : float, default=2.0
         Exponent of the norm of the discounts, at least 1; see Notes.
     constant : float, default=None
-        A constant c of your own in place of that of the loss: the infimum of the expected loss
-        over scores that put an item i below j exceeds the infimum by at least
-        ``(|U_i - U_j| / c)**q`` for each of disjoint pairs, ``1/p + 1/q = 1``. Needed for p > 2.
+        Constant c to use instead of that of the loss. It must satisfy: the infimum of the expected
+        loss over scores that misorder disjoint pairs (i, j) exceeds the overall infimum by at
+        least ``(|U_i - U_j| / c)**q`` for each pair, ``1/p + 1/q = 1``. Required for p > 2.
 
     Returns
     -------
     Bound
-        Of the regret in the measure, in the units of the measure.
+        Upper bound of the regret, in the units of the measure.
 
     Raises
     ------
     ValueError
-        If the loss is not order-preserving or has no constant, the measure is not positional, one
-        list is all there is, or an argument is not valid.
+        If the loss is not order-preserving or has no constant, the measure is not positional,
+        there is only one list, or an argument is not valid.
 
     See Also
     --------
-    list_regret_bound : For one list whose expected utilities are known: sharper.
-    check_calibration : Search for a distribution for which there can be no such bound.
+    list_regret_bound : A sharper bound for one list with known expected utilities.
+    check_calibration : Searches for a distribution without such a bound.
 
     Notes
     -----
-    For lists of several lengths the factor is ``sqrt(mean((c_n C_n)**2))``, with the norm and,
-    where the measure gives it, the largest utility of each length.
+    For lists of several lengths the factor is ``sqrt(mean((c_n C_n)**2))``, with the norm and, if
+    the measure provides it, the greatest utility for each length.
 
-    Other exponents: ``regret <= c_q C_phi(p) (surrogate regret)**(1/q)`` (Lemma 5.1). From the
-    constant c of the case of 2, all losses have ``c_q = M**(1 - 2/q) c**(2/q)`` for ``q >= 2``,
-    ``p <= 2``, where no two expected utilities of a list differ by more than M, the largest
-    utility. This is smaller where the regret is large; p = 1 is the largest regret that there is,
-    ``M C_phi(1)``.
+    Other exponents: ``regret <= c_q C_phi(p) (surrogate regret)**(1/q)`` (Lemma 5.1). For
+    ``q >= 2`` and ``p <= 2``, all losses have ``c_q = M**(1 - 2/q) c**(2/q)``, where c is the
+    constant for q = 2 and M, the greatest utility, bounds the difference of expected utilities in
+    a list. This gives a smaller bound if the regret is large; p = 1 gives the greatest possible
+    regret, ``M C_phi(1)``.
 
-    A list for which the measure is undefined counts a constant there: utilities of 0.
+    A list for which the measure is undefined has utilities 0, and counts as a constant.
 
-    The lists are the sample here. A single list of two classes whose items are the sample
-    (bipartite ranking) is another problem, to which these bounds do not carry over; for it see
-    Kotłowski, Dembczyński and Hüllermeier (2011).
+    The sample consists of lists. The bounds do not apply to bipartite ranking, in which the sample
+    consists of the items of a single list of two classes; for that see Kotłowski, Dembczyński and
+    Hüllermeier (2011).
 
-    For :class:`~sklearn_rank.losses.ListwiseSoftmax` the constant is twice the root of the
-    largest expected utility, as for pairwise logistic loss: ours, by projection on the scores
-    that tie the pairs.
+    For :class:`~sklearn_rank.losses.ListwiseSoftmax` the constant is twice the square root of the
+    greatest expected utility, as for the pairwise logistic loss. It is not in the paper; the proof
+    projects on the scores that tie the pairs.
 
     References
     ----------
@@ -198,20 +199,20 @@ def list_regret_bound(
     p: float = 2.0,
     constant: float | None = None,
 ) -> Bound:
-    """Bound the regret of the scores of one list by its regret in a loss.
+    """Bound the regret of the scores of one list by their surrogate regret.
 
-    ``c (sum over pairs (phi(r_i) - phi(r_j))**2)**(1/2) sqrt(surrogate regret)`` over disjoint
-    pairs of items out of order (Lemma 4.1), in place of all positions: 0 for scores in the best
-    order.
+    The bound is ``c (sum over pairs (phi(r_i) - phi(r_j))**2)**(1/2) sqrt(surrogate regret)``,
+    where the sum is over disjoint misordered pairs (Lemma 4.1) instead of all positions. It is 0
+    for scores in the best order.
 
     Parameters
     ----------
     loss : TemplateLoss or str
         An order-preserving loss, or its name.
     measure : str, Measure, ScoreGeneratingFunction or callable
-        Name of a positional measure, whose utilities the loss is given.
+        Positional measure, whose utilities are passed to the loss.
     surrogate_regret : float
-        Expected loss of the scores of this list less its infimum over all scores, at least 0.
+        Expected loss of the scores of this list minus its infimum over all scores, at least 0.
     expected_utility : array-like of shape (n_items,)
         Expected utilities of the items of the list, at least 0.
     score : array-like of shape (n_items,)
@@ -224,7 +225,7 @@ def list_regret_bound(
     Returns
     -------
     Bound
-        Of the regret in the measure.
+        Upper bound of the regret, in the units of the measure.
 
     Raises
     ------
@@ -234,11 +235,11 @@ def list_regret_bound(
 
     See Also
     --------
-    regret_bound : Without knowing the expected utilities, for all lists together.
+    regret_bound : A bound for the mean over lists, without expected utilities.
 
     Notes
     -----
-    The statement is about the distribution of labels of this list, given its items.
+    The bound is for the distribution of the labels of this list, given its items.
 
     References
     ----------
@@ -262,7 +263,7 @@ def list_regret_bound(
     if utility.min() < 0:
         first = int(np.argmax(utility < 0))
         raise ValueError(
-            f"expected_utility is {utility[first]:g} at item {first}: utilities are at least 0."
+            f"expected_utility is {utility[first]:g} at item {first}, but must be at least 0."
         )
     pairs = misordered_pairs(utility, score)
     rank = np.argsort(np.argsort(-utility, kind="stable"))
@@ -283,8 +284,8 @@ def _order_preserving(loss: TemplateLoss | str) -> TemplateLoss:
     made = check_loss(loss)
     if not made.is_order_preserving:
         raise ValueError(
-            f"{made!r} is not order-preserving: no bound of a regret follows from it; use a loss"
-            " that is, as 'pairwise_logistic'."
+            f"{made!r} is not order-preserving, so that it has no regret bound: use an "
+            "order-preserving loss, such as 'pairwise_logistic'."
         )
     return made
 
@@ -295,9 +296,10 @@ def _positional(
     found, form = positional_form(measure)
     if form.discounts is None:
         raise ValueError(
-            f"{found.name!r} is not a positional measure, and no order-preserving loss is"
-            " calibrated with it where the labels of a list depend on each other (Calauzènes et"
-            " al. 2013, Theorem 3.3): there is no bound of its regret; bound that of ndcg, say."
+            f"{found.name!r} is not a positional measure, and no order-preserving loss is "
+            "calibrated for it if the labels of a list are dependent (Calauzènes et al. 2013, "
+            "Theorem 3.3), so that its regret has no bound: use a positional measure, such as "
+            "'ndcg'."
         )
     return found, form, form.discounts
 
@@ -315,27 +317,27 @@ def _norm(differences: FloatArray, p: float) -> float:
 def _lengths(n_items: Any, measure: Measure) -> tuple[AnyArray, FloatArray]:
     """Different lengths and how frequent they are."""
     single = (
-        "these bounds are about a sample of lists, and do not carry over to one list of two"
-        " classes whose items are the sample (there: Kotłowski et al. 2011)"
+        "these bounds are for a sample of lists, not for one list of two classes whose items "
+        "are the sample (for that see Kotłowski et al. 2011)"
     )
     lengths: AnyArray = np.asarray(n_items)
     if lengths.ndim == 0:
         if not measure.per_query:
             raise ValueError(
-                f"n_items={n_items!r} reads as one list for {measure.name!r}: {single}; pass the"
-                " lengths of all lists, at least two."
+                f"n_items={n_items!r} is one list for {measure.name!r}: {single}; pass the "
+                "lengths of all lists, at least two."
             )
         return np.array([_length(n_items)]), np.ones(1)
     if lengths.ndim != 1 or lengths.dtype.kind not in "iu" or lengths.size == 0:
         raise ValueError(
-            f"n_items has shape {lengths.shape} and dtype {lengths.dtype}: pass one whole number,"
-            " or one for each list."
+            f"n_items has shape {lengths.shape} and dtype {lengths.dtype}: pass one whole "
+            "number, or one for each list."
         )
     if lengths.min() < 1:
         first = int(np.argmin(lengths))
-        raise ValueError(f"n_items is {lengths[first]} for list {first}: it must be at least 1.")
+        raise ValueError(f"n_items is {lengths[first]} for list {first}, but must be at least 1.")
     if len(lengths) == 1:
-        raise ValueError(f"n_items holds the length of one list only: {single}.")
+        raise ValueError(f"n_items contains the length of one list only: {single}.")
     different, counts = np.unique(lengths, return_counts=True)
     return different, counts / counts.sum()
 
@@ -363,8 +365,8 @@ def _largest(
 def _inside(loss: TemplateLoss, utility: float, name: str) -> float:
     if utility > loss.largest_utility:
         raise ValueError(
-            f"{name} is {utility:g}, but the utilities of {loss!r} lie in"
-            f" [0, {loss.largest_utility:g}]: raise eta."
+            f"{name} is {utility:g}, but the utilities of {loss!r} must be in [0, "
+            f"{loss.largest_utility:g}]: raise eta."
         )
     return utility
 
@@ -374,19 +376,20 @@ def _constant(loss: TemplateLoss, largest: float | None, p: float, given: float 
     if given is not None:
         if not 0 < given < inf or p == 1:
             raise ValueError(
-                f"constant={given!r} must be a positive number, for p > 1: with p=1 nothing"
-                " depends on it."
+                f"constant={given!r} must be a positive number, and p must be greater than 1: "
+                "with p=1 the constant has no effect."
             )
         return float(given)
     if p > 2:
         raise ValueError(
-            f"p={p:g} needs a constant of the loss for an exponent q < 2, and those of Table 2 are"
-            " for q = 2: pass constant=."
+            f"p={p:g} needs a constant of the loss for an exponent q < 2, but those of Table 2 "
+            "are for q = 2: pass constant=."
         )
     if largest is None and (p < 2 or loss.constant_grows):
         raise ValueError(
-            "max_utility=None: the bound depends on the largest expected utility, and the measure"
-            " has none; pass its supremum over all lists, as 2**y - 1 of the highest grade."
+            "max_utility=None, but the bound depends on the greatest expected utility, for "
+            "which the measure has no limit: pass its supremum over all lists, such as 2**y - 1 "
+            "of the highest grade."
         )
     by_two = loss.regret_constant(largest)
     return by_two if p == 2 else _interpolated(by_two, largest, p)

@@ -38,7 +38,7 @@ LITTLE = 1e-2
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationCheck(Printed):
-    """What a search for a counterexample found.
+    """Result of a search for a counterexample to calibration.
 
     Parameters
     ----------
@@ -47,13 +47,14 @@ class CalibrationCheck(Printed):
     measure : str
         The measure.
     found : bool
-        Whether there is a counterexample; all from ``labels`` on are None without one.
+        Whether a counterexample was found. If not, all attributes from ``labels`` on are None.
     n_items : int
         Length of the lists.
     n_tried : int
-        Number of distributions that were tried, the counterexample the last of them.
+        Number of distributions that were tried; the last one is the counterexample, if found.
     margin : float
-        Regret that was looked for, as a share of the largest under the distribution.
+        Minimum regret of a counterexample, as a share of the greatest regret under the
+        distribution.
     labels : ndarray of shape (n_cases, n_items) or None, default=None
         Labels of the list in each case.
     probabilities : ndarray of shape (n_cases,) or None, default=None
@@ -61,15 +62,15 @@ class CalibrationCheck(Printed):
     expected_utility : ndarray of shape (n_items,) or None, default=None
         Expected utilities of the items.
     score : ndarray of shape (n_items,) or None, default=None
-        Scores of least expected loss, or near it where the infimum is not reached.
+        Scores of minimum expected loss, or near it if the infimum is not attained.
     order : ndarray of shape (n_items,) or None, default=None
         An order of the items, the top first, that agrees with the scores.
     best_order : ndarray of shape (n_items,) or None, default=None
         An order of greatest expected measure.
     regret : float or None, default=None
-        How much the expected measure of ``order`` falls short of the greatest.
+        Greatest expected measure minus that of ``order``.
     surrogate_regret : float or None, default=None
-        How far the expected loss of ``score`` is above its infimum at most.
+        Upper bound of the difference of the expected loss of ``score`` and its infimum.
 
     Examples
     --------
@@ -131,42 +132,44 @@ def check_calibration(
     margin: float = 0.02,
     random_state: Any = None,
 ) -> CalibrationCheck:
-    """Search for a distribution of labels under which a loss is not calibrated with a measure.
+    """Search for a distribution of labels for which a loss is not calibrated for a measure.
 
-    A counterexample is a distribution of the labels of one list, and an order of its items whose
-    expected measure is not the greatest, but in which there are scores whose expected loss is
-    as near to its infimum as one likes. Then no amount of data makes the minimiser of the loss
-    order well.
+    A counterexample is a distribution of the labels of one list and a suboptimal order of its
+    items, such that scores in this order come arbitrarily close to the infimum of the expected
+    loss. Minimising the loss then need not give an optimal order, for any amount of data.
 
     Parameters
     ----------
     loss : TemplateLoss or str
-        A convex loss, or its name. It is given the utilities of the measure.
+        A convex loss, or its name. The utilities of the measure are passed to it.
     measure : str, Measure, ScoreGeneratingFunction or callable
-        A measure that gives utilities: "ndcg@10", "auc", also "ap" and "err"; see
+        Measure that defines utilities, such as ``"ndcg@10"`` or ``"auc"``, and "ap" and "err"; see
         :func:`utility`.
     n_items : int, default=3
-        Length of the list, 2 to 5. Average precision and the expected reciprocal rank have
-        counterexamples from 3 on.
+        Length of the list, 2 to 5. Average precision and expected reciprocal rank have
+        counterexamples for 3 or more items.
     n_trials : int, default=100
         Number of distributions to try, at least 1.
     labels : {"dependent", "independent"}, default="dependent"
-        Distributions on up to four vectors of labels, or with independent labels of the items.
+        "dependent": distributions on up to four vectors of labels. "independent": independent
+        labels of the items.
     margin : float, default=0.02
-        Regret that counts, as a share of the regret of the worst order, from 0.005 to 1.
+        Minimum regret of a counterexample, as a share of the regret of the worst order, from 0.005
+        to 1.
     random_state : int, RandomState instance or None, default=None
-        Draws the distributions.
+        Seed for drawing the distributions.
 
     Returns
     -------
     CalibrationCheck
-        The counterexample, or that there was none; none among some distributions is no proof.
+        The counterexample, if one was found. A search without a result is not a proof of
+        calibration.
 
     Raises
     ------
     ValueError
-        If the loss is not convex, the measure gives no utilities or larger ones than the loss
-        takes, or an argument is not valid.
+        If the loss is not convex, the measure defines no utilities, or utilities above the limit
+        of the loss, or an argument is not valid.
 
     See Also
     --------
@@ -174,14 +177,14 @@ def check_calibration(
 
     Notes
     -----
-    Labels are 0 and 1, or grades 0, 1 and 2 for measures of grades. For each distribution the
-    expected loss is minimised over all scores, and over the scores that agree with each order of
-    positive regret, a convex cone; all scores lie within 40 of 0, up to which minimisers at
-    infinity are followed. A minimum over a cone that exceeds that over all scores, or a
-    certified lower bound of it, by less than ``0.0025 margin**2`` of what ordering gains at all
-    counts as equal to it. A list without a
-    value (without positives, say) counts a constant there. O(n_items!) per distribution: a
-    hundred of three items take a few seconds, of five items minutes.
+    Labels are 0 and 1, or grades 0, 1 and 2 for measures of grades. For each distribution, the
+    expected loss is minimised over all scores, and over the convex cone of scores that agree with
+    each order of positive regret. Scores are limited to 40 in absolute value, to follow minimisers
+    at infinity. A minimum over a cone counts as equal to the overall minimum if it exceeds it, or
+    a certified lower bound of it, by less than ``0.0025 margin**2`` of the gain by ordering. A
+    list for which the measure is undefined (for example without positives) counts as a constant.
+    The cost is O(n_items!) per distribution: a hundred distributions take a few seconds for three
+    items, and minutes for five.
 
     References
     ----------
@@ -191,7 +194,7 @@ def check_calibration(
 
     Examples
     --------
-    The usual loss of pairs learns which item is labelled higher more often:
+    The RankNet loss learns which item has the higher label more often, and is not calibrated:
 
     >>> from sklearn_rank.calibration import check_calibration
     >>> check = check_calibration("comparison_logistic", "ndcg", random_state=0)
@@ -200,7 +203,9 @@ def check_calibration(
     """
     made = check_loss(loss)
     if not made.is_convex:
-        raise ValueError(f"{made!r} is not convex, so that its infimum cannot be found.")
+        raise ValueError(
+            f"{made!r} is not convex, so that its infimum cannot be computed: pass a convex loss."
+        )
     _check(n_items, n_trials, labels, margin)
     found_measure, _ = positional_form(measure)
     # What no order changes counts as a constant.

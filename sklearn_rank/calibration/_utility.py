@@ -25,33 +25,33 @@ def utility(
     undefined: str | float | None = None,
     pos_label: Any = None,
 ) -> FloatArray:
-    """Find the utilities u(y) of items for a measure ``b(y) + sum_i phi(i) u_(i)(y)``.
+    """Compute the utilities u(y) of items for a measure ``b(y) + sum_i phi(i) u_(i)(y)``.
 
-    Here u_(i) is that of the item at position i. A loss of utilities and scores becomes a loss for
-    the measure when it is given these: order-preserving losses are calibrated with it.
+    Here u_(i) is the utility of the item at position i, and phi(i) the discount. An
+    order-preserving loss of these utilities and scores is calibrated for the measure.
 
     Parameters
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
-        "dcg" and "ndcg" (``2**y - 1``, divided by the ideal DCG for the latter), with or
-        without a last position as in "ndcg@10"; "precision@5" (y / 5), "recall@20" (y by the
-        number of positives), "auc" (y by the number of pairs of two classes), "spearman"
-        (``12 (n - r) / (n (n**2 - 1))``, r the position by relevance), "rbp@0.8" (0.2 y by the
-        highest of all y). For "ap" and "err", which have no such form, y and
-        ``(2**y - 1) / 2**max(y)``, with a warning.
+        "dcg" and "ndcg" (``2**y - 1``, divided by the ideal DCG for "ndcg"), with or without a
+        cutoff as in ``"ndcg@10"``; ``"precision@5"`` (y / 5); ``"recall@20"`` (y divided by the
+        number of positives); "auc" (y divided by the number of pairs of the two classes);
+        "spearman" (``12 (n - r) / (n (n**2 - 1))``, where r is the position by relevance);
+        ``"rbp@0.8"`` (0.2 y divided by the greatest of all y). "ap" and "err" do not have this
+        form; they give y and ``(2**y - 1) / 2**max(y)``, with a warning.
     y_true : array-like of shape (n_samples,)
-        Relevance of the items, or labels of two classes for the measures of these.
+        Relevance of the items, or labels of two classes for measures of two classes.
     qid : array-like of shape (n_samples,), default=None
-        Id of the list of each item, the rows in any order; None is one list.
+        Id of the list of each item, in any order. None treats all items as one list.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights: how many times each item counts. For the ideal order of "ndcg" their
-        scale matters: each list needs at least 1 in all.
+        Non-negative weights: number of times each item counts. For "ndcg" their scale affects the
+        ideal order: each list needs a total of at least 1.
     undefined : {"skip", "raise"}, float or None, default=None
-        What a list is for which the measure is undefined: NaN for all of its items, an error, or
-        for a number, which no order changes, utilities of 0. None is the default of the measure:
-        0 for "ndcg" and "ap", "skip" for others.
+        Treatment of lists for which the measure is undefined: "skip" gives NaN for all of their
+        items, "raise" raises an error, and a number gives utilities of 0. None is the default of
+        the measure: 0 for "ndcg" and "ap", "skip" for others.
     pos_label : int, float, bool or str, default=None
-        The positive class, where ``y_true`` holds labels of two classes.
+        The positive class, if ``y_true`` contains labels of two classes.
 
     Returns
     -------
@@ -61,14 +61,14 @@ def utility(
     Raises
     ------
     ValueError
-        If the measure gives no utilities, an argument is not valid, or a list is undefined and
-        ``undefined="raise"``.
+        If the measure defines no utilities, an argument is not valid, or the measure is undefined
+        for a list and ``undefined="raise"``.
 
     Warns
     -----
     CalibrationWarning
-        For "ap" and "err": no order-preserving loss is calibrated with them where the labels of a
-        list depend on each other.
+        For "ap" and "err", for which no order-preserving loss is calibrated if the labels of a
+        list are dependent.
 
     References
     ----------
@@ -91,8 +91,8 @@ def utility(
     y_true = ravelled(y_true, "y_true")
     if np.ndim(y_true) != 1:
         raise ValueError(
-            f"y_true has {np.ndim(y_true)} dimensions, but must have one: pass the items of all"
-            " lists one after another, and qid, the id of the list of each."
+            f"y_true has {np.ndim(y_true)} dimensions, but must have one: concatenate the items "
+            "of all lists, and pass qid, the id of the list of each item."
         )
     lists = check_lists(
         y_true,

@@ -1,4 +1,4 @@
-"""What clicks say once it is known where they could happen: propensities of positions."""
+"""Click models: estimation of examination propensities by position."""
 
 from ._interventions import random_order_propensities, swap_propensities
 from ._propensities import EMPropensities, Propensities

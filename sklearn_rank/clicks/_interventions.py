@@ -18,30 +18,30 @@ __all__ = ["random_order_propensities", "swap_propensities"]
 def random_order_propensities(
     clicks: Any, position: Any, qid: Any, *, reference: int = 1, groups: Any = None
 ) -> Propensities:
-    """Find propensities from lists that were shown in random order.
+    """Estimate position propensities from clicks on randomly ordered lists.
 
-    Where each order of a list is as likely as any other, the rows at all positions are equally
-    relevant in the mean, and the click rate at position k by that at the reference is the ratio
-    of their propensities, over the lists that have both.
+    If all orders of a list are equally likely, the expected relevance is the same at all
+    positions. The ratio of the click rate at position k to that at the reference, over the lists
+    that have both, is then the ratio of their propensities.
 
     Parameters
     ----------
     clicks : array-like of shape (n_samples,)
         Whether each row was clicked, 0 or 1.
     position : array-like of shape (n_samples,)
-        Position at which it was shown, 1 at the top.
+        Position at which the row was shown, 1 at the top.
     qid : array-like of shape (n_samples,)
-        Id of the session of each row: of one list shown once.
+        Id of the session of each row. A session is one list shown once.
     reference : int, default=1
-        Position whose propensity counts as 1.
+        Position whose propensity is set to 1.
     groups : array-like of shape (n_samples,), default=None
-        Group of the session of each row, as its user or query, where sessions of a group depend
-        on each other. None takes all sessions as independent.
+        Group of the session of each row, such as its user or query, if sessions of a group are
+        dependent. None treats all sessions as independent.
 
     Returns
     -------
     Propensities
-        One for each position, with the standard errors of ratios of sums by the delta method.
+        Propensity of each position, with standard errors of ratios of sums by the delta method.
 
     Raises
     ------
@@ -50,11 +50,11 @@ def random_order_propensities(
 
     See Also
     --------
-    swap_propensities : From exchanges of two rows, which cost the users less.
+    swap_propensities : Uses exchanges of two rows, which affect users less.
 
     Notes
     -----
-    O(n log n) time, O(n) memory. For a position that fewer than two sessions or groups have, the
+    O(n log n) time, O(n) memory. If a position occurs in fewer than two sessions or groups, its
     standard error is NaN.
 
     References
@@ -82,7 +82,8 @@ def random_order_propensities(
     places = np.unique(position)
     if reference not in places:
         raise ValueError(
-            f"No row was shown at position {reference}, to which propensities are relative."
+            f"No row was shown at position {reference}, the reference of the propensities: pass "
+            "another reference=."
         )
     values, errors = np.ones(len(places)), np.zeros(len(places))
     for row, place in enumerate(places):
@@ -110,56 +111,57 @@ def swap_propensities(
     pivot: int = 1,
     groups: Any = None,
 ) -> Propensities:
-    """Find propensities from random exchanges of the row at a pivot with that at position k.
+    """Estimate position propensities from random swaps of two positions.
 
-    Both rows are seen at both positions: with the click rates of sessions that were swapped and
-    those that were not, ``theta_k / theta_pivot`` is the sum of the two rates at k divided by that
-    at the pivot, whatever the share of swapped sessions and the relevance of the rows.
+    In each session, the rows at the pivot and at a drawn position k are swapped or not at random,
+    so that both rows are shown at both positions. Let the rates be the click rates of swapped and
+    of unswapped sessions. The sum of the two rates at k divided by the sum at the pivot is
+    ``theta_k / theta_pivot``, for any share of swapped sessions and any relevance of the rows.
 
     Parameters
     ----------
     clicks : array-like of shape (n_samples,)
         Whether each row was clicked, 0 or 1.
     position : array-like of shape (n_samples,)
-        Position at which it was shown, after the exchange, 1 at the top.
+        Position at which the row was shown, after the swap, 1 at the top.
     qid : array-like of shape (n_samples,)
-        Id of the session of each row: of one list shown once.
+        Id of the session of each row. A session is one list shown once.
     exchanged : array-like of shape (n_samples,)
         Position k that was drawn for the session of each row, whether swapped or not. Sessions
-        with the pivot itself here take no part.
+        whose k is the pivot are ignored.
     swapped : array-like of shape (n_samples,)
-        Whether the two rows of the session changed places, 0 or 1.
+        Whether the two rows of the session were swapped, 0 or 1.
     pivot : int, default=1
-        The position that is exchanged with others.
+        Position that is swapped with others. Its propensity is set to 1.
     groups : array-like of shape (n_samples,), default=None
-        Group of the session of each row, as its user or query, where sessions of a group depend
-        on each other. None takes all sessions as independent.
+        Group of the session of each row, such as its user or query, if sessions of a group are
+        dependent. None treats all sessions as independent.
 
     Returns
     -------
     Propensities
-        One for the pivot and each position k, with standard errors by the delta method.
+        Propensity of the pivot and of each position k, with standard errors by the delta method.
 
     Raises
     ------
     ValueError
-        If a session lacks its two positions, a position has no session of either kind, or there
-        is no click at the pivot.
+        If a session lacks one of its two positions, the sessions of a position are all swapped or
+        all unswapped, or there is no click at the pivot.
 
     See Also
     --------
-    em_propensities : Without an experiment, from features.
+    em_propensities : Needs no experiment, but features.
 
     Notes
     -----
-    Whether a session is swapped has to be drawn independently of all else. Only the rows at the
-    two positions of a session are used. O(n log n) time, O(n) memory.
+    Draw independently of everything else whether a session is swapped. Only the rows at the two
+    positions of a session are used. O(n log n) time, O(n) memory.
 
     References
     ----------
     .. [1] Joachims, T., Swaminathan, A. and Schnabel, T. (2017). Unbiased learning-to-rank with
-       biased feedback. WSDM, Section 5. There the row that was meant for the pivot is followed;
-       here both are.
+       biased feedback. WSDM, Section 5. They use the clicks on the row ranked at the pivot; here
+       both rows are used.
 
     Examples
     --------
@@ -187,8 +189,8 @@ def swap_propensities(
     if lacking.any():
         one = int(np.argmax(lacking))
         raise ValueError(
-            f"The session of row {int(first[one])} has no rows at both position {pivot} and"
-            f" position {int(drawn[one])}, which exchanged= says: pass all rows of each session."
+            f"The session of row {int(first[one])} lacks a row at position {pivot} or at "
+            f"position {int(drawn[one])}, its value of exchanged: pass all rows of each session."
         )
     places = np.unique(np.append(drawn[part], pivot))
     values, errors = np.ones(len(places)), np.zeros(len(places))
@@ -198,8 +200,8 @@ def swap_propensities(
         own = part & (drawn == place)
         if arm[own].all() or not arm[own].any():
             raise ValueError(
-                f"The sessions of position {place} are all swapped, or none is: pass those of both"
-                " kinds, as the rows are compared with themselves at the other position."
+                f"The sessions of position {place} are all swapped or all unswapped: pass "
+                "sessions of both kinds, which are compared with each other."
             )
         values[row], errors[row] = _ratio(
             at_drawn[own],
@@ -221,8 +223,8 @@ def _sessions(qid: Any, position: IntArray) -> tuple[IntArray, IntArray]:
     if twice.any():
         row = int(order[1:][twice][0])
         raise ValueError(
-            f"Position {int(position[row])} occurs twice in the session of row {row}: qid must be"
-            " the id of one list shown once, not that of its query."
+            f"Position {int(position[row])} occurs twice in the session of row {row}: qid must "
+            "be the id of one list shown once, not the id of its query."
         )
     return session, first
 
@@ -245,8 +247,9 @@ def _constant(values: AnyArray, session: IntArray) -> AnyArray:
     differs = of_session[session] != values
     if differs.any():
         raise ValueError(
-            f"exchanged, swapped and groups are those of sessions: row {int(np.argmax(differs))}"
-            " differs from another of its session; repeat the value in all of its rows."
+            "exchanged, swapped and groups must have one value per session, but row "
+            f"{int(np.argmax(differs))} differs from another row of its session: repeat the "
+            "value in all rows of the session."
         )
     return of_session
 
@@ -265,7 +268,7 @@ def _ratio(
     sizes = np.where(arm, np.count_nonzero(arm), np.count_nonzero(~arm)).astype(np.float64)
     total = float(np.sum(below / sizes))
     if not total > 0:
-        raise ValueError(f"Of the sessions with {where} none has a click at the latter: add some.")
+        raise ValueError(f"No session with {where} has a click at the latter: add sessions.")
     value = float(np.sum(above / sizes)) / total
     residual = above - value * below
     for one in (arm, ~arm):

@@ -36,8 +36,8 @@ def check_clicks(clicks: Any, n: int | None = None, *, name: str = "clicks") -> 
     if other.any():
         first = int(np.argmax(other))
         raise ValueError(
-            f"{name} is {values[first]:g} at row {first}: pass 0 or 1, as by (y > 0) for counts,"
-            " and one row each time that an item was shown."
+            f"{name} is {values[first]:g} in row {first}, but must be 0 or 1: convert counts by "
+            "(y > 0), and pass one row for each time that an item was shown."
         )
     return values == 1
 
@@ -64,28 +64,28 @@ def check_positions(position: Any, n: int, *, name: str = "position") -> IntArra
     if wrong.any():
         first = int(np.argmax(wrong))
         raise ValueError(
-            f"{name} is {values[first]:g} at row {first}: positions are whole numbers, and 1 is"
-            " the top; add 1 to those that count from 0."
+            f"{name} is {values[first]:g} in row {first}, but must be a whole number of at least "
+            "1, with 1 at the top: add 1 to positions that start at 0."
         )
     return values.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Propensities(Printed):
-    """Probabilities that positions are examined, relative to one of them.
+    """Examination propensities of positions, relative to a reference position.
 
     Parameters
     ----------
     position : ndarray of shape (n_positions,)
         Positions, ascending.
     value : ndarray of shape (n_positions,)
-        Their propensities divided by that of the reference.
+        Propensities of the positions, divided by that of the reference.
     standard_error : ndarray of shape (n_positions,) or None
-        Standard errors of the values, 0 at the reference; None where the method has none.
+        Standard errors of the values, 0 at the reference; None if the method provides none.
     reference : int
-        The position whose propensity counts as 1.
+        Position whose propensity is set to 1.
     method : str
-        How they were found.
+        Name of the estimation method.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Propensities(Printed):
     method: str
 
     def of(self, position: Any) -> FloatArray:
-        """Find the propensity of each row, as ``fit`` of the rankers takes it.
+        """Get the propensity of each row, for the parameter ``propensity`` of ``fit``.
 
         Parameters
         ----------
@@ -115,13 +115,13 @@ class Propensities(Printed):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Propensities in (0, 1]. Where a value exceeds 1, all are divided by the largest: a
-            common factor is one of the penalty.
+            Propensities in (0, 1]. If a value exceeds 1, all are divided by the greatest; a common
+            factor only rescales the penalty of a ranker.
 
         Raises
         ------
         ValueError
-            If a position has no propensity, or one of 0.
+            If the propensity of a position is missing or 0.
         """
         wanted = check_positions(position, len(position))
         at = np.minimum(np.searchsorted(self.position, wanted), len(self.position) - 1)
@@ -129,8 +129,9 @@ class Propensities(Printed):
         if not found.min() > 0:
             first = int(np.argmax(~(found > 0)))
             raise ValueError(
-                f"Position {wanted[first]} of row {first} has no propensity, as no click was seen"
-                " there: remove rows at it, or find the propensities from more sessions."
+                f"Position {wanted[first]} of row {first} has no propensity, because it has no "
+                "clicks: remove rows at this position, or estimate the propensities from more "
+                "sessions."
             )
         return found / max(1.0, float(self.value.max()))
 
@@ -157,32 +158,32 @@ class Propensities(Printed):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EMPropensities(Propensities):
-    """Propensities that were found with a model of relevance, by expectation-maximisation.
+    """Examination propensities and relevance model fitted by expectation-maximisation.
 
     Parameters
     ----------
     position : ndarray of shape (n_positions,)
         Positions, ascending.
     value : ndarray of shape (n_positions,)
-        Their propensities divided by that of the reference.
+        Propensities of the positions, divided by that of the reference.
     standard_error : ndarray of shape (n_positions,) or None
         None.
     reference : int
-        The position whose propensity counts as 1.
+        Position whose propensity is set to 1.
     method : str
-        How they were found.
+        Name of the estimation method.
     relevance : classifier
-        The fitted model of the probability of a click on what is examined.
+        Fitted model of the probability of a click given examination.
     log_likelihood : ndarray of shape (n_iter + 1,)
-        Mean log likelihood of the clicks, before each iteration and after the last.
+        Mean log likelihood of the clicks, before each iteration and after the last one.
     n_iter : int
         Number of iterations.
     converged : bool
-        Whether the propensities changed less than the tolerance in the last one.
+        Whether the propensities changed by less than the tolerance in the last iteration.
 
     See Also
     --------
-    em_propensities : How they are found.
+    em_propensities : Estimates them.
 
     Examples
     --------

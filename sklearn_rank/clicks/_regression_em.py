@@ -35,34 +35,34 @@ def em_propensities(
     tol: float = 1e-4,
     max_iter: int = 200,
 ) -> EMPropensities:
-    """Find propensities from clicks and features, without an experiment.
+    """Estimate position propensities from click logs by regression EM, without an experiment.
 
     In the position-based model ``P(click) = theta(position) gamma(x)`` both factors are learned:
-    theta as a number for each position, gamma by a classifier. The E step finds the probabilities
-    that a row without a click was examined, and that it would have been clicked if it had been;
-    the M step takes the mean of the former at each position, and fits the classifier to the
-    latter.
+    theta as a number for each position, gamma by a classifier. For rows without a click, the E
+    step computes the probability of examination, and the probability of a click if examined. The M
+    step averages the former at each position, and fits the classifier to the latter.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Features of relevance, without the position.
     clicks : array-like of shape (n_samples,)
-        Whether each row was clicked, 0 or 1; a row for each time that an item was shown.
+        Whether each row was clicked, 0 or 1. There is one row for each time that an item was
+        shown.
     position : array-like of shape (n_samples,)
-        Position at which it was shown, 1 at the top.
+        Position at which the row was shown, 1 at the top.
     classifier : classifier
         Model of gamma: any classifier with ``predict_proba`` whose ``fit`` takes
-        ``sample_weight``, or a pipeline that ends with one. A clone is fitted again in each
-        iteration; with ``warm_start=True``, where it has that, it goes on from the last one.
+        ``sample_weight``, or a pipeline that ends with one. A clone is refitted in each iteration;
+        with ``warm_start=True``, if available, it continues from the previous fit.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights: 2 is the row twice.
+        Non-negative weights. A row of weight 2 counts as two rows.
     reference : int, default=1
-        Position whose propensity counts as 1.
+        Position whose propensity is set to 1.
     tol : float, default=1e-4
-        Largest relative change of a propensity in the last iteration; positive.
+        Tolerance on the relative change of propensities in an iteration; positive.
     max_iter : int, default=200
-        Largest number of iterations.
+        Maximum number of iterations.
 
     Returns
     -------
@@ -72,8 +72,8 @@ def em_propensities(
     Raises
     ------
     ValueError
-        If an argument is not valid, a feature is a function of the position, there are no clicks
-        or nothing but clicks, or the classifier takes no weights.
+        If an argument is not valid, a feature is a function of the position, clicks are all 0 or
+        all 1, or the classifier takes no weights.
 
     Warns
     -----
@@ -82,25 +82,26 @@ def em_propensities(
 
     See Also
     --------
-    swap_propensities : From an experiment, with standard errors and without a model of relevance.
+    swap_propensities : Uses an experiment; gives standard errors and needs no relevance model.
 
     Notes
     -----
-    Only products theta gamma(x) are seen. Theta is identified, relative to one position, as far as
-    rows that the classifier takes for equally relevant were shown at different positions. Where
-    features and positions determine each other, as with one ranker that is a function of the same
-    features, the form of the classifier decides what is due to which: flexible ones then explain
-    the positions by relevance. Clicks under several rankers, or some randomness, are what helps.
+    Only the products theta gamma(x) are observed. Theta is identified, relative to one position,
+    only if rows that are equally relevant for the classifier were shown at different positions. If
+    features determine positions, as with one ranker that uses the same features, the form of the
+    classifier decides how clicks are attributed: flexible classifiers then explain position
+    effects by relevance. To avoid this, use clicks under several rankers, or some randomisation.
 
-    If the classifier maximises the weighted likelihood, or raises it, the log likelihood never
-    falls. That of penalised classifiers may fall a little near the end; if it falls otherwise,
-    the classifier is not one of probabilities. It may have several maxima: the start are the click
-    rates of the positions. Steps shrink in proportion, so that the propensities may be farther
-    from the maximum than ``tol``. Nothing is random but the classifier, by its ``random_state``.
+    If the classifier maximises or increases the weighted likelihood, the log likelihood never
+    decreases. With penalised classifiers it can decrease slightly near the end; if it decreases
+    otherwise, the classifier does not estimate probabilities. The likelihood can have several
+    maxima; the initial values are the click rates of the positions. Convergence is linear, so that
+    the propensities can be farther from the maximum than ``tol``. Nothing is random except the
+    classifier, by its ``random_state``.
 
-    Cost: a fit of the classifier on up to twice the rows for each iteration, ten or hundreds of
-    them; more where features and positions go together. Weights of the two
-    copies of a row take the place of the labels that Wang et al. [1]_ draw.
+    Each of ten to some hundred iterations fits the classifier to up to twice the rows; more
+    iterations are needed if features and positions are correlated. Where Wang et al. [1]_ draw
+    labels, each row is used here with both labels and weights.
 
     References
     ----------
@@ -125,30 +126,32 @@ def em_propensities(
     tol = check_number("tol", tol, 0.0, closed="neither")
     max_iter = check_whole("max_iter", max_iter)
     if getattr(X, "shape", (len(clicks),))[0] != len(clicks):
-        raise ValueError(f"X has {X.shape[0]} rows and clicks {len(clicks)}: pass one for each.")
+        raise ValueError(
+            f"X has {X.shape[0]} rows, but clicks has {len(clicks)}: pass one value per row."
+        )
     weight = check_sample_weight(sample_weight, clicks)
     _refuse_positions_among_features(X, position)
     places, at = np.unique(position, return_inverse=True)
     if reference not in places:
         raise ValueError(
-            f"No row was shown at position {reference}, to which propensities are relative: pass"
-            f" reference={int(places[0])}."
+            f"No row was shown at position {reference}, the reference of the propensities: pass "
+            f"reference={int(places[0])}."
         )
     if not 0 < np.sum(weight * clicks) < np.sum(weight):
-        raise ValueError("clicks are all 0, or all 1: there is nothing to learn from.")
+        raise ValueError("clicks are all 0 or all 1: pass rows with and without clicks.")
     rate = _means(clicks, at, weight)
     base = int(np.searchsorted(places, reference))
     if not rate[base] > 0:
         raise ValueError(
-            f"There is no click at position {reference}, to which propensities are relative: pass"
-            f" reference={int(places[np.argmax(rate)])}."
+            f"There is no click at position {reference}, the reference of the propensities: pass "
+            f"reference={int(places[np.argmax(rate)])}."
         )
     model = _Model(classifier, X, clicks, weight)
     theta, history, change = _iterated(model, rate, at, base, tol, max_iter)
     if change > tol:
         warn(
-            f"A propensity changed by {change:.1e} of its value in the last of {max_iter}"
-            f" iterations, which misses tol={tol:g}: raise max_iter or tol.",
+            "The propensities did not converge: the greatest relative change in the last of "
+            f"{max_iter} iterations is {change:.1e}, but tol={tol:g}: raise max_iter or tol.",
             ConvergenceWarning,
         )
     return EMPropensities(
@@ -258,6 +261,6 @@ def _refuse_positions_among_features(X: Any, position: IntArray) -> None:
         told = np.all(low == high, axis=0) & np.any(low != low[0], axis=0)
     if told.any():
         raise ValueError(
-            f"Column {int(np.argmax(told))} of X has one value at each position: relevance and"
-            " position could not be told apart; leave it out."
+            f"Column {int(np.argmax(told))} of X is a function of the position, so that "
+            "relevance and position cannot be separated: leave it out."
         )

@@ -285,9 +285,9 @@ class TemplateLoss(ABC):
             first = int(np.argmax(bad))
             item = first if lists.rows is None else int(lists.rows[first])
             raise ValueError(
-                f"utility is {utility[first]:g} at item {item}, but must lie in"
-                f" [0, {self.largest_utility:g}] for {self!r}: raise eta above the largest"
-                " utility, or shift the utilities."
+                f"utility is {utility[first]:g} at item {item}, but must be in [0, "
+                f"{self.largest_utility:g}] for {self!r}: raise eta above the greatest utility, "
+                "or shift the utilities."
             )
 
     @property
@@ -348,16 +348,16 @@ class TemplateLoss(ABC):
         """
         if not self.is_order_preserving:
             raise ValueError(
-                f"{self!r} is not order-preserving: no bound of the regret follows from it; use an"
-                " order-preserving loss."
+                f"{self!r} is not order-preserving, so that it has no regret bound: use an "
+                "order-preserving loss."
             )
         return self._regret_constant(max_utility)
 
     def _needed(self, max_utility: float | None) -> float:
         if max_utility is None or not 0 < max_utility < np.inf:
             raise ValueError(
-                f"max_utility={max_utility!r}: the constant of {self!r} depends on the largest"
-                " expected utility; pass a positive bound of it."
+                f"max_utility={max_utility!r} is not valid: the constant of {self!r} depends on "
+                "the greatest expected utility; pass a positive upper bound of it."
             )
         return float(max_utility)
 
@@ -426,7 +426,7 @@ def _check_offsets(offsets: Any, length: int) -> IntArray:
         or np.any(np.diff(array.astype(np.int64)) <= 0)
     ):
         raise ValueError(
-            f"offsets={array!r} must be integers that rise from 0 to {length}, the number of"
-            " items: where each list begins, and the end."
+            f"offsets={array!r} must be integers that increase from 0 to {length}, the number of "
+            "items: the start index of each list, followed by the end."
         )
     return array.astype(np.int64)

@@ -169,8 +169,8 @@ class ListwiseBregman(TemplateLoss):
     def _prepare(self, lists: Lists) -> Lists:
         if lists.weight is not None and np.any(lists.weight != 1):
             raise ValueError(
-                "ListwiseBregman takes no sample_weight: a divergence of whole lists does not say"
-                " how an item counts twice; weigh lists by query_weight."
+                "ListwiseBregman takes no sample_weight, since repetition of an item is not "
+                "defined for a divergence of whole lists: weight lists by query_weight."
             )
         return lists
 
@@ -187,8 +187,8 @@ class ListwiseBregman(TemplateLoss):
                 continue
             if not np.allclose(slope, s, rtol=1e-6, atol=1e-6):
                 raise ValueError(
-                    "psi_gradient(link(s)) differs from s, so that the link is not the inverse of"
-                    " the gradient: pass pullback=."
+                    "psi_gradient(link(s)) differs from s, so that the link is not the inverse "
+                    "of psi_gradient: pass pullback=."
                 )
             gradient[begin:end] = u - v
         return values, gradient

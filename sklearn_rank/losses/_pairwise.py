@@ -459,8 +459,8 @@ class PairwiseConvex(TemplateLoss):
     def _regret_constant(self, max_utility: float | None) -> float:
         if self.constant is None:
             raise ValueError(
-                "The constant of the regret bound of a function of your own is not known: pass"
-                " constant= to PairwiseConvex."
+                "The constant of the regret bound is not known for this phi: pass constant= to "
+                "PairwiseConvex."
             )
         return float(self.constant)
 
@@ -475,14 +475,14 @@ def _check_decreasing(
         raise ValueError("phi and derivative must return one value for each difference.")
     if not slopes[12] < 0:
         raise ValueError(
-            f"derivative is {slopes[12]:g} at 0: it must be negative there, else the loss is"
-            " not order-preserving."
+            f"derivative is {slopes[12]:g} at 0, but must be negative there for the loss to be "
+            "order-preserving."
         )
     slack = 1e-9 * (np.abs(slopes).max() + 1)
     if np.any(np.diff(slopes) < -slack) or np.any(slopes > slack):
         raise ValueError(
-            "phi must be convex and not increasing: its derivative must rise, and stay at or"
-            " below 0."
+            "phi must be convex and nonincreasing: its derivative must be nondecreasing and at "
+            "most 0."
         )
     chord = np.diff(values) / np.diff(at)
     if np.any(chord < slopes[:-1] - slack) or np.any(chord > slopes[1:] + slack):

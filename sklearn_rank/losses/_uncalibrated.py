@@ -257,5 +257,5 @@ class ListwiseNormalizedSoftmax(ListwiseSoftmax):
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         raise NotImplementedError(
-            "The minimiser depends on the expectation of v / sum(v), not on that of v."
+            "The minimiser depends on the expectation of v / sum(v), not on the expectation of v."
         )

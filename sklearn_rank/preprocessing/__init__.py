@@ -1,4 +1,4 @@
-"""What prepares data for rankers: features on one scale within queries, orders of labels."""
+"""Preprocessing for rankers: scaling of features within queries, orders of labels."""
 
 from ._label_grades import label_grades
 from ._query_normalizer import QueryNormalizer

@@ -18,45 +18,48 @@ def label_grades(
     labels: Any = None,
     return_labels: bool = False,
 ) -> FloatArray | tuple[FloatArray, AnyArray]:
-    """Turn orders of labels, one for each row, into grades: more is nearer to the top.
+    """Convert orders of labels, one for each row, to grades for label ranking.
 
-    The grade of a label in an order is the number of labels of the row below it. What has grades
-    already keeps them.
+    The grade of a label is the number of labels of the row below it; a greater grade is nearer to
+    the top. Utilities and indicators are kept as grades.
 
     Parameters
     ----------
     y : array-like, sparse matrix or DataFrame
-        The orders, in the form that ``target_type`` says.
+        The orders, in the form set by ``target_type``.
     target_type : str, default="auto"
         Form of ``y``:
 
-        - "utilities": one column for each label, more is nearer to the top, NaN is missing;
-        - "positions": one column for each label, 1 is the top, NaN is missing. Tied labels have
-          one number: of those that they share the first, the middle or the last, or one without a
-          gap after it. Where labels are missing, positions among all labels are taken too;
-        - "orders": for each row a string such as ``"a>b=c"``, or a sequence of labels from the
-          top, tied ones in a sequence of their own; labels that it does not name are missing;
-        - "indicator": 0 or 1 for each label, sparse too;
+        - "utilities": one column for each label. A greater value is nearer to the top, NaN is a
+          missing label;
+        - "positions": one column for each label. 1 is the top, NaN is a missing label. Tied labels
+          have equal numbers: the first, the middle or the last of the positions that they share,
+          or consecutive numbers without gaps. With missing labels, positions among all labels are
+          also accepted;
+        - "orders": for each row, a string such as ``"a>b=c"``, or a sequence of labels from the
+          top in which tied labels form an inner sequence. Labels that are not named are missing;
+        - "indicator": 0 or 1 for each label, dense or sparse;
         - "classes": one label for each row, which is above all others;
-        - "auto": what it looks like. Numbers that read as positions and as utilities are refused.
+        - "auto": inferred from the data. Numbers that can be both positions and utilities raise an
+          error.
     labels : array-like of shape (n_labels,), default=None
-        The labels in the order of the columns; columns of a DataFrame are put in this order. None
-        is the columns as they are, or the labels that occur, sorted.
+        Labels in the order of the columns; the columns of a DataFrame are reordered accordingly.
+        None keeps the columns, or takes the sorted labels that occur.
     return_labels : bool, default=False
-        Whether to return the labels too.
+        Whether to return the labels as well.
 
     Returns
     -------
     grades : ndarray of shape (n_samples, n_labels)
-        Grades, NaN where a label is missing.
+        Grades; NaN for missing labels.
     labels : ndarray of shape (n_labels,)
-        The labels; with ``return_labels=True``.
+        The labels. Only with ``return_labels=True``.
 
     Raises
     ------
     ValueError
-        If a row is not what ``target_type`` says or has no label, a label occurs twice in a row,
-        or there is one label only.
+        If a row does not have the form set by ``target_type`` or has no label, a label occurs
+        twice in a row, or there is only one label.
 
     Warns
     -----
@@ -65,8 +68,8 @@ def label_grades(
 
     See Also
     --------
-    sklearn_rank.metrics.rank_positions : Positions from scores.
-    sklearn.preprocessing.label_binarize : Indicators of classes.
+    sklearn_rank.metrics.rank_positions : Computes positions from scores.
+    sklearn.preprocessing.label_binarize : Converts classes to indicators.
 
     Notes
     -----
@@ -82,7 +85,7 @@ def label_grades(
     array([[2., 0., 1.],
            [1., 2., 0.]])
 
-    Measures take one list for each row:
+    Measures treat each row as one list:
 
     >>> from sklearn_rank.metrics import tau_b_score
     >>> y = label_grades([[1, 3, 2], [2, 1, 3]], target_type="positions")

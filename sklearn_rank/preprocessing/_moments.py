@@ -43,8 +43,8 @@ def centre_and_scale(
     if np.isinf(width).any():
         column = int(np.argmax(np.isinf(width).any(axis=0)))
         raise ValueError(
-            f"The values of feature {column} within one query are more than 1.8e308 apart: divide"
-            " the feature by a constant."
+            f"The values of feature {column} within one query differ by more than 1.8e308: "
+            "divide the feature by a constant."
         )
     width[width == 0] = np.inf
     if by_extremes:

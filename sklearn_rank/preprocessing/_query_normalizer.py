@@ -30,57 +30,57 @@ COPIED, SORTED = 1 << 17, 1 << 16
 
 
 class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Put each feature on one scale within each query.
+    """Standardise features within each query, for learning to rank.
 
-    With the values x of a feature in the rows of a query it gives, for each row i,
+    For the values x of a feature in the rows of a query, the transformed value of row i is
 
     - "zscore": ``(x_i - mean of x) / standard deviation of x``;
-    - "rank": the share of the rows with ``x_j < x_i`` less the share with ``x_j > x_i``, in
-      (-1, 1), the same for rows that tie;
-    - "minmax": ``(x_i - least x) / (greatest x - least x)``, in [0, 1].
+    - "rank": the share of rows with ``x_j < x_i`` minus the share with ``x_j > x_i``, in (-1, 1),
+      equal for tied rows;
+    - "minmax": ``(x_i - min x) / (max x - min x)``, in [0, 1].
 
-    A feature that is constant in a query, as in a query of one row, is 0 there.
+    A feature that is constant within a query becomes 0, for example in a query of one row.
 
     Parameters
     ----------
     method : {"zscore", "rank", "minmax"}, default="zscore"
-        What is done to the values of a feature in a query. "rank" keeps their order alone, and
-        does not see how far apart they are; "minmax" depends on the two extremes.
+        Transformation of the values of a feature within a query. "rank" keeps only their order,
+        not their distances; "minmax" depends on the two extremes.
     signed_log : bool, default=False
-        Whether ``sign(x) log(1 + |x|)`` comes first, for counts and lengths, whose large values
-        would outweigh all others. It makes no difference to "rank".
+        Whether to apply ``sign(x) log(1 + |x|)`` first, for counts and lengths, whose large values
+        would dominate. It has no effect on "rank".
 
     Attributes
     ----------
     n_queries_ : int
         Number of queries of ``fit``.
     list_ : SortedList, tuple of ndarray, or None
-        Where ``fit`` saw one list, what new rows without ids are compared with: the sorted values,
-        or centres and scales; else None, as nothing is learned from several queries.
+        If ``fit`` got one query, its sorted values, or centres and scales, by which rows without
+        ids are transformed. None if ``fit`` got several queries, from which nothing is learned.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X had string names.
+        Names of the features seen in ``fit``, if they are all strings.
 
     See Also
     --------
-    sklearn_rank.OrderPreservingRanker : Has it built in, as its parameter ``normalize``.
+    sklearn_rank.OrderPreservingRanker : Applies it by its parameter ``normalize``.
 
     Notes
     -----
-    Only differences within a query order its rows. A feature that says which query it is, as the
-    number of pages that have its words, is constant there and becomes 0; one whose scale differs
-    from query to query becomes comparable.
+    The order of the rows of a query depends only on differences within the query. A feature of the
+    query itself, such as the number of pages with its words, is constant within the query and
+    becomes 0. A feature whose scale differs between queries becomes comparable.
 
-    A query is normalised by its own rows, in training and afterwards, so that all rows of a query
-    must be passed together, with their ids. If ``fit`` saw one list, rows that come without ids
-    are placed in that list, as by ``StandardScaler``. From 2000 rows on one list has to be said
-    on purpose, by ``qid=0``.
+    A query is normalised by its own rows, in ``fit`` and in ``transform``, so that all rows of a
+    query must be passed together, with their ids. If ``fit`` got one query, rows without ids are
+    transformed by the statistics of that query, as by ``StandardScaler``. From 2000 rows on, one
+    query must be requested explicitly by ``qid=0``.
 
-    NaN is left as it is, and counts in no query. Sparse X is refused: normalised values of zeros
-    are not zeros. Time is O(n_samples n_features), for "rank" times the logarithm of the length
-    of a query; memory beside the result a few blocks of 1 MB, or columns of the longest query.
-    ``float32`` gives ``float32``, computed in float64.
+    NaN stays NaN and is ignored in the statistics. Sparse X raises an error, since zeros do not
+    stay zeros. Time is O(n_samples n_features), for "rank" times the logarithm of the length of a
+    query. In addition to the result, memory is a few blocks of 1 MB, or columns of the longest
+    query. ``float32`` input gives ``float32``, computed in float64.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit(
         self, X: Any, y: Any = None, *, qid: Any = None, sample_weight: Any = None
     ) -> QueryNormalizer:
-        """Check the rows; of one list, learn where its values lie.
+        """Check the rows; for a single query, learn its statistics.
 
         Parameters
         ----------
@@ -131,11 +131,12 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         y : None
             Ignored.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row: numbers, strings or anything that sorts, in any order.
-            None takes all rows as one list, with a warning, or from 2000 rows on an error; a
-            single number on purpose.
+            Id of the query of each row: numbers, strings or any sortable values, in any order.
+            None treats all rows as one query, with a warning, or from 2000 rows on raises an
+            error. A single number treats all rows as one query without a warning.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows: 2 is the row twice, 0 the row absent.
+            Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
+            0 is ignored.
 
         Returns
         -------
@@ -184,13 +185,13 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, all those of each query.
+            All rows of each query.
         qid : array-like of shape (n_samples,), default=None
             Id of the query of each row, in any order; a single number if all rows are one query.
-            None places the rows in the list of ``fit``, if that was one.
+            None uses the statistics of the query of ``fit``, if it was a single one.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows: 2 is the row twice; rows of weight 0 are placed among
-            the others.
+            Non-negative weights of the rows. A row of weight 2 counts as two rows; rows of weight
+            0 are transformed by the statistics of the others.
 
         Returns
         -------
@@ -200,7 +201,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If ``qid`` is None, and ``fit`` saw several queries.
+            If ``qid`` is None and ``fit`` got several queries.
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
@@ -222,7 +223,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit_transform(
         self, X: Any, y: Any = None, *, qid: Any = None, sample_weight: Any = None
     ) -> Any:
-        """Fit, and normalise the same rows.
+        """Fit, and normalise the features of the same rows.
 
         Parameters
         ----------
@@ -271,10 +272,10 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _in_fitted_list(self, X: Any) -> FloatArray:
         if self.list_ is None:
             raise ValueError(
-                f"This {type(self).__name__} was fitted on {self.n_queries_} queries, and got no"
-                " qid: pass qid=, one id per row, all rows of a query together, or qid=0 if all"
-                " rows are one query (in a pipeline or search, groups= with metadata routing"
-                " enabled)."
+                f"This {type(self).__name__} was fitted to {self.n_queries_} queries and needs "
+                "qid to transform rows: pass qid=, one id per row, with all rows of each query, "
+                "or qid=0 if all rows are one query (in a pipeline or search, groups= with "
+                "metadata routing enabled)."
             )
         values = self._prepared(X)
         if self.method == "rank":
@@ -297,9 +298,8 @@ def _blocks(offsets: IntArray, n_columns: int) -> Iterator[tuple[slice, slice]]:
 def _warn_of_one_list(name: str, n_rows: int) -> None:
     """Warn that there were no ids; refuse where so many rows are hardly one list."""
     said = (
-        f"{name} got no qid, to take all {n_rows} rows as one list: pass qid=, one id per row (in"
-        " a pipeline or search, groups= with metadata routing enabled), or qid=0 if one list is"
-        " meant."
+        f"{name} got no qid for {n_rows} rows: pass qid=, one id per row (in a pipeline or "
+        "search, groups= with metadata routing enabled), or qid=0 if all rows are one query."
     )
     if n_rows >= MANY_ROWS:
         raise ValueError(said)

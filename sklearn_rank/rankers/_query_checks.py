@@ -150,7 +150,7 @@ def _miss(name: str, n_rows: int) -> None:
     if tool is not None:
         where = f"{tool} of scikit-learn" if tool else "cross-validation of scikit-learn"
         raise QuerySetupError(
-            f"{name} got no qid within {where}. Ids are passed as groups, after {ROUTING}: pass "
+            f"{name} got no qid within {where}: ids are passed as groups, after {ROUTING}; pass "
             f"groups=qid to fit, or params={{'groups': qid}} to a function such as "
             "cross_validate. If all rows are one query, set single_list=True."
         )

@@ -175,13 +175,13 @@ def test_measures_without_utilities_warn(measure, quantity, utilities):
     with pytest.warns(CalibrationWarning, match=quantity) as caught:
         np.testing.assert_array_equal(utility(measure, [0, 1, 1]), utilities)
     assert caught[0].filename == __file__
-    assert "depend on each other" in str(caught[0].message)
+    assert "are dependent" in str(caught[0].message)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("pnorm@4", [0, 1]), "gives items no utilities"),
+        (("pnorm@4", [0, 1]), "defines no utilities of items"),
         (("nonsense", [0, 1]), "not the name of a measure"),
         (("auc", [0, 1, 2]), "3 classes"),
         (("dcg", [0.0, -1.0]), "-1"),

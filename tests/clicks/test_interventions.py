@@ -115,16 +115,19 @@ def test_rows_get_the_propensity_of_their_position():
     for position, row in (([1, 4], 1), ([3, 1], 0), ([1, 1, 9], 2)):
         with pytest.raises(ValueError, match=f"of row {row} has no propensity"):
             found.of(position)
-    with pytest.raises(ValueError, match=r"position is 0 at row 0.*add 1"):
+    with pytest.raises(ValueError, match=r"position is 0 in row 0.*add 1"):
         found.of([0, 1])
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"swapped": lambda d: np.zeros(len(d.qid))}, "all swapped, or none is"),
-        ({"swapped": lambda d: np.arange(len(d.qid)) % 2}, "repeat the value in all of its rows"),
-        ({"swapped": lambda d: np.full(len(d.qid), 2)}, "swapped is 2 at row 0"),
+        ({"swapped": lambda d: np.zeros(len(d.qid))}, "are all swapped or all unswapped"),
+        (
+            {"swapped": lambda d: np.arange(len(d.qid)) % 2},
+            "repeat the value in all rows of the session",
+        ),
+        ({"swapped": lambda d: np.full(len(d.qid), 2)}, "swapped is 2 in row 0"),
         ({"exchanged": lambda d: np.full(len(d.qid), 5)}, "pass all rows of each session"),
         ({"exchanged": lambda d: d.exchanged - 2}, r"exchanged is 0 .*add 1"),
         ({"pivot": lambda d: 0}, "pivot=0"),
@@ -140,11 +143,11 @@ def test_logs_that_are_refused():
     data = log("random", n_sessions=50)
     with pytest.raises(ValueError, match="one list shown once"):
         random_order_propensities(data.clicks, data.position, data.qid // 2)
-    with pytest.raises(ValueError, match=r"clicks is \d at row 0.*y > 0"):
+    with pytest.raises(ValueError, match=r"clicks is \d in row 0.*y > 0"):
         random_order_propensities(data.clicks + 2, data.position, data.qid)
     with pytest.raises(ValueError, match="position has 3 entries"):
         random_order_propensities(data.clicks, [1, 2, 3], data.qid)
-    with pytest.raises(ValueError, match="none has a click at the latter"):
+    with pytest.raises(ValueError, match="has a click at the latter"):
         random_order_propensities(0 * data.clicks, data.position, data.qid)
     with pytest.raises(ValueError, match="No row was shown at position 9"):
         random_order_propensities([0, 1], [2, 2], [0, 1], reference=9)

@@ -112,13 +112,16 @@ def test_an_unfinished_search_warns():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"X": lambda X, c, p: np.column_stack((X, -p))}, "Column 2 of X has one value at each"),
-        ({"X": lambda X, c, p: X[:5]}, "X has 5 rows and clicks 4000"),
-        ({"clicks": lambda X, c, p: 0 * c}, "all 0, or all 1"),
-        ({"clicks": lambda X, c, p: 0 * c + 1}, "all 0, or all 1"),
-        ({"clicks": lambda X, c, p: 3 * c}, "clicks is 3 at row"),
-        ({"position": lambda X, c, p: p - 1}, "add 1 to those that count from 0"),
-        ({"position": lambda X, c, p: p / 2}, "positions are whole numbers"),
+        (
+            {"X": lambda X, c, p: np.column_stack((X, -p))},
+            "Column 2 of X is a function of the position",
+        ),
+        ({"X": lambda X, c, p: X[:5]}, "X has 5 rows, but clicks has 4000"),
+        ({"clicks": lambda X, c, p: 0 * c}, "all 0 or all 1"),
+        ({"clicks": lambda X, c, p: 0 * c + 1}, "all 0 or all 1"),
+        ({"clicks": lambda X, c, p: 3 * c}, "clicks is 3 in row"),
+        ({"position": lambda X, c, p: p - 1}, "add 1 to positions that start at 0"),
+        ({"position": lambda X, c, p: p / 2}, "must be a whole number"),
         ({"position": lambda X, c, p: p + 1}, "pass reference=2"),
         ({"clicks": lambda X, c, p: c * (p > 1)}, "no click at position 1"),
         ({"classifier": lambda X, c, p: Perceptron()}, "needs predict_proba"),

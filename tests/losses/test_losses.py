@@ -226,11 +226,11 @@ def test_an_unknown_name_suggests_one():
         (lambda: losses.ComparisonHinge(margin=0), "margin=0 must be"),
         (
             lambda: losses.PairwiseConvex(np.exp, np.exp),
-            "derivative is 1 at 0: it must be negative",
+            "derivative is 1 at 0, but must be negative",
         ),
         (
             lambda: losses.PairwiseConvex(lambda d: -(d**3) - d, lambda d: -3 * d**2 - 1),
-            "phi must be convex and not increasing",
+            "phi must be convex and nonincreasing",
         ),
         (
             lambda: losses.PairwiseConvex(lambda d: -2 * d, lambda d: -np.ones_like(d)),
@@ -251,15 +251,15 @@ def test_parameters_that_make_no_loss(make, message):
 @pytest.mark.parametrize(
     ("arguments", "weights", "message"),
     [
-        (([0.0, 1.5],), {}, r"utility is 1.5 at item 1, but must lie in \[0, 1\]"),
+        (([0.0, 1.5],), {}, r"utility is 1.5 at item 1, but must be in \[0, 1\]"),
         (([0.0, -0.5],), {}, "utility is -0.5 at item 1"),
         (([0.0, np.nan],), {}, "utility is nan at item 1"),
         ((["a", "b"],), {}, "must be numeric"),
         (([[0.0, 1.0]],), {}, "one-dimensional"),
         (([],), {}, "utility is empty"),
-        (([0.0, 1.0], [0, 1]), {}, "rise from 0 to 2"),
-        (([0.0, 1.0], [0, 0, 2]), {}, "rise from 0 to 2"),
-        (([0.0, 1.0], [0.0, 2.0]), {}, "rise from 0 to 2"),
+        (([0.0, 1.0], [0, 1]), {}, "increase from 0 to 2"),
+        (([0.0, 1.0], [0, 0, 2]), {}, "increase from 0 to 2"),
+        (([0.0, 1.0], [0.0, 2.0]), {}, "increase from 0 to 2"),
         (([0.0, 1.0],), {"sample_weight": [1.0]}, "sample_weight has 1 entries, but must have 2"),
         (
             ([0.0, 1.0],),
@@ -289,7 +289,7 @@ def test_scores_that_do_not_fit():
 def test_constants_that_are_not_known():
     with pytest.raises(ValueError, match="not order-preserving"):
         losses.ComparisonHinge().regret_constant(1.0)
-    with pytest.raises(ValueError, match="largest expected utility"):
+    with pytest.raises(ValueError, match="greatest expected utility"):
         losses.PairwiseLogistic().regret_constant()
     with pytest.raises(ValueError, match=r"max_utility=-1\.0"):
         losses.ListwiseSoftmax().regret_constant(-1.0)

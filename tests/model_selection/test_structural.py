@@ -167,7 +167,10 @@ def test_inside_cross_validation_and_after_a_failure():
         ({"classes": "margin", "radius": 1.0, "method": "paper"}, "method='paper' is not used by"),
         ({"classes": "margin", "radius": 1.0, "grid": [0.0]}, "must contain a positive number"),
         ({"classes": "margin", "radius": 1.0, "weights": [1]}, "is not used by classes='margin'"),
-        ({"classes": "margin", "radius": 0.1, "grid": [0.01]}, "is no bound of the norms"),
+        (
+            {"classes": "margin", "radius": 0.1, "grid": [0.01]},
+            "is not an upper bound of the norms",
+        ),
         ({"weights": [1.0]}, r"prior has shape \(1,\), but there are 3 candidates"),
     ],
 )

@@ -122,7 +122,7 @@ def test_values_of_any_size(method):
         # scikit-learn adds all values up to see whether one is infinite.
         with (
             np.errstate(over="ignore", invalid="ignore"),
-            pytest.raises(ValueError, match="feature 1 within one query are more than"),
+            pytest.raises(ValueError, match="feature 1 within one query differ by more than"),
         ):
             QueryNormalizer(method).fit_transform(X * [1.0, 5e307], qid=qid)
 
@@ -136,7 +136,7 @@ def test_rounding_is_no_spread():
 def test_one_list_places_new_rows_in_it(method):
     X, _ = data(30)
     on_purpose = QueryNormalizer(method).fit(X, qid=0)
-    with pytest.warns(SingleListWarning, match="take all 30 rows as one list") as caught:
+    with pytest.warns(SingleListWarning, match="got no qid for 30 rows") as caught:
         warned = QueryNormalizer(method).fit(X)
     assert caught[0].filename == __file__
     np.testing.assert_array_equal(on_purpose.transform(X), warned.transform(X))
@@ -146,7 +146,7 @@ def test_one_list_places_new_rows_in_it(method):
         scaled = StandardScaler().fit(X)
         np.testing.assert_allclose(on_purpose.transform(X + 1), scaled.transform(X + 1), atol=1e-9)
     many = np.zeros((2000, 1))
-    with pytest.raises(ValueError, match="to take all 2000 rows as one list: pass qid="):
+    with pytest.raises(ValueError, match="got no qid for 2000 rows: pass qid="):
         QueryNormalizer(method).fit(many)
     assert QueryNormalizer(method).fit(many, qid=0).n_queries_ == 1
 
@@ -155,7 +155,7 @@ def test_one_list_places_new_rows_in_it(method):
 def test_rows_of_unknown_queries_are_refused(method):
     X, qid = data()
     fitted = QueryNormalizer(method).fit(X, qid=qid)
-    with pytest.raises(ValueError, match="was fitted on 10 queries, and got no qid"):
+    with pytest.raises(ValueError, match="was fitted to 10 queries and needs qid"):
         fitted.transform(X)
     with pytest.raises(ValueError, match=r"qid has 3 entries for 80 rows.*np\.repeat"):
         fitted.transform(X, qid=[1, 2, 3])

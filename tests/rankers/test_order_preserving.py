@@ -270,7 +270,7 @@ def test_measures_without_a_calibrated_loss_warn(measure, quantity):
     with pytest.warns(CalibrationWarning, match=quantity) as caught:
         ranker = OrderPreservingRanker(measure=measure).fit(X, y == 2, qid=qid)
     assert caught[0].filename == __file__
-    with pytest.warns(CalibrationWarning, match="depend on each other"):
+    with pytest.warns(CalibrationWarning, match="are dependent"):
         ranker.score(X, y == 2, qid=qid)
 
 
@@ -330,7 +330,7 @@ def test_parameters_and_measures_that_do_not_exist():
         OrderPreservingRanker("hinge").fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="did you mean"):
         OrderPreservingRanker(measure="ncdg").fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match="gives items no utilities"):
+    with pytest.raises(ValueError, match="defines no utilities of items"):
         OrderPreservingRanker(measure="pos@top").fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="3 classes"):
         OrderPreservingRanker(measure="precision@3").fit(X, y, qid=qid)
@@ -390,7 +390,7 @@ def test_messages_name_the_row_of_the_caller():
     with pytest.raises(ValueError, match=r"^y has the relevance -2 at row 7"):
         OrderPreservingRanker().fit(X, y, qid=qid)
     y[7] = 9.0
-    with pytest.raises(ValueError, match=r"^utility is 511 at item 7, but must lie in \[0, 4\]"):
+    with pytest.raises(ValueError, match=r"^utility is 511 at item 7, but must be in \[0, 4\]"):
         OrderPreservingRanker(losses.PointwiseLogistic(eta=4.0), measure="dcg").fit(X, y, qid=qid)
 
 

@@ -242,7 +242,7 @@ def test_what_is_said_of_a_measure_is_true_of_its_labels():
             OrderPreservingRanker(measure=measure).fit(X, y, qid=qid, propensity=propensity)
     # Of clicks, the highest grade of a list does not matter: they are 1, or no click counts.
     OrderPreservingRanker(measure="rbp@0.8").fit(X, y > 0, qid=qid, propensity=propensity)
-    with pytest.warns(CalibrationWarning, match="depend on each other"):
+    with pytest.warns(CalibrationWarning, match="are dependent"):
         OrderPreservingRanker(measure="ap").fit(X, y > 0, qid=qid, propensity=propensity)
 
 
