@@ -88,7 +88,7 @@ class ParquetBatches:
             taken = set(columns.values())
             features = [f.name for f in schema if f.name not in taken and _is_number(f.type)]
         elif isinstance(features, str):
-            raise TypeError(f"features={features!r} is one word: pass a list of names.")
+            raise TypeError(f"features={features!r} is a string: pass a list of names.")
         features = list(features)
         wanted = [*columns.values(), *features]
         _refuse_unknown(wanted, schema.names)
@@ -99,7 +99,10 @@ class ParquetBatches:
                 " features must be numbers: leave it out of `features` or encode it."
             )
         if not features:
-            raise ValueError(f"No column of numbers is left as a feature of {schema.names}.")
+            raise ValueError(
+                f"The files have no numeric column for features, but {schema.names}: pass"
+                " features=."
+            )
         return cls(dataset, columns, features, batch_rows)
 
     def __call__(self) -> Iterator[dict[str, Any]]:
@@ -163,8 +166,8 @@ def _refuse_unknown(wanted: list[str], known: list[str]) -> None:
     twice = [name for name, count in Counter(wanted).items() if count > 1]
     if twice:
         raise ValueError(
-            f"The column {twice[0]!r} is named twice: label, qid, weights and features are"
-            " different columns."
+            f"The column {twice[0]!r} is used twice: pass different columns as label, qid, weights"
+            " and features."
         )
 
 
@@ -245,7 +248,7 @@ class SvmlightBatches:
         if check_whole("n_features", n_features) < found:
             raise ValueError(
                 f"n_features={n_features} is less than the {found} features of"
-                f" {paths[highests.index(highest)]}: raise it or leave it out."
+                f" {paths[highests.index(highest)]}: increase it or leave it out."
             )
         integers = are_integers(ids)
         return cls(
@@ -304,7 +307,9 @@ class SvmlightBatches:
             )
             for block in blocks:
                 if block.width - shift > self.n_features:
-                    raise ValueError(f"{path} has changed: it has more features than before.")
+                    raise ValueError(
+                        f"{path} has changed since it was first read: it has more features."
+                    )
                 qid = ids_from(list(queries), self.integers)[np.asarray(block.query)]
                 queries.clear()
                 X = self._widened(block.X, shift)

@@ -107,7 +107,7 @@ def _pieces(part: Any) -> Iterator[bytes]:
             yield from _pieces(one)
     else:
         kind = f"dtype {part.dtype}" if isinstance(part, np.ndarray) else type(part).__name__
-        raise TypeError(f"A checkpoint cannot tell two problems apart by a part of {kind}.")
+        raise TypeError(f"A checkpoint cannot identify a problem by a value of {kind}.")
 
 
 def _bytes_of(array: AnyArray) -> Iterator[bytes]:
@@ -195,7 +195,7 @@ class Checkpoint:
             return None
         except DAMAGED:
             warn(
-                f"The file {str(file)!r} is damaged: what it held is computed again.",
+                f"The file {str(file)!r} is damaged: its content is computed again.",
                 CheckpointWarning,
             )
             return None
@@ -233,8 +233,8 @@ class Checkpoint:
         except OSError as error:
             raise OSError(
                 error.errno,
-                f"The checkpoint cannot be written ({error.strerror}). What it holds stays: mend"
-                " this and fit again to go on from there, or pass another folder",
+                f"The checkpoint cannot be written ({error.strerror}). What was saved is kept: fix"
+                " this and fit again to continue, or pass another folder",
                 str(self.folder),
             ) from error
 
@@ -250,7 +250,7 @@ class Checkpoint:
 
     def _file(self, name: str) -> Path:
         if not re.fullmatch("[a-z0-9-]+", name):
-            raise ValueError(f"name={name!r} has other characters than a-z, 0-9 and hyphens.")
+            raise ValueError(f"name={name!r} must contain only a-z, 0-9 and hyphens.")
         return self.folder / f"{name}.npz"
 
     def _write(self, file: Path, content: memoryview) -> None:

@@ -168,8 +168,8 @@ def read_label_orders(
     if len(found.labels) < 2:
         told = f"one label only, {found.labels.tolist()[0]!r}" if len(found.labels) else "no label"
         raise ValueError(
-            f"{name} has {told} (one class): an order is of two labels or more; pass one column"
-            " for each label."
+            f"{name} has {told} (one class), but an order needs at least two labels: pass one"
+            " column for each label."
         )
     empty = ~found.known.any(axis=1)
     if empty.any():
@@ -188,7 +188,7 @@ def _checked_names(labels: Any) -> AnyArray:
     listed = names.tolist()
     for at, one in enumerate(listed):
         if one in listed[:at]:
-            raise ValueError(f"labels has {one!r} twice: pass each label once.")
+            raise ValueError(f"labels contains {one!r} twice: pass each label once.")
     return names
 
 
@@ -225,15 +225,15 @@ def _guess(y: Any, name: str) -> str:
         return "indicator"
     if first_bad_positions(values, strictly=True) is None:
         raise ValueError(
-            f"{name} has rows such as {_shown(values[0])}, which read as positions, 1 the top, and"
-            " as utilities, more the better: pass target_type='positions' or"
+            f"{name} has rows such as {_shown(values[0])}, which can be positions (1 is the top)"
+            " or utilities (greater is better): pass target_type='positions' or"
             " target_type='utilities', or target_type='orders' if they are labels from the top."
         )
     if np.array_equal(np.sort(values, axis=1), np.tile(np.arange(values.shape[1]), (len(y), 1))):
         raise ValueError(
-            f"{name} has rows such as {_shown(values[0])}, which read as utilities, more the"
-            " better, and as numbers of labels from the top, as argsort gives them: pass"
-            " target_type='utilities' or target_type='orders'; to positions from 0 add 1."
+            f"{name} has rows such as {_shown(values[0])}, which can be utilities (greater is"
+            " better) or label numbers from the top, as from argsort: pass target_type='utilities'"
+            " or target_type='orders'; to positions from 0 add 1."
         )
     return "utilities"
 
@@ -268,8 +268,8 @@ def _read_matrix(
         labels = np.arange(values.shape[1]) if names is None else _checked_names(names)
     elif values.shape[1] != len(labels):
         raise ValueError(
-            f"{name} has {values.shape[1]} columns, and there are {len(labels)} labels: pass one"
-            " column for each label, NaN where it is missing."
+            f"{name} has {values.shape[1]} columns, but there are {len(labels)} labels: pass one"
+            " column for each label, with NaN if it is missing."
         )
     elif names is not None:
         values = values[:, _places(names, labels, name)]
@@ -287,7 +287,7 @@ def _read_matrix(
             raise RowError(
                 f"{name} is {values[row, column]:g} at row",
                 row,
-                f", column {column}, and an indicator is 0 or 1: pass target_type='utilities' for"
+                f", column {column}, but an indicator is 0 or 1: pass target_type='utilities' for"
                 " amounts, or 'positions'.",
             )
     if target_type == "positions":
@@ -310,7 +310,7 @@ def _as_matrix(y: Any, name: str) -> FloatArray:
         values = values.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name} has entries that are no numbers: pass target_type='orders' for names of"
+            f"{name} has entries that are not numbers: pass target_type='orders' for names of"
             " labels from the top, or a matrix with one column for each label."
         ) from None
     if values.ndim == 1:
@@ -326,8 +326,8 @@ def _places(names: AnyArray, labels: AnyArray, name: str) -> list[int]:
     missing = [one for one in labels.tolist() if one not in at]
     if missing:
         raise ValueError(
-            f"{name} has no column {missing[0]!r}, but {names.tolist()}: name the columns as the"
-            f" labels, {labels.tolist()}."
+            f"{name} has no column {missing[0]!r}, but {names.tolist()}: name the columns after"
+            f" the labels, {labels.tolist()}."
         )
     return [at[one] for one in labels.tolist()]
 
@@ -349,19 +349,20 @@ def _check_positions(values: FloatArray, name: str) -> None:
     if not len(known):
         return
     if known.min() == 0:
-        raise RowError(told, bad, ", but positions begin with 1, the top: add 1.")
+        raise RowError(told, bad, ", but positions begin with 1 (the top): add 1.")
     if known.min() < 1 or known.max() > values.shape[1]:
         raise RowError(
             told,
             bad,
-            f", beyond 1 to {values.shape[1]}: pass positions, 1 the top, or"
-            " target_type='utilities' if more is better.",
+            f", outside 1 to {values.shape[1]}: pass positions (1 is the top), or"
+            " target_type='utilities' if greater is better.",
         )
     raise RowError(
         told,
         bad,
-        ", which skip or repeat one: number the labels of a row from 1 on, tied labels alike"
-        " (1, 2, 2, 3 or 1, 2, 2, 4), or pass target_type='utilities' if more is better.",
+        ", which skip or repeat a position: number the labels of a row from 1 on, with equal"
+        " numbers for ties (1, 2, 2, 3 or 1, 2, 2, 4), or pass target_type='utilities' if greater"
+        " is better.",
     )
 
 
@@ -425,7 +426,8 @@ def _are_positions(ascending: FloatArray) -> BoolArray:
 def _rows_of(y: Any, name: str) -> list[Any]:
     if isinstance(y, str | bytes) or sp.issparse(y):
         raise ValueError(
-            f"{name} is one {type(y).__name__}: pass one order for each row, as ['a>b', 'b>a']."
+            f"{name} is one {type(y).__name__}: pass one order for each row, for example ['a>b',"
+            " 'b>a']."
         )
     return y.tolist() if hasattr(y, "tolist") else list(y)
 
@@ -454,7 +456,7 @@ def _read_orders(rows: list[Any], labels: AnyArray | None, name: str) -> LabelOr
                     raise RowError(
                         f"{name} has the label {one!r} in row",
                         at,
-                        f", which is none of {labels.tolist()}: pass rows of these labels.",
+                        f", which is not one of {labels.tolist()}: pass rows of these labels.",
                     )
                 grades[at, column[one]] = below
     return LabelOrders(grades, labels, "orders")
@@ -470,8 +472,8 @@ def _levels(row: Any, at: int, name: str) -> list[list[Any]]:
         raise RowError(
             f"{name} has a {type(row).__name__} in row",
             at,
-            ", which has no order: pass a list of labels from the top, or sets of relevant labels"
-            " through MultiLabelBinarizer.",
+            ", which has no order: pass a list of labels from the top; for sets of relevant labels"
+            " use MultiLabelBinarizer.",
         )
     elif _is_sequence(row):
         levels = [list(level) if _is_sequence(level) else [level] for level in row]
@@ -540,8 +542,8 @@ def _read_classes(y: Any, labels: AnyArray | None, name: str) -> LabelOrders:
     array = np.asarray(y)
     if array.ndim != 1:
         raise ValueError(
-            f"{name} has shape {array.shape}, and classes are one for each row: pass one"
-            " dimension, or another target_type."
+            f"{name} has shape {array.shape}, but target_type='classes' needs one class per row:"
+            " pass one dimension, or another target_type."
         )
     missing = [at for at, one in enumerate(array.tolist()) if is_missing(one)]
     if missing:
@@ -554,8 +556,8 @@ def _read_classes(y: Any, labels: AnyArray | None, name: str) -> LabelOrders:
         labels = np.unique(array)
         if type_of_target(array) == "continuous":
             warn(
-                f"{name} has {len(labels)} distinct real numbers, and each is taken as a label: of"
-                " amounts use a regressor; of orders pass one column for each label.",
+                f"{name} has {len(labels)} distinct real numbers, and each is taken as a label:"
+                " for amounts use a regressor; for orders pass one column for each label.",
                 ContinuousLabelWarning,
             )
     place = {one: column for column, one in enumerate(labels.tolist())}
@@ -565,7 +567,7 @@ def _read_classes(y: Any, labels: AnyArray | None, name: str) -> LabelOrders:
         raise RowError(
             f"{name} has the label {array.tolist()[bad]!r} in row",
             bad,
-            f", which is none of {labels.tolist()}: pass rows of these labels.",
+            f", which is not one of {labels.tolist()}: pass rows of these labels.",
         )
     grades = np.zeros((len(array), len(labels)))
     grades[np.arange(len(array)), columns] = 1.0

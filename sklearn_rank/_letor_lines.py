@@ -216,8 +216,8 @@ def read_blocks(
                 yield block
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(
-            f"{name} cannot be decompressed after line {lines.number} ({error}): it is cut off or"
-            " damaged; fetch it again."
+            f"{name} cannot be decompressed after line {lines.number} ({error}): it is truncated"
+            " or damaged; download it again."
         ) from error
     finally:
         if not is_stream:
@@ -388,8 +388,8 @@ class _Lines(io.BufferedIOBase):
         qid = entries[1] if len(entries) > 1 else b""
         if not qid.startswith(b"qid:") or qid == b"qid:":
             raise LineError(
-                f"{self.name}, line {self.number}: the query id 'qid:ID' does not follow the"
-                " label; add it, or read files without ids by"
+                f"{self.name}, line {self.number}: the label is not followed by a query id"
+                " 'qid:ID'; add it, or read files without ids with"
                 " sklearn.datasets.load_svmlight_file."
             )
         self.query.append(self._queries.setdefault(qid[4:], len(self._queries)))

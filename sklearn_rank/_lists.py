@@ -452,7 +452,7 @@ class LabelType:
                 return check_positive(checked, self.pos_label)
             if self.pos_label is not None:
                 raise ValueError(
-                    f"pos_label={self.pos_label!r} names a class and rel={self.rel:g} a grade:"
+                    f"pos_label={self.pos_label!r} sets a class and rel={self.rel:g} a grade:"
                     " leave out one of the two."
                 )
             return check_grades(checked, -np.inf) >= self.rel
@@ -597,7 +597,9 @@ def _by_list(
             " all rows of a query."
         )
     if not weight.any():
-        raise ValueError("query_weight is zero everywhere: at least one query must count.")
+        raise ValueError(
+            "query_weight is 0 for all queries: give at least one query a positive weight."
+        )
     return weight
 
 

@@ -87,7 +87,7 @@ def refuse_collection(value: Any, name: str) -> None:
     """
     if is_collection(value):
         raise TypeError(
-            f"{name} is a dask collection, and all of its rows are needed in memory here: pass"
+            f"{name} is a dask collection, but all its rows are needed in memory here: pass"
             f" {name}.compute()."
         )
 
@@ -383,16 +383,16 @@ def aligned(**columns: Any) -> Partitions:
     for name, count in counts.items():
         if count != n_chunks:
             raise ValueError(
-                f"{first} has {n_chunks} partitions and {name} {count}, of unknown lengths, so"
-                " that it is not known which rows belong together: take both from one dataframe,"
-                " or make arrays of both by .to_dask_array(lengths=True)."
+                f"{first} has {n_chunks} partitions, but {name} has {count}, of unknown lengths,"
+                " so their rows cannot be aligned: take both from one dataframe, or make arrays of"
+                " both by .to_dask_array(lengths=True)."
             )
     cut = {}
     for name, value in local.items():
         if lengths is None or len(known) < len(lazy):
             unknown = next(one for one in lazy if one not in known)
             raise ValueError(
-                f"{name} is in memory, and {unknown} has partitions of unknown lengths: make"
+                f"{name} is in memory, but {unknown} has partitions of unknown lengths: make"
                 f" {name} a column of the same dataframe, or pass"
                 f" {unknown}.to_dask_array(lengths=True)."
             )
@@ -413,7 +413,7 @@ def _as_column(name: str, value: Any) -> Any:
     """A collection as one with a chunk for each range of rows: a dask array, series or frame."""
     if not _is_frame(value) and not _is_array(value):
         raise TypeError(
-            f"{name} is a {type(value).__name__} of dask, whose rows are not known: pass a dask"
+            f"{name} is a {type(value).__name__} of dask, which has no known rows: pass a dask"
             " array, series or dataframe."
         )
     if value.ndim not in (1, 2):
@@ -495,7 +495,7 @@ def _n_rows(value: Any) -> int:
 def _check_total(first: str, n_first: int, name: str, n: int) -> None:
     if n != n_first:
         raise ValueError(
-            f"{first} has {n_first} items and {name} {n}: pass one of each for each row."
+            f"{first} has {n_first} items, but {name} has {n}: pass one of each for each row."
         )
 
 
@@ -513,8 +513,8 @@ def _if_rows(columns: dict[str, Any], function: Callable[..., Any], *arguments: 
     for name, count in counts.items():
         if count != n_rows:
             raise ValueError(
-                f"{first} has {n_rows} rows and {name} {count}: take both from one dataframe, or"
-                " make arrays of both by .to_dask_array(lengths=True), which are cut alike."
+                f"{first} has {n_rows} rows, but {name} has {count}: take both from one dataframe,"
+                " or make arrays of both by .to_dask_array(lengths=True) with equal chunks."
             )
     return function(*arguments) if n_rows else None
 

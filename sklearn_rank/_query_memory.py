@@ -208,9 +208,9 @@ def warn_of_overlap(overlap: Overlap, name: str) -> None:
     how = f", {n_other} of them with other rows" if n_other else ""
     warn(
         f"{name} was trained on {overlap.n_seen} of the {overlap.n_judged} queries that it is"
-        f" scored on{among}{how}, such as {shown}: the score does not say how it ranks new"
-        " queries. Split by whole queries (QueryKFold, or GroupKFold with groups=qid); if the two"
-        " sets number their queries independently, give them different ids.",
+        f" scored on{among}{how}, such as {shown}: the score does not estimate its performance on"
+        " new queries. Split by whole queries (QueryKFold, or GroupKFold with groups=qid); if the"
+        " two sets number their queries independently, give them different ids.",
         QueryOverlapWarning,
     )
 

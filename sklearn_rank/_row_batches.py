@@ -126,8 +126,8 @@ class RowBatches:
                 )
             if iter(batches) is batches:
                 raise TypeError(
-                    f"batches is a {type(batches).__name__}, which can be read only once, but"
-                    " rows are read many times: pass a function that returns a fresh one, such as"
+                    f"batches is a {type(batches).__name__}, which can be read only once, but rows"
+                    " are read many times: pass a function that returns a new one, such as"
                     " RowBatches(lambda: read(path))."
                 )
         self._source = batches
@@ -238,8 +238,8 @@ class RowBatches:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
         raise TypeError(
-            "RowBatches are rows that are not in memory as a whole, and an array of them is needed"
-            " here: pass an array of a part that fits into memory, such as those of blocks()."
+            "RowBatches are not in memory as a whole, but an array is needed here: pass an array"
+            " of a part that fits into memory, such as one from blocks()."
         )
 
     def blocks(self) -> Iterator[tuple[slice, Any]]:
@@ -264,13 +264,15 @@ class RowBatches:
     def _as_before(self, batch: _Batch, done: int) -> Any:
         """Features of a batch that has the rows of the first reading."""
         if done == self.n_batches:
-            raise _changed(f"There were {len(self)} rows, which all came before it")
+            raise _changed(f"All {len(self)} rows of the first pass came before it")
         known = self.y[self.offsets[done] : self.offsets[done + 1]]
         if batch.n_rows != len(known):
-            raise _changed(f"It has {batch.n_rows} rows, and had {len(known)}")
+            raise _changed(f"It has {batch.n_rows} rows, but had {len(known)}")
         X = batch.features(self.dtype)
         if sp.issparse(X) != self.is_sparse or X.shape[1] != self._n_features:
-            raise _changed(f"It is of another kind or has not {self._n_features} features")
+            raise _changed(
+                f"It has another type, or its number of features is not {self._n_features}"
+            )
         labels = _values(batch.given["y"], batch.n_rows, "y")
         # Missing labels, of rows of weight 0, do not equal themselves.
         if not np.all((labels == known) | (known != known)):
@@ -320,7 +322,7 @@ class RowBatches:
                     if small[role] and _kind(column) != _kind(small[role][0]):
                         raise ValueError(
                             f"{role} has {_kind(column)}, but {_kind(small[role][0])} in batch"
-                            f" {first.number}: make them of one type in all batches."
+                            f" {first.number}: use the same type in all batches."
                         )
                     small[role].append(column)
             ends.append(ends[-1] + batch.n_rows)
@@ -359,7 +361,7 @@ class _Batch:
             )
         if not {"X", "y"} <= set(given) <= set(ROLES):
             raise ValueError(
-                f"It has {list(given)}, but must have X and y, and may have {list(ROLES[2:])}."
+                f"It has {list(given)}, but must have X and y, and optionally {list(ROLES[2:])}."
             )
         if not hasattr(given["X"], "shape"):
             given["X"] = np.asarray(given["X"])
@@ -453,7 +455,8 @@ def _names(
 def _refuse_unlike(batch: _Batch, first: _Batch, n_features: int, expected: int) -> None:
     if batch.kind != first.kind:
         raise ValueError(
-            f"X is {batch.kind}, but {first.kind} in batch {first.number}: make them of one kind."
+            f"X is {batch.kind}, but {first.kind} in batch {first.number}: use the same type in"
+            " all batches."
         )
     if n_features != expected:
         raise ValueError(f"X has {n_features} features, but {expected} in batch {first.number}.")
@@ -465,7 +468,7 @@ def _refuse_unlike(batch: _Batch, first: _Batch, n_features: int, expected: int)
     if set(batch.given) != set(first.given):
         raise ValueError(
             f"It has {sorted(batch.given)}, but batch {first.number} has {sorted(first.given)}:"
-            " pass ids and weights with all batches or with none."
+            " pass ids and weights with all batches or with no batch."
         )
 
 
@@ -504,14 +507,20 @@ def _values(given: Any, n: int, name: str, words: dict[Any, Any] | None = None) 
         if array.ndim == 0 and name == "qid":
             array = np.asarray(check_qid(given, n))
         if array.shape != (n,):
-            raise ValueError(f"{name} has shape {array.shape}, but X {n} rows: pass one for each.")
+            raise ValueError(
+                f"{name} has shape {array.shape}, but X has {n} rows: pass one for each."
+            )
         if array.dtype.kind not in "OSU":
             if array.dtype.kind not in "biufM":
-                raise ValueError(f"{name} is of {array.dtype}, but must be numbers or words.")
+                raise ValueError(
+                    f"{name} has dtype {array.dtype}, but must be numbers or strings."
+                )
             return array
         coded = distinct_codes(array)
     if len(coded) != n:
-        raise ValueError(f"{name} has {len(coded)} entries, but X {n} rows: pass one for each.")
+        raise ValueError(
+            f"{name} has {len(coded)} entries, but X has {n} rows: pass one for each."
+        )
     coded = coded.used()
     distinct = coded.distinct.tolist()
     present = [value for value in distinct if not is_missing(value)]
@@ -522,8 +531,8 @@ def _values(given: Any, n: int, name: str, words: dict[Any, Any] | None = None) 
     if other:
         row = int(np.argmax(coded.codes == distinct.index(other[0])))
         raise ValueError(
-            f"{name} has {other[0]!r} at row {row} among other types: make them all numbers or"
-            " all words."
+            f"{name} has {other[0]!r} at row {row} among other types: make them all numbers or all"
+            " strings."
         )
     known = {} if words is None else words
     kept = np.empty(len(distinct), dtype=object)
@@ -549,7 +558,7 @@ def _joined(parts: list[AnyArray], name: str) -> AnyArray:
             if part.dtype.kind in "iu" and np.any(np.abs(part.astype(np.float64)) > 2.0**53):
                 raise ValueError(
                     f"{name} has integers beyond 2**53 in some batches and other numbers in"
-                    " others: make them of one type in all batches."
+                    " others: use the same type in all batches."
                 )
     return joined
 

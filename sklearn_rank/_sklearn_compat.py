@@ -85,7 +85,7 @@ def check_sample_weight(sample_weight: Any, X: Any, *, name: str = "sample_weigh
         )
     check_non_negative(weight, f"`{name}`")
     if not weight.any():
-        raise ValueError(f"{name} must contain at least one non-zero number: one row must count.")
+        raise ValueError(f"{name} must contain at least one non-zero number.")
     return weight
 
 

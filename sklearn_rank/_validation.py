@@ -79,7 +79,7 @@ class CheckedRows:
     def scores(self) -> AnyArray:
         """Scores, of rows that have them."""
         if self.score is None:
-            raise TypeError(f"{self.name} came without scores.")
+            raise TypeError(f"{self.name} has no scores.")
         return self.score
 
     def where(self, index: int) -> str:
@@ -181,13 +181,13 @@ def _scores_of(y_score: Any, shape: tuple[int, ...], name: str) -> AnyArray:
     if len(shape) == 2 or score.ndim == 2:
         if score.shape != shape:
             raise ValueError(
-                f"{name} has shape {shape} and y_score {score.shape}: pass one score for each"
+                f"{name} has shape {shape}, but y_score {score.shape}: pass one score for each"
                 " label, and ravel() columns."
             )
         return score.ravel()
     if len(score) != shape[0]:
         raise ValueError(
-            f"{name} has {shape[0]} items and y_score {len(score)}: pass one score for each label."
+            f"{name} has {shape[0]} items, but y_score has {len(score)}: pass one score per label."
         )
     return score
 
@@ -250,8 +250,8 @@ def _present(
     if not np.array_equal(counted, found):
         row = int(np.argmax(counted & ~found))
         raise ValueError(
-            f"{name} is NaN in all of row {row}, a list without items: remove the row from {name}"
-            " and y_score."
+            f"{name} is NaN in all of row {row}, a list without items: remove it from {name} and"
+            " y_score."
         )
     return ~missing
 
@@ -267,7 +267,7 @@ def _positive_rows(
     if counts is None:
         return None
     if not counts.any():
-        raise ValueError("No row has positive sample_weight and query_weight: one must count.")
+        raise ValueError("No row has positive sample_weight and query_weight: give one row both.")
     return np.flatnonzero(counts)
 
 
@@ -372,8 +372,8 @@ def check_propensities(propensity: Any, n: int, rows: IntArray | None = None) ->
     if array.shape != (n,):
         given = "is a single number" if array.ndim == 0 else f"has {len(array)} entries"
         raise ValueError(
-            f"propensity {given} for {n} rows: pass one for each row; from those of the positions"
-            " 1, 2, ... make them by propensity[position - 1]."
+            f"propensity {given} for {n} rows: pass one for each row; if you have one for each"
+            " position 1, 2, ..., pass propensity[position - 1]."
         )
     values = _as_float(array, "propensity")
     values = values if rows is None else values[rows]
@@ -438,7 +438,7 @@ def _coded(values: AnyArray, name: str) -> Coded:
         return distinct_codes(values)
     except TypeError:
         raise ValueError(
-            f"{name} has values that cannot be hashed, such as lists: pass numbers or strings."
+            f"{name} has unhashable values, such as lists: pass numbers or strings."
         ) from None
 
 
@@ -446,15 +446,15 @@ def _refuse_no_id(qid: Any, ids: AnyArray, name: str) -> None:
     """Refuse what is neither one id per row nor one number for all rows."""
     if isinstance(qid, str | bytes):
         raise ValueError(
-            f"{name}={qid!r} is one {type(qid).__name__} and no id per row: if it is the name of a"
-            f" column, pass the column, {name}=frame[{qid!r}]; if all rows are one list, leave"
+            f"{name}={qid!r} is one {type(qid).__name__}, not one id per row: if it is the name of"
+            f" a column, pass the column, {name}=frame[{qid!r}]; if all rows are one list, leave"
             f" {name} out or pass {name}=0."
         )
     number = ids.item()
     if not is_number(number) or number != number:
         raise ValueError(
-            f"{name} is {_kind_of(qid)} and no id per row: pass a one-dimensional array with one"
-            f" id for each of the rows, in their order, such as {name}=frame['query']."
+            f"{name} is {_kind_of(qid)}, not one id per row: pass a one-dimensional array with the"
+            f" id of each row, such as {name}=frame['query']."
         )
 
 
@@ -654,7 +654,7 @@ def _as_float(array: AnyArray, name: str, remedy: str = "pass numbers") -> Float
         and (array.max() > LARGEST_EXACT_INTEGER or array.min() < -LARGEST_EXACT_INTEGER)
     ):
         raise ValueError(
-            f"{name} has integers beyond 2**53, which float64 cannot tell apart: subtract a"
+            f"{name} has integers beyond 2**53, which float64 cannot distinguish: subtract a"
             " constant first."
         )
     # astype would also read strings as numbers, dates as counts, and drop imaginary parts.
@@ -682,8 +682,8 @@ def _as_float(array: AnyArray, name: str, remedy: str = "pass numbers") -> Float
         raise ValueError(f"{name} must be numeric, got dtype {array.dtype}: {remedy}.")
     if pair is not None:
         raise ValueError(
-            f"{name} has the different numbers {pair[0]} and {pair[1]}, which float64 cannot tell"
-            " apart: subtract a constant first, or pass ranks."
+            f"{name} has the different numbers {pair[0]} and {pair[1]}, which float64 cannot"
+            " distinguish: subtract a constant first, or pass ranks."
         )
     return result
 
@@ -720,8 +720,7 @@ def _refuse_nan(score: AnyArray, where: Any, name: str = "y_score") -> None:
     if score.dtype.kind == "f" and np.isnan(score.min()):
         row = int(np.argmax(np.isnan(score)))
         raise ValueError(
-            f"{name} is NaN at {where(row)}: a missing score has no place in a ranking; give it"
-            " one or remove the row."
+            f"{name} is NaN at {where(row)}: give the item a score or remove the row."
         )
 
 
@@ -730,16 +729,16 @@ def _check_weights(sample_weight: Any, shape: tuple[int, ...], name: str) -> Flo
     if array.shape != shape:
         if len(shape) == 1 and array.ndim == 1:
             raise ValueError(
-                f"{name} has {shape[0]} items and sample_weight {len(array)}: pass one weight for"
-                " each."
+                f"{name} has {shape[0]} items, but sample_weight has {len(array)}: pass one weight"
+                " for each."
             )
         raise ValueError(
-            f"sample_weight has shape {array.shape} and {name} {shape}: pass one weight for each"
-            " item; weights of whole lists are query_weight."
+            f"sample_weight has shape {array.shape}, but {name} {shape}: pass one weight for each"
+            " item; to weight whole lists pass query_weight."
         )
     weight = _finite_weights(array.ravel(), "sample_weight")
     if not weight.any():
-        raise ValueError("sample_weight is zero everywhere: at least one item must count.")
+        raise ValueError("sample_weight is 0 for all items: give at least one a positive weight.")
     return weight
 
 
@@ -772,7 +771,7 @@ def _finite_weights(array: AnyArray, name: str) -> FloatArray:
     if total > LARGEST_WEIGHT or least < 1 / LARGEST_WEIGHT:
         raise ValueError(
             f"{name} must sum to at most {LARGEST_WEIGHT:g}, and positive weights be at least"
-            f" {1 / LARGEST_WEIGHT:g}: their products would leave float64; scale them."
+            f" {1 / LARGEST_WEIGHT:g}, or their products overflow float64: scale them."
         )
     return weight
 

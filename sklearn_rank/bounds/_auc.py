@@ -584,8 +584,8 @@ def _check_used(name: str, value: float | None, method: str, users: tuple[str, .
     if value is not None and method not in users:
         takers = " or ".join(repr(user) for user in users)
         raise ValueError(
-            f"{name}={value!r} has no part in method={method!r} here: leave it out"
-            f"{f', or pass method={takers}' if users else ''}."
+            f"{name}={value!r} is not used by method={method!r} here: leave it"
+            f" out{f', or pass method={takers}' if users else ''}."
         )
 
 
@@ -603,6 +603,6 @@ def _check_single_function(
     """Refuse what is known of one function where there are several."""
     if value is not None and function_class is not None:
         raise ValueError(
-            f"{name}={value!r} is that of one function, but"
-            f" function_class={shown(function_class)} has several: leave {name} out."
+            f"{name}={value!r} is for one function, but function_class={shown(function_class)} has"
+            f" several: leave {name} out."
         )

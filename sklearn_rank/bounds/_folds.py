@@ -96,7 +96,9 @@ independent given their labels.
     counts = [_of_folds(name, given) for name, given in (("n_pos", n_pos), ("n_neg", n_neg))]
     n_folds, n_others = map(len, counts)
     if n_folds != n_others:
-        raise ValueError(f"n_pos has {n_folds} folds and n_neg {n_others}: pass both of each.")
+        raise ValueError(
+            f"n_pos has {n_folds} folds, but n_neg has {n_others}: pass both for each fold."
+        )
     each = log(delta) - log(n_functions)
     value = 0.0
     for some, others in zip(*counts, strict=True):

@@ -75,7 +75,7 @@ class FunctionClass:
                 )
         elif self.degree is not None:
             raise ValueError(
-                f"degree={self.degree!r} does not belong to kind={self.kind!r}: leave it out."
+                f"degree={self.degree!r} is not allowed for kind={self.kind!r}: leave it out."
             )
 
     @property

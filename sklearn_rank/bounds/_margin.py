@@ -184,8 +184,8 @@ and Phi does not depend on the sample; items are independent given their labels.
     _check_reach("margins_neg and margins_pos", -neg, pos, reach)
     if design == "pairs" and len(neg) != len(pos):
         raise ValueError(
-            f"design='pairs' has {len(neg)} margins_neg and {len(pos)} margins_pos: pass the two"
-            " of each pair, or design='bipartite'."
+            f"design='pairs' has {len(neg)} margins_neg, but {len(pos)} margins_pos: pass both"
+            " margins of each pair, or design='bipartite'."
         )
     sizes = (1.0, 1.0) if squares is None else _check_squares(squares, radius)
     roots = (1.0 / sqrt(len(neg)), 1.0 / sqrt(len(pos)))
@@ -369,13 +369,13 @@ def _check_class(
         rho = _check_positive("rho", rho, "a margin")
         if reach / rho > LARGEST_RATIO:
             raise ValueError(
-                f"rho={rho!r} is so small beside radius * norm = {reach:g} that the bound is"
-                " infinite: pass a larger one, or None."
+                f"rho={rho!r} is so small relative to radius * norm = {reach:g} that the bound is"
+                " infinite: pass a larger rho, or None."
             )
     elif fixed:
         raise ValueError(
-            "fixed=True says that rho was chosen before the data were seen, but rho is None: pass"
-            " it, or fixed=False for a grid."
+            "fixed=True needs a rho that was chosen before the data were seen, but rho is None:"
+            " pass it, or fixed=False for a grid."
         )
     return radius, reach, rho
 
@@ -389,7 +389,7 @@ def _check_squares(squares: tuple[float, float], radius: float) -> tuple[float, 
     given = None if isinstance(squares, str) or not hasattr(squares, "__iter__") else [*squares]
     if given is None or len(given) != 2:
         raise ValueError(
-            f"squares={squares!r} must be two numbers, of the negatives and of the positives."
+            f"squares={squares!r} must be two numbers, for the negatives and for the positives."
         )
     # A mean of squares of norm ``radius`` may exceed its square by a rounding.
     most = radius * radius * (1.0 + 1e-12)
@@ -411,7 +411,7 @@ def _check_reach(names: str, some: FloatArray, others: FloatArray, reach: float)
     apart = 0.0 if least == most else most - least
     if apart > 2.0 * reach * (1.0 + ROUNDING):
         raise ValueError(
-            f"{names} are of scores that are {apart:.6g} apart, but functions of this norm have"
-            f" none farther apart than 2 * radius * norm = {2.0 * reach:.6g}: pass the radius and"
+            f"{names} belong to scores with a range of {apart:.6g}, but functions of this norm"
+            f" have a range of at most 2 * radius * norm = {2.0 * reach:.6g}: pass the radius and"
             " norm of these scores."
         )

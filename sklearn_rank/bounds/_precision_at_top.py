@@ -117,7 +117,7 @@ given their labels; tied items of the population are in random order, or there a
     rank = np.sort(check_vector("rank_pos", rank_pos))[::-1]
     inside = np.all((rank >= 1) & (rank <= n) & (rank == np.floor(rank)))
     if not inside or len(np.unique(rank)) < len(rank):
-        raise ValueError(f"rank_pos must be different whole numbers in [1, n={n}], at least one.")
+        raise ValueError(f"rank_pos must be distinct whole numbers in [1, n={n}], at least one.")
     if len(rank) == n:
         raise ValueError(f"All n={n} items are positive: there is no precision to bound.")
     of_neg = np.setdiff1d(np.arange(1.0, n + 1.0), rank)[::-1]

@@ -304,7 +304,7 @@ def linear_rank_sandwich_bound(
     # Means of equal values differ from them by a rounding.
     slack = 1e-9 * max(abs(floor), abs(ceiling))
     if min(np.diff([floor, *means, ceiling])) < -slack:
-        raise ValueError("phi must not decrease: the shifted means are out of order.")
+        raise ValueError("phi must not decrease: pass a nondecreasing function.")
     each = (2.0 if side == "both" else 1.0) * LOG_2 - log(delta)
     height = ceiling - floor
     if height == 0.0:
@@ -510,7 +510,7 @@ def _check_sizes(n: int, n_pos: int) -> tuple[int, int]:
 def _check_phi(lipschitz: float, height: float) -> tuple[float, float]:
     if lipschitz is None:
         raise ValueError(
-            "lipschitz=None must be a number: this phi says no constant; define its property"
+            "lipschitz=None must be a number: this phi has no known constant; define its property"
             " lipschitz, or use linear_rank_sandwich_bound."
         )
     if lipschitz == inf:
