@@ -93,11 +93,11 @@ def test_labels_of_a_fit_order_the_columns_and_refuse_others():
     assert_grades(frame.to_numpy(), frame.to_numpy(), labels=["y", "x"])
     with pytest.raises(ValueError, match="no column 'z', but"):
         label_grades(frame, labels=["x", "z"])
-    with pytest.raises(ValueError, match="2 columns, and there are 3 labels"):
+    with pytest.raises(ValueError, match="2 columns, but there are 3 labels"):
         label_grades(frame, labels=["x", "y", "z"])
-    with pytest.raises(ValueError, match="label 'c' in row 1, which is none of"):
+    with pytest.raises(ValueError, match="label 'c' in row 1, which is not one of"):
         label_grades(["a>b", "a>c"], labels=["a", "b"])
-    with pytest.raises(ValueError, match="label 'c' in row 0, which is none of"):
+    with pytest.raises(ValueError, match="label 'c' in row 0, which is not one of"):
         label_grades(["c", "a"], labels=["a", "b"])
     assert_grades(["2>1"], [[0, 1]], labels=[1, 2])
 
@@ -105,14 +105,14 @@ def test_labels_of_a_fit_order_the_columns_and_refuse_others():
 @pytest.mark.parametrize(
     ("y", "target_type", "message"),
     [
-        ([[1, 2, 3], [3, 1, 2]], "auto", r"rows such as \[1, 2, 3\], which read as positions"),
+        ([[1, 2, 3], [3, 1, 2]], "auto", r"rows such as \[1, 2, 3\], which can be positions"),
         ([[1, NAN, 3], [3, 1, 2]], "auto", "target_type='orders' if they are labels"),
-        ([[0, 1, 2], [2, 0, 1]], "auto", r"\[0, 1, 2\], which read as utilities.* add 1"),
-        ([[1, 3, 4], [1, 2, 3]], "positions", r"\[1, 3, 4\] in row 0, beyond 1 to 3"),
+        ([[0, 1, 2], [2, 0, 1]], "auto", r"\[0, 1, 2\], which can be utilities.* add 1"),
+        ([[1, 3, 4], [1, 2, 3]], "positions", r"\[1, 3, 4\] in row 0, outside 1 to 3"),
         ([[1, 2, 3], [1, 3, 3]], "positions", None),
         ([[1, 2, 3], [2, 3, 3]], "positions", r"\[2, 3, 3\] in row 1, which skip or repeat"),
         ([[1, 2, 3], [1, 1.5, 3]], "positions", r"\[1, 1.5, 3\] in row 1, which skip or repeat"),
-        ([[0, 1, 2]], "positions", "positions begin with 1, the top: add 1"),
+        ([[0, 1, 2]], "positions", "positions begin with 1 .the top.: add 1"),
         ([[NAN, NAN], [1, 2]], "positions", "no label in row 0"),
         ([[0.5, 1.5], [NAN, NAN]], "utilities", "no label in row 1"),
         (["a>b", ""], "auto", "no label in row 1"),
@@ -124,11 +124,11 @@ def test_labels_of_a_fit_order_the_columns_and_refuse_others():
         (["a", "a"], "auto", "one label only, 'a'"),
         ([[1.0], [2.0]], "utilities", "one label only, 0"),
         ([[0.0, np.inf]], "utilities", "infinite at row 0, column 1"),
-        ([[0, 1], [2, 0]], "indicator", "is 2 at row 1, column 0, and an indicator"),
-        ([["a", "b"]], "utilities", "entries that are no numbers"),
-        ([[1j, 2]], "utilities", "entries that are no numbers"),
+        ([[0, 1], [2, 0]], "indicator", "is 2 at row 1, column 0, but an indicator"),
+        ([["a", "b"]], "utilities", "entries that are not numbers"),
+        ([[1j, 2]], "utilities", "entries that are not numbers"),
         ([1.0, NAN], "classes", "missing .NaN. at row 1"),
-        ([[1, 2], [2, 1]], "classes", r"shape \(2, 2\), and classes are one for each row"),
+        ([[1, 2], [2, 1]], "classes", r"shape \(2, 2\), but .* needs one class per row"),
         ([{"a", "b"}, {"a"}], "auto", "a set in row 0, which has no order"),
         (np.zeros((2, 2, 2)), "auto", "3 dimensions"),
         ("a>b", "orders", "is one str"),
@@ -145,10 +145,10 @@ def test_what_is_refused_is_said_with_the_row(y, target_type, message):
 
 
 def test_labels_must_be_different():
-    with pytest.raises(ValueError, match="labels has 'a' twice"):
+    with pytest.raises(ValueError, match="labels contains 'a' twice"):
         label_grades(["a>b"], labels=["a", "b", "a"])
     frame = pd.DataFrame([[1.0, 2.5]], columns=["a", "a"])
-    with pytest.raises(ValueError, match="labels has 'a' twice"):
+    with pytest.raises(ValueError, match="labels contains 'a' twice"):
         label_grades(frame)
 
 

@@ -154,7 +154,7 @@ def test_missing_ids_of_polars_are_refused():
 
 
 def test_ids_that_cannot_be_hashed_are_refused():
-    with pytest.raises(ValueError, match="qid has values that cannot be hashed"):
+    with pytest.raises(ValueError, match="qid has unhashable values"):
         check_qid(as_objects([[1], [2, 3], [1]]), 3)
 
 

@@ -168,15 +168,15 @@ def test_a_column_is_read_as_one_dimension(column):
 
 def test_what_belongs_together_must_be_known():
     frame = dd.from_pandas(FRAME, npartitions=4)
-    with pytest.raises(ValueError, match=r"y has 4 partitions and s 3, of unknown lengths"):
+    with pytest.raises(ValueError, match=r"y has 4 partitions, but s has 3, of unknown lengths"):
         aligned(y=frame.y, s=frame.repartition(npartitions=3).s)
     with pytest.raises(
         ValueError, match=r"s is in memory, .* pass y\.to_dask_array\(lengths=True"
     ):
         aligned(y=frame.y, s=FRAME.s)
-    with pytest.raises(ValueError, match="y has 6 items and s 5"):
+    with pytest.raises(ValueError, match="y has 6 items, but s has 5"):
         aligned(y=da.ones(6), s=da.ones(5))
-    with pytest.raises(ValueError, match="y has 6 items and s 5"):
+    with pytest.raises(ValueError, match="y has 6 items, but s has 5"):
         aligned(y=da.ones(6), s=np.ones(5))
     with pytest.raises(TypeError, match=r"y is a Delayed.* of dask"):
         aligned(y=dask.delayed(sum)([1]))

@@ -143,9 +143,9 @@ WRONG = {
     "width": ((np.ones((1, 3)), [0]), "X has 3 features, but 2 in batch 0"),
     "kind": ((sp.csr_array(np.ones((1, 2))), [0]), "X is a sparse matrix, but an array in batch"),
     "frame": ((pd.DataFrame(np.ones((1, 2))), [0]), "X is a data frame, but an array in batch 0"),
-    "labels": ((np.ones((1, 2)), ["a"]), "y has words, but numbers in batch 0: make them of one"),
+    "labels": ((np.ones((1, 2)), ["a"]), "y has words, but numbers in batch 0: use the same"),
     "mixed": ((np.ones((2, 2)), ["a", 1]), "y has 1 at row 1 among other types"),
-    "length": ((np.ones((2, 2)), [1]), r"y has shape \(1,\), but X 2 rows"),
+    "length": ((np.ones((2, 2)), [1]), r"y has shape \(1,\), but X has 2 rows"),
     "qid": (
         (np.ones((1, 2)), [1], [3]),
         r"It has \['X', 'qid', 'y'\], but batch 0 has \['X', 'y'",
@@ -210,10 +210,13 @@ def test_what_can_be_read_once_is_refused():
 
 
 CHANGES = {
-    "shorter": (lambda X, y: (X[:-1], y[:-1]), "Batch 1: It has 3 rows, and had 4"),
+    "shorter": (lambda X, y: (X[:-1], y[:-1]), "Batch 1: It has 3 rows, but had 4"),
     "labels": (lambda X, y: (X, 1 - y), "Batch 1: Its labels have changed"),
     "features": (lambda X, y: (X + 1, y), "Batch 1: Its features have changed"),
-    "width": (lambda X, y: (X[:, :1], y), "Batch 1: It is of another kind or has not 2 features"),
+    "width": (
+        lambda X, y: (X[:, :1], y),
+        "Batch 1: It has another type, or its number of features is not 2",
+    ),
     "words": (lambda X, y: (X, y.astype(str)), "Batch 1: Its labels have changed"),
 }
 
@@ -240,7 +243,7 @@ def test_more_and_fewer_batches_are_refused():
     batches = [GOOD, GOOD]
     rows = RowBatches(batches)
     batches.append(GOOD)
-    with pytest.raises(ValueError, match="Batch 2: There were 8 rows, which all came before it"):
+    with pytest.raises(ValueError, match="Batch 2: All 8 rows of the first pass came before it"):
         list(rows.blocks())
     del batches[1:]
     with pytest.raises(ValueError, match="The batches end after 4 of 8 rows"):
@@ -412,16 +415,16 @@ def test_parquet_that_is_wrong_is_refused(tmp_path):
     path = write_parquet(tmp_path / "rows.parquet", drawn(), q=[None, *range(1, N)], t=["x"] * N)
     for arguments, message in (
         ({"label": "z"}, r"There is no column 'z': the files have \['a', 'b', 'c', 'y', 'q', 't'"),
-        ({"label": "y", "features": ["y"]}, "The column 'y' is named twice"),
+        ({"label": "y", "features": ["y"]}, "The column 'y' is used twice"),
         ({"label": "y", "features": ["t"]}, "The feature 't' is a column of string"),
-        ({"label": "y", "features": []}, "No column of numbers is left"),
+        ({"label": "y", "features": []}, "have no numeric column for features"),
         ({"label": "y", "qid": "q"}, r"Batch 0: qid is missing at row 0 \(row 0 of all\)"),
         ({"label": "y"}, r"Batch 0: X is nan at row 0 \(row 0 of all\), feature 'q'"),
         ({"label": "y", "batch_rows": 0}, "batch_rows=0 must be at least 1"),
     ):
         with pytest.raises(ValueError, match=message):
             RowBatches.from_parquet(path, **arguments)
-    with pytest.raises(TypeError, match="features='a' is one word"):
+    with pytest.raises(TypeError, match="features='a' is a string"):
         RowBatches.from_parquet(path, label="y", features="a")
 
 

@@ -80,7 +80,7 @@ def test_bad_labels_are_named_by_their_own_row():
 @every_check
 def test_weights_beyond_float64_are_refused(check):
     for weight in ([1e308, 1e308], [1e150, 1e150], [1.0, 1e-200]):
-        with pytest.raises(ValueError, match="their products would leave float64"):
+        with pytest.raises(ValueError, match="or their products overflow float64"):
             check([1, 0], [1, 2], sample_weight=weight)
 
 
@@ -202,7 +202,7 @@ def test_a_word_is_no_id(qid):
     ids=lambda qid: type(qid).__name__,
 )
 def test_what_is_no_array_is_no_id(qid):
-    with pytest.raises(ValueError, match="and no id per row: pass a one-dimensional array"):
+    with pytest.raises(ValueError, match="not one id per row: pass a one-dimensional array"):
         check_qid(qid, 3)
 
 

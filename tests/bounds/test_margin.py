@@ -52,7 +52,7 @@ def test_infinite_margins():
     found = accuracy_at_top_margin_bound([inf, inf], [-inf], 0.1, radius=1, norm=1)
     assert found.value > 1
     # No function has one row infinitely far above another.
-    with pytest.raises(ValueError, match="scores that are inf apart"):
+    with pytest.raises(ValueError, match="scores with a range of inf"):
         accuracy_at_top_margin_bound([inf], [inf], 0.1, radius=1, norm=1)
 
 
@@ -311,7 +311,7 @@ def test_normal_scores_at_realistic_sizes():
         ({"norm": nan}, "norm=nan must be"),
         ({"rho": -1}, "rho=-1 must be .* a margin"),
         ({"design": "lists"}, "design='lists' must be one of"),
-        ({"design": "pairs", "margins_pos": [1.0]}, "2 margins_neg and 1 margins_pos"),
+        ({"design": "pairs", "margins_pos": [1.0]}, "2 margins_neg, but 1 margins_pos"),
         ({"squares": (0.5, 5.0)}, r"squares\[1\]=5.0 must be .* a mean of"),
         ({"squares": (-0.5, 0.5)}, r"squares\[0\]=-0.5 must be .* a mean of"),
         ({"fixed": True}, "rho is None"),

@@ -83,10 +83,10 @@ def test_the_limit_of_the_best_of_several_fails_seldom(n_pos, n_neg, tau):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0, 1], 5, 0.1), "rank_pos must be different whole numbers in"),
-        (([1, 6], 5, 0.1), "rank_pos must be different whole numbers in"),
-        (([2, 2], 5, 0.1), "rank_pos must be different whole numbers in"),
-        (([1.5], 5, 0.1), "rank_pos must be different whole numbers in"),
+        (([0, 1], 5, 0.1), "rank_pos must be distinct whole numbers in"),
+        (([1, 6], 5, 0.1), "rank_pos must be distinct whole numbers in"),
+        (([2, 2], 5, 0.1), "rank_pos must be distinct whole numbers in"),
+        (([1.5], 5, 0.1), "rank_pos must be distinct whole numbers in"),
         (([nan], 5, 0.1), "rank_pos"),
         (([], 5, 0.1), "rank_pos is empty"),
         (([1, 2], 2, 0.1), "All n=2 items are positive"),

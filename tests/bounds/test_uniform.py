@@ -462,7 +462,7 @@ def test_methods_of_one_function_are_refused_for_a_uniform_class(question, metho
 @pytest.mark.parametrize("function_class", [1, 5, PLANE])
 @pytest.mark.parametrize("name", ["expected_auc", "variance"])
 def test_what_is_known_of_one_function_is_refused_for_several(function_class, name):
-    with pytest.raises(ValueError, match=f"{name}=0.2 is that of one function"):
+    with pytest.raises(ValueError, match=f"{name}=0.2 is for one function"):
         auc_deviation_bound(0.1, 9, 9, function_class=function_class, **{name: 0.2})
 
 
@@ -480,7 +480,7 @@ def test_kl_has_no_probability_for_several_functions():
         (
             ValueError,
             {"kind": "linear", "n_features": 2, "degree": 2},
-            "degree=2 does not belong to kind='linear'",
+            "degree=2 is not allowed for kind='linear'",
         ),
         (ValueError, {"kind": "polynomial", "n_features": 2}, "kind='polynomial' needs degree"),
         (
@@ -525,7 +525,7 @@ def test_fold_mean_refuses():
         auc_fold_mean_bound(20, 20, 0.1)
     with pytest.raises(ValueError, match=r"n_neg=\[\] must list"):
         auc_fold_mean_bound([3], [], 0.1)
-    with pytest.raises(ValueError, match="n_pos has 2 folds and n_neg 1"):
+    with pytest.raises(ValueError, match="n_pos has 2 folds, but n_neg has 1"):
         auc_fold_mean_bound([3, 3], [3], 0.1)
     with pytest.raises(ValueError, match=r"n_pos\[1\]=-3 must be at least 0"):
         auc_fold_mean_bound([3, -3], [3, 3], 0.1)

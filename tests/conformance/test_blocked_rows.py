@@ -95,5 +95,5 @@ def test_batches_of_queries_of_one_fit_are_in_memory():
 
 
 def test_an_array_of_all_batches_is_refused():
-    with pytest.raises(TypeError, match=r"^RowBatches are rows that are not in memory"):
+    with pytest.raises(TypeError, match=r"^RowBatches are not in memory"):
         np.asarray(batches())

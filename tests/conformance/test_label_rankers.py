@@ -162,7 +162,7 @@ def test_columns_of_a_frame_are_labels(ranker):
     )
     with pytest.raises(ValueError, match="no column 'd'"):
         fitted.score(X, frame.rename(columns={"d": "e"}))
-    with pytest.raises(ValueError, match="3 columns, and there are 4 labels"):
+    with pytest.raises(ValueError, match="3 columns, but there are 4 labels"):
         fitted.score(X, y[:, :3])
 
 
@@ -233,7 +233,7 @@ def test_ties(ranker):
             "row 0, which has the label 'a' twice",
         ),
         ("positions", lambda y: np.where(y == 3, 9, y + 1), r"in row 0"),
-        ("positions", lambda y: y, "begin with 1, the top: add 1"),
+        ("positions", lambda y: y, "begin with 1 .the top.: add 1"),
         ("utilities", lambda y: np.where(np.arange(len(y))[:, None] == 5, np.nan, y), "in row 5"),
         ("utilities", lambda y: y[:, :1], "one label only"),
         ("utilities", lambda y: np.where(y == 3, np.inf, y), "infinite at row 0"),

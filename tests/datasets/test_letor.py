@@ -281,9 +281,9 @@ def test_without_pandas_the_error_says_what_to_install(monkeypatch):
     [
         ("high qid:1 1:1", "the label 'high' is not a number; write the grade as one"),
         ("nan qid:1 1:1", "the label is nan, but must be finite"),
-        ("1 1:1", "query id 'qid:ID' does not follow the label; add it"),
-        ("1", "query id 'qid:ID' does not follow the label"),
-        ("1 qid: 1:1", "query id 'qid:ID' does not follow the label"),
+        ("1 1:1", "label is not followed by a query id 'qid:ID'; add it"),
+        ("1", "label is not followed by a query id 'qid:ID'"),
+        ("1 qid: 1:1", "label is not followed by a query id 'qid:ID'"),
         ("1 qid:1 1:1 2", "'2' is not of the form index:value; correct it"),
         ("1 qid:1 a:1", "'a:1' is not of the form index:value"),
         ("1 qid:1 1:1 qid:2", "'qid:2' is not of the form index:value"),

@@ -147,7 +147,7 @@ def test_refusals():
         paired_rank_test([1, 0], [3, 2], [1, 2], alternative="both")
     with pytest.raises(ValueError, match="y_true_b holds items of one class"):
         unpaired_rank_test([1, 0], [3, 2], [1, 1], [1, 2])
-    with pytest.raises(ValueError, match="2 items and y_score 3"):
+    with pytest.raises(ValueError, match="2 items, but y_score has 3"):
         paired_rank_test([1, 0], [3, 2], [1, 2, 3])
 
 

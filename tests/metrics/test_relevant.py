@@ -268,7 +268,7 @@ def test_wrong_levels_are_refused():
     for rel in ("2", np.nan, np.inf, True):
         with pytest.raises(ValueError, match="smallest relevant grade"):
             average_precision_score([1, 2], [1, 2], rel=rel)
-    with pytest.raises(ValueError, match="pos_label=1 names a class and rel=2 a grade"):
+    with pytest.raises(ValueError, match="pos_label=1 sets a class and rel=2 a grade"):
         average_precision_score([1, 2], [1, 2], rel=2, pos_label=1)
     with pytest.raises(ValueError, match="pass grades"):
         average_precision_score(["a", "b"], [1, 2], rel=2)
