@@ -183,7 +183,7 @@ def test_what_belongs_together_must_be_known():
     with pytest.raises(ValueError, match="y has 3 dimensions"):
         aligned(y=da.ones((2, 2, 2)))
     partitions = aligned(y=frame.y, s=frame[frame.y != 7].s)
-    with pytest.raises(ValueError, match=r"^chunk 1: y has 6 rows, but s has 5: take both from one"):
+    with pytest.raises(ValueError, match=r"^chunk 1: y has 6 rows, but s has 5: take both"):
         _all_rows(partitions)
 
 
