@@ -1,4 +1,4 @@
-"""Simulated clicks on the lists of a ranker, of which the propensities are known."""
+"""Simulated clicks on the lists of a ranker, with known propensities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Ionosphere data, the bundled example of a ranking problem."""
+"""The Ionosphere data set, bundled with the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Label rankings on disk: rows of features, and for each an order of the same labels."""
+"""Loader of label ranking files: rows of features, each with an order of the same labels."""
 
 from __future__ import annotations
 

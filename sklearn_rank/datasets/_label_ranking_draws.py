@@ -1,4 +1,4 @@
-"""Label rankings drawn from a known distribution, so that the best order of each row is known."""
+"""Label rankings from a known distribution, with known optimal orders."""
 
 from __future__ import annotations
 
@@ -269,7 +269,7 @@ def _coarsened(drawn: IntArray, ties: float, missing: float, random: Any) -> Flo
     # Levels from the top; the first position begins the first one.
     level = np.take_along_axis(np.cumsum(apart, axis=1), drawn - 1, axis=1).astype(np.float64)
     lost = random.uniform(size=(n, n_labels))
-    # The two labels that are the last to be lost stay.
+    # The last two labels are never removed.
     lost[_positions(lost) <= 2] = 1.0
     level[lost < missing] = np.inf
     return np.where(np.isinf(level), np.nan, rankdata(level, axis=1))

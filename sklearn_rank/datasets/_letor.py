@@ -1,4 +1,4 @@
-"""Ranking data on disk: LETOR, MSLR and svmlight files, and their folders of folds."""
+"""Loader of LETOR, MSLR and svmlight files, and of folders of folds."""
 
 from __future__ import annotations
 

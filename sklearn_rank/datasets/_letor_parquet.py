@@ -1,4 +1,4 @@
-"""Ranking files as Parquet, written once, with whole queries in each file and row group."""
+"""Conversion of ranking files to Parquet, with whole queries in each file and row group."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def _appears_whole(folder: Path) -> Iterator[Path]:
             " space or pass another folder."
         ) from error
     finally:
-        # After success nothing has this name.
+        # After success no folder has this name.
         shutil.rmtree(partial, ignore_errors=True)
 
 

@@ -1,4 +1,4 @@
-"""Synthetic queries whose best order is known, with noise that can mislead a pairwise loss."""
+"""Synthetic queries with a known optimal order and noise that can mislead a pairwise loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs and judgments (qrels) of TREC, read and joined into what the measures take."""
+"""TREC runs and relevance judgments (qrels), loaded and joined into the input of the measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interval for the positives above the highest negative, the negatives as they were seen."""
+"""Interval for the number of positives above the highest observed negative."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def above_negatives_interval(
     positive, counts = data.positive, data.counts
     highest = data.score[~positive].max()
     n_tied = float(counts[~positive & (data.score == highest)].sum())
-    # In the mean over the orders of ties a positive is above all of them.
+    # A tied positive counts with the probability that it is above all tied negatives.
     above = np.where(data.score > highest, 1.0, 0.0)
     above[data.score == highest] = 1.0 / (n_tied + 1.0)
     above[~positive] = 0.0

@@ -1,4 +1,4 @@
-"""The interval of what an accumulator has gathered."""
+"""Confidence interval from an accumulator of row batches."""
 
 from __future__ import annotations
 

@@ -326,7 +326,7 @@ def _standard_error(method: str, moments: AUCMoments) -> float | None:
             " choose method='wilson'."
         )
     variance = float(ESTIMATED[method](moments))
-    # What is left of a variance of 0 after rounding.
+    # A variance of 0 up to rounding.
     if variance <= 1e-15:
         raise ValueError(
             f"method={method!r} estimates a variance of 0 at an AUC of {float(moments.auc):g}, so"

@@ -1,4 +1,4 @@
-"""Limits for the expected AUC, method by method, from the moments of one sample or of many."""
+"""Limits for the expected AUC by each method, from the moments of one or several samples."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["ESTIMATED", "METHODS", "WITH_GROUPS", "auc_limits", "design_effect"]
 
 Limits = tuple[FloatArray, FloatArray]
 
-# What the variance of the placements is supposed to be before any were seen: the share of its
-# largest possible value, and the evidence for it in units of n A (1 - A).
+# Prior variance of the placements: its fraction of the largest possible value, and its prior
+# weight in units of n A (1 - A).
 PRIOR_SHARE = 0.5
 PRIOR_EVIDENCE = 0.25
 
@@ -73,7 +73,7 @@ def design_effect(moments: AUCMoments) -> FloatArray:
     largest = moments.auc * (1.0 - moments.auc)
     if moments.n_groups is not None:
         few = moments.n_groups
-        # As many draws as the groups of the rarer class, each of this variance.
+        # The number of draws is the number of groups of the rarer class, each with this variance.
         seen = (few - 1.0) * few * moments.variance
         return _shrunken_share(seen, (few - 1.0) * largest, few) / few
     m, n = moments.n_pos, moments.n_neg
@@ -203,11 +203,11 @@ METHODS: dict[str, Callable[[AUCMoments, float], Limits]] = {
     "mcdiarmid": _mcdiarmid,
 }
 
-# Methods with a variance that groups can change.
+# Methods whose variance supports groups.
 WITH_GROUPS = ("wilson", "logit-delong", "delong")
 
 
-# Methods whose width is a multiple of an estimated standard error: nothing if that is 0.
+# Methods whose width is a multiple of an estimated standard error, so it is 0 if that is 0.
 ESTIMATED: dict[str, Callable[[AUCMoments], Any]] = {
     "logit-delong": lambda moments: moments.variance,
     "delong": lambda moments: moments.variance,

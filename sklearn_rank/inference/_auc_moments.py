@@ -1,4 +1,4 @@
-"""What the intervals for the AUC need to know of a sample, in O(n log n), and its variance.
+"""Moments of a sample for the AUC intervals, in O(n log n), and their variances.
 
 The *placement* of a positive is the share of the negatives below it, that of a negative the share
 of the positives above it, ties counting 1/2. Both have the AUC as their mean.
@@ -198,7 +198,7 @@ def _sums(
     score: FloatArray, positive: BoolArray, weight: FloatArray | None, center: float | None
 ) -> tuple[float, float, float, float, float, float]:
     """Placement sums, and the numbers of positives and negatives."""
-    # One look-up of the smaller class among all items tells the placements of both classes.
+    # One search of the smaller class among all items gives the placements of both classes.
     swapped = bool(2 * np.count_nonzero(positive) > len(positive))
     blocks = class_blocks(score, ~positive if swapped else positive, weight, joined=True)
     auc, squares_class, squares_other, tied = _placement_sums(blocks, swapped, center)
@@ -274,7 +274,7 @@ def clustered_moments(groups: ScoredLists) -> AUCMoments:
     sum_neg = groups.weighted_totals(np.where(positive, 0.0, apart)) / n_neg
     with_pos = int(np.count_nonzero(groups.totals(positive.astype(np.float64))))
     with_neg = int(np.count_nonzero(groups.totals((~positive).astype(np.float64))))
-    # Of the AUC: the share of either class, and what the groups move together.
+    # Variance of the AUC: the part of each class, and the covariance within groups.
     var_pos = _inflation(with_pos) * float(np.dot(sum_pos, sum_pos))
     var_neg = _inflation(with_neg) * float(np.dot(sum_neg, sum_neg))
     joint = _inflation(groups.n_lists) * float(np.dot(sum_pos, sum_neg))

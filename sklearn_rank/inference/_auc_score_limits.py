@@ -11,8 +11,8 @@ from ._auc_moments import AUCMoments
 
 __all__ = ["auc_score_limits", "unseen_effect"]
 
-# Share of the distance from the AUC that was seen which rare items account for, as far from the
-# others as can be.
+# Fraction of the distance from the observed AUC that is due to rare items, which lie as far from
+# the others as possible.
 UNSEEN_SHARE = 0.25
 
 

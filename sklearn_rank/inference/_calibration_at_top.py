@@ -1,4 +1,4 @@
-"""Whether probabilities are true among the first items."""
+"""Calibration of probabilities among the first items."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from ._two_classes import refuse_one_class
 
 __all__ = ["CalibrationAtTop", "calibration_at_top"]
 
-# Lengths of the top where none are asked for, rows that are printed of them, and the columns of
-# the data frame.
+# Default number of lengths of the top, number of printed rows, and columns of the data frame.
 N_LENGTHS, N_SHOWN = 100, 10
 _COLUMNS = ("predicted", "observed", "low", "high", "error")
 

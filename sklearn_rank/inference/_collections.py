@@ -1,4 +1,4 @@
-"""Samples from dask collections: what their chunks keep, or why the rows are needed."""
+"""Samples from dask collections, counted by chunk; or an error if all rows are needed."""
 
 from __future__ import annotations
 

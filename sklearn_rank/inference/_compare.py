@@ -1,4 +1,4 @@
-"""Whether one ranker is better than another: any measure, any design, any number of rankers."""
+"""Comparison of two or more rankers, for any measure and design."""
 
 from __future__ import annotations
 

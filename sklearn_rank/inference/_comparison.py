@@ -1,4 +1,4 @@
-"""Contrasts of several statistics, tested together by the largest of their statistics."""
+"""Simultaneous tests and intervals for contrasts of several statistics (max-t)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from ._results import Comparison
 
 __all__ = ["Question", "joint_comparison"]
 
-# What may be asked of a contrast.
+# Alternative hypotheses of a contrast.
 ALTERNATIVES = ("two-sided", "less", "greater", "non-inferior", "equivalent")
 
-# Differences that are smaller, relative to the largest statistic, are none.
+# Differences smaller than this, relative to the largest statistic, are treated as 0.
 ROUNDING = 1e-12
 
 

@@ -1,4 +1,4 @@
-"""Intervals that hold at all times, for looking at a deployed ranker again and again."""
+"""Confidence sequences: intervals that are valid at every look at new data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ._results import Interval
 __all__ = ["ConfidenceSequence"]
 
 METHODS = ("auto", "betting", "asymptotic")
-# Looks that are printed: the last ones.
+# Number of looks that are printed, from the last one back.
 MOST_PRINTED = 10
 HEADER = ("look", "n", "estimate", "interval")
 
@@ -266,7 +266,7 @@ class ConfidenceSequence:
         for score in (y_score, baseline_score):
             if score is not None:
                 part = self._new_accumulator()
-                # Errors say which update they are of.
+                # Error messages name the update.
                 part._n_updates = self.n_looks
                 part.update(y_true, score, qid=qid, sample_weight=sample_weight)
                 parts.append(part)

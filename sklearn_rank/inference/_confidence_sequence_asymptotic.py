@@ -1,4 +1,4 @@
-"""Confidence sequences that hold in the limit: fixed intervals at the level that allows looks."""
+"""Asymptotic confidence sequences, from fixed intervals at an adjusted level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bets on the mean of values in [0, 1], and the means against which they have not won enough."""
+"""Confidence sequences for the mean of values in [0, 1], by betting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TYPICAL_DEVIATION = 0.25
 # Newton's steps, of which about fifteen are taken, until they are nearly as small as rounding.
 MOST_STEPS = 200
 SMALLEST_STEP = 1e-13
-# Values that are bet on at once.
+# Number of values that are processed at once.
 CHUNK = 2**15
 
 

@@ -1,4 +1,4 @@
-"""The level at which a fixed interval holds at all times, by a mixture of normal bets."""
+"""Level of a fixed interval that is valid at all times, by a normal mixture."""
 
 from __future__ import annotations
 

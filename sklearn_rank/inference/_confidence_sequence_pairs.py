@@ -1,4 +1,4 @@
-"""Bets on pairs of a positive and a negative, in the mean over all ways to pair the items."""
+"""Betting on disjoint pairs of a positive and a negative, averaged over all pairings."""
 
 from __future__ import annotations
 

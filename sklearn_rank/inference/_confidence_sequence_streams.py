@@ -1,4 +1,4 @@
-"""Confidence sequences that hold for every number of rows: what each keeps, and its limits."""
+"""State and limits of the confidence sequences that are valid for every number of rows."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def query_values(ranker: Accumulator, baseline: Accumulator | None) -> FloatArra
     if baseline is None:
         return values[~np.isnan(values)]
     with warnings.catch_warnings():
-        # Undefined by the labels, which are the same for both: said once.
+        # Undefined queries depend on the labels, which are the same for both: warn once.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         others = _values_of(baseline)
     differs = np.isnan(values) != np.isnan(others)

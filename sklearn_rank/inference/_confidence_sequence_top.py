@@ -1,4 +1,4 @@
-"""Limits at all times for the precision among the top of a population."""
+"""Limits at all times for the precision at the top of a population."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contrasts between several scorers: which differences are looked at."""
+"""Contrasts between several rankers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much each item of one list moves a correlation of its scores and relevances."""
+"""Influence of each item of one list on a correlation of scores and relevances."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def of_tau_b(data: ScoredLists) -> CorrelationInfluence:
         (pairs.n - tied) / others for tied in (pairs.equal_relevance(), pairs.size)
     )
     mean, of_grade, of_score = (float(x.mean()) for x in (agreement, by_grade, by_score))
-    # Scores that are all tied agree with nothing, whatever their divisor.
+    # Scores that are all tied have correlation 0, for any divisor.
     of_score = of_score or 1.0
     divisor = float(np.sqrt(of_grade * of_score))
     tau = mean / divisor

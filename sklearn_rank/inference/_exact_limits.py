@@ -1,4 +1,4 @@
-"""Limits that hold for few draws too, where the normal distribution is no guide."""
+"""Exact limits for proportions of few draws."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._wilson import wilson_limits
 
 __all__ = ["midp_limits", "safe_limits", "wider"]
 
-# Of fewer draws than these nothing is known.
+# With fewer draws than this the limits are those of the range.
 LEAST_DRAWS = 1e-9
 
 N_HALVINGS = 32
@@ -117,7 +117,7 @@ def _lower(hits: float, misses: float, tail: float) -> float:
         return 0.0
     if misses <= 0.0:
         return float((2.0 * tail) ** (1.0 / hits))
-    # What was seen counts as a whole, or not at all.
+    # The observed value counts fully, or not at all.
     low = float(betaincinv(hits, misses + 1.0, tail))
     high = float(betaincinv(hits + 1.0, misses, tail))
     for _ in range(N_HALVINGS):

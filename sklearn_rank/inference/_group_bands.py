@@ -1,4 +1,4 @@
-"""How far a distribution function of grouped rows strays, whatever the dependence within groups.
+"""Bounds for the empirical distribution function of grouped rows, for any dependence in groups.
 
 A selection of M groups, each with a chance in proportion to its rows, and of one row of each has M
 independent rows; the empirical distribution of all rows is the mean over such selections. So the

@@ -1,4 +1,4 @@
-"""Rows that depend on each other within groups: sums over groups, which are independent."""
+"""Sums over groups of dependent rows; the groups are independent."""
 
 from __future__ import annotations
 

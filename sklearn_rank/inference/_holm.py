@@ -1,4 +1,4 @@
-"""P-values of several tests, adjusted for their number."""
+"""P-values of several tests, adjusted by Holm's method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Influence of each item on a linear rank statistic, for the user."""
+"""Influence of each item on a linear rank statistic (public function)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._two_classes import check_two_classes
 
 __all__ = ["ONE_EACH", "check_limit", "linear_rank_influence"]
 
-# Why collections are refused where each row has a value.
+# Reason why functions with one value for each row do not support collections.
 ONE_EACH = "the influence is an array with one value for each row"
 
 

@@ -1,4 +1,4 @@
-"""Limits for a statistic in [0, 1] of which the influence of the items is known."""
+"""Limits for a statistic in [0, 1] from the influence of the items."""
 
 from __future__ import annotations
 

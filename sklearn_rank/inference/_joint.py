@@ -1,4 +1,4 @@
-"""Several scorers on the same data: their values, and how sure the differences are."""
+"""Joint estimates of several rankers on the same data, and limits for their differences."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ __all__ = [
     "nonzero_variance",
 ]
 
-# A variance per item, in squared ranges of the statistic, that is nothing but rounding.
+# Variance per item, in squared ranges of the statistic, that is due to rounding.
 ROUNDING_VARIANCE = 1e-28
 
-# Differences whose mean is so many of their standard deviations do not tell how they vary.
+# If the mean of the differences exceeds this many standard deviations, their variance is not a
+# reliable estimate.
 LARGEST_MEAN = 3.0
 
 

@@ -243,7 +243,7 @@ def rank_interval_of(
     bias = _minmax_bias(data, phi, value)
     low, high = (0.0, 1.0) if normalize == "minmax" else limit_range(phi, n, k)
     if not conditional and normalize == "mean":
-        # The share of positives is not known, and with it the worst and the best value.
+        # The fraction of positives is random, and so are the worst and the best value.
         center = low + (high - low) * (value - bias)
         low, high = (float(x) for x in phi(np.array([0.5 / n, 1.0 - 0.5 / n])))
         shares = found.scaled(low, high - low)
@@ -254,7 +254,7 @@ def rank_interval_of(
     estimate = found.estimate if normalize == "mean" else min(max(found.estimate, 0.0), 1.0)
     return RankInterval(
         estimate=estimate,
-        # A bias of more than half the width does not take the estimate out of its interval.
+        # The interval contains the estimate even if the bias is more than half the width.
         low=min(low + (high - low) * limits[0], estimate),
         high=max(low + (high - low) * limits[1], estimate),
         level=level,
@@ -273,7 +273,7 @@ def _minmax_bias(data: ScoredLists, phi: ScoreGeneratingFunction, value: float) 
     n, k = int(data.sizes[0]), int(data.positives[0])
     worst, best = rank_range(phi, n, k)
     bias = rank_bias(data.positive, data.score, phi, data.weight)
-    # The order within a class does not count, so that each may be one block.
+    # The order within a class has no effect, so each class may be one block.
     classes, counts = np.array([True, False]), np.array([float(k), float(n - k)])
     bias -= (1.0 - value) * rank_bias(classes, np.array([0.0, 1.0]), phi, counts)
     bias -= value * rank_bias(classes, np.array([1.0, 0.0]), phi, counts)

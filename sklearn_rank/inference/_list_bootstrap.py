@@ -12,7 +12,7 @@ from ._results import Interval
 
 __all__ = ["bootstrap_interval"]
 
-# Items of the lists that are evaluated at once.
+# Largest number of items in the lists that are evaluated at once.
 ITEMS = 2**20
 
 

@@ -45,7 +45,7 @@ def list_interval(
         limits, variance = influence_limits(
             share, share.estimate - share.bias, level, conditional=True, groups=groups
         )
-        # The interval holds its estimate, whose bias is taken off of the limits alone.
+        # The bias is subtracted from the limits only, and the interval contains the estimate.
         low = origin + length * min(limits[0], share.estimate)
         high = origin + length * max(limits[1], share.estimate)
         error = length * float(np.sqrt(variance))

@@ -1,4 +1,4 @@
-"""Which methods make intervals for a measure of one list: the one place that routes."""
+"""Methods of intervals for a measure of one list, and their selection."""
 
 from __future__ import annotations
 

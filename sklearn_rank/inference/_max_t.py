@@ -1,4 +1,4 @@
-"""The largest of several correlated normal variables, or Student's, from draws."""
+"""Distribution of the largest of several correlated normal or Student variables, from draws."""
 
 from __future__ import annotations
 

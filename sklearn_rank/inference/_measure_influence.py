@@ -1,4 +1,4 @@
-"""Influence of the items of one list on any measure that knows it."""
+"""Influence of the items of one list on any measure with an influence function."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def measure_influence(
     list of ClassInfluence
         One for each scorer.
     """
-    # Differences are of the same row, which counts of scores do not know.
+    # Differences need both scores of each row, which counts of scores do not keep.
     refuse_collections("scorers are compared row by row", **{name: y_true}, y_score=tuple(scores))
     y_true = ravelled(y_true, name)
     first = check_two_classes(y_true, scores[0], pos_label, name=name, rel=measure.rel)

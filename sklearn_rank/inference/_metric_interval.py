@@ -1,4 +1,4 @@
-"""How sure a measure is: one function for each measure, of queries and of one list."""
+"""Confidence interval for any measure, over queries or for one list."""
 
 from __future__ import annotations
 

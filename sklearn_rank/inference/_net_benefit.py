@@ -19,7 +19,7 @@ from ._two_classes import refuse_one_class
 
 __all__ = ["NetBenefitCurve", "net_benefit_curve"]
 
-# Rows that are printed of a curve of many thresholds, and the columns of its data frame.
+# Largest number of printed rows, and the columns of the data frame.
 N_SHOWN = 10
 _COLUMNS = ("net_benefit", "low", "high", "treat_all")
 

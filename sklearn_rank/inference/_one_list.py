@@ -1,4 +1,4 @@
-"""One list whose uncertainty is asked for: its rows, or a table of equal ones, and groups."""
+"""Input of inference on one list: its rows or a table of equal rows, and groups."""
 
 from __future__ import annotations
 

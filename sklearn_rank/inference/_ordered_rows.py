@@ -1,6 +1,6 @@
 """Rows of one list in the order of their scores, equal ones as one with their count.
 
-An interval needs sums over the items alone, so that it is of no use where each row stood.
+An interval needs only sums over the items, so the original row order is not kept.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .._order import class_codes
 
 __all__ = ["ordered_rows", "runs_of_negatives", "with_tied_tail"]
 
-# Fewer rows are fast enough as they are.
+# With fewer rows, merging equal rows does not save time.
 MANY_ROWS = 2**14
 
 

@@ -1,4 +1,4 @@
-"""Tests that two scorers rank equally well, on the same items or on different ones."""
+"""Tests of two scorers for a measure, on the same items or on different ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ._two_classes import refuse_grouped_collections
 
 __all__ = ["paired_rank_test", "unpaired_rank_test"]
 
-# First less second.
+# The contrast: first minus second.
 DIFFERENCE = np.array([1.0, -1.0])
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a plan: which numbers are given, and which one is to be found."""
+"""The question of a sample size plan: the given quantities and the one to compute."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["WITH_MARGIN", "Asked", "Numbers", "check_part", "check_value"]
 
 USUAL_POWER = 0.8
 
-# Of the largest difference or margin that there can be, as part of it.
+# Largest fraction of the largest possible difference or margin that the search tries.
 NEARLY = 1.0 - 1e-9
 
 WITH_MARGIN = ("non-inferior", "equivalent")

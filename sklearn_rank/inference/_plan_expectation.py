@@ -1,4 +1,4 @@
-"""The model of a measure from what is expected of it, without a pilot."""
+"""The model of a measure from its expected value, without a pilot."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["Expectation", "model_of"]
 
 AUC_GUARANTEED = ("mcdiarmid", "hoeffding", "kl", "chebyshev")
 AUC_METHODS = ("auto", "wilson", "delong", "hanley-mcneil", "normal-worst", *AUC_GUARANTEED)
-# Those that an expected AUC makes no difference to, and those that cannot do without.
+# Methods that do not use the expected AUC, and methods that need it.
 WITHOUT_AUC = ("mcdiarmid", "hoeffding")
 WITH_AUC = ("auto", "wilson", "delong", "hanley-mcneil", "kl")
 

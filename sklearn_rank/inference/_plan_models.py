@@ -1,4 +1,4 @@
-"""How wide an interval is and how powerful a test, at each size of the sample that is planned."""
+"""Width of the interval and power of the test at each sample size."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
     "TopModel",
 ]
 
-# Levels nearer to 1 are not told from it.
+# Levels closer to 1 are equal to 1 up to rounding.
 LEAST_TAIL = 1e-15
 
 
@@ -361,7 +361,7 @@ class GuaranteedAUC(GuaranteedModel):
         """Find the deviation by the bound of the method."""
         counts = self.sample.counts(n)
         if self.method == "chebyshev":
-            # At the AUC that is expected, where a bound for data has the one that is observed.
+            # The bound is evaluated at the expected AUC instead of the observed one.
             variance = auc_variance_bound(*counts, expected_auc=self.expected).value
             return min(sqrt(variance / tail), 1.0)
         side: Any = "both" if both else "lower"
@@ -416,7 +416,7 @@ class GuaranteedMean(GuaranteedModel):
             share = float(self.expected or 0.0)
             return self.most * max(share - float(low), float(high) - share)
         if self.method == "bernstein":
-            # Each side has a half for the variance, which is estimated.
+            # Half of the error of each side is spent on the estimated variance.
             logs += log(2.0)
             spread = sqrt(2.0 * float(self.variance or 0.0) * logs / n)
             return spread + 7.0 * self.most * logs / (3.0 * max(n - 1.0, 1.0))

@@ -1,4 +1,4 @@
-"""What a pilot says of the variance in a larger sample, and how well it knows it."""
+"""Variance of a larger sample from a pilot, and the precision of that variance."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ from ._two_classes import check_two_classes, dimensions
 
 __all__ = ["Pilot", "PilotModel", "pilot_model"]
 
-# Fewer of a class, or fewer queries or groups, show no spread, or hardly any.
+# With fewer items of a class, queries or groups than these, the pilot raises an error or warns.
 FEWEST, FEW = 3, 10
 
-# Parts that are left out in turn, of each class.
+# Number of parts of each class that are left out in turn.
 N_BLOCKS = 40
 
-# From so many things on the variance is known well, and fewer parts tell how well.
+# From this sample size on fewer parts suffice to estimate the precision of the variance.
 MANY, FEW_BLOCKS = 5_000, 10
 
-# Weights by which the classes of a pilot get another share.
+# Largest weights that change the fraction of positives of a pilot.
 LARGEST_WEIGHT = 20
 
 # Size at which variances are compared.
@@ -446,7 +446,7 @@ def _class_variance(
         of_classes = [values[positive], values[~positive]]
         variances.append(tuple(float(one.var(ddof=1)) for one in of_classes))
         if groups is not None:
-            # Each row once: how the rows of a group hang together, whatever share they get.
+            # Each row counts once: the dependence within groups does not depend on the weights.
             joint = joint_influence(
                 [replace(one, counts=None) for one in found], conditional=True, groups=groups
             )

@@ -1,4 +1,4 @@
-"""What is asked of a sample that is planned: a test of a difference, and its power."""
+"""The test of a sample size plan, and its power."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["PLAN_ALTERNATIVES", "Question", "Sample"]
 
 PLAN_ALTERNATIVES = ("two-sided", "less", "greater", "non-inferior", "equivalent")
 
-# From so many degrees of freedom on Student's distribution is the normal one.
+# From this number of degrees of freedom on, Student's distribution is replaced by the normal one.
 NORMAL_DEGREES = 1e7
 
 

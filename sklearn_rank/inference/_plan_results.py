@@ -1,4 +1,4 @@
-"""What a plan of a sample gives back."""
+"""Results of sample size planning."""
 
 from __future__ import annotations
 

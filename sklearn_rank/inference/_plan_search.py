@@ -1,4 +1,4 @@
-"""The least size that suffices, and the root of a function that rises."""
+"""Smallest sufficient size, and the root of an increasing function."""
 
 from __future__ import annotations
 

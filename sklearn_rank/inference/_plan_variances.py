@@ -1,4 +1,4 @@
-"""Variance of an estimate, or of a difference of two, at each size of a sample."""
+"""Variance of an estimate, or of a difference of two, at each sample size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sample of values of queries, and what follows from it: an interval for its mean, a test."""
+"""Interval and tests for the mean of a sample of query values."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def sample_interval(
     means = resampled_means(sample.totals, int(options.n_resamples), rng, sizes)
     levels = ((1 - level) / 2, (1 + level) / 2)
     if options.method == "bca":
-        # What the mean loses with a query, or with a group.
+        # Change of the mean if a query, or a group, is left out.
         deviation = sample.part.sums[0] / (1.0 - sample.part.share)
         levels = bca_levels(float(sample.values.mean()), deviation, means, level)
     low, high = np.quantile(means, levels)

@@ -29,7 +29,7 @@ __all__ = [
     "query_values_of",
 ]
 
-# Values that differ by less, relative to the largest, differ by rounding.
+# Values that differ by less than this, relative to the largest, are equal up to rounding.
 ROUNDING = 1e-12
 
 
@@ -202,7 +202,8 @@ def _on_same_queries(
     for name in names:
         with warnings.catch_warnings():
             if found:
-                # Undefined by the labels, which are the same for all: said once.
+                # Undefined queries depend on the labels, which are the same for all systems: warn
+                # once.
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
             values, ids = evaluate(name)
         if not found:

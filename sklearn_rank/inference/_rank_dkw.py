@@ -1,4 +1,4 @@
-"""Intervals for linear rank statistics that hold whatever the distribution."""
+"""Distribution-free intervals for linear rank statistics."""
 
 from __future__ import annotations
 

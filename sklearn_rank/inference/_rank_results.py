@@ -1,4 +1,4 @@
-"""What the intervals for linear rank statistics share: their result, range and target."""
+"""Result, range and target of the intervals for linear rank statistics."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Resampling of a mean: sign flips, bootstrap, and the limits that follow from them.
 
-Arrays in, arrays out; values come one for each independent unit, as the queries of a test set.
+All functions take and return arrays with one value for each independent unit, such as a query.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = [
     "resampled_means",
 ]
 
-# Entries of a temporary array: what the cache of a core holds.
+# Number of entries of a temporary array, which fits into the cache of a core.
 BLOCK = 2**16
 
 # Signs are drawn eight at a time: a byte picks the sum of its subset of eight values.

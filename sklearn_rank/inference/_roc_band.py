@@ -1,4 +1,4 @@
-"""The ROC curve within a band that holds all of the true one."""
+"""ROC curve with a simultaneous confidence band."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much data an interval or a test needs, and what a given amount of data yields."""
+"""Sample size, width, power and detectable difference."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PlanAlternative: TypeAlias = Literal["two-sided", "less", "greater", "non-inferi
 # Probabilities that a variance is at most the ends of its interval from a pilot.
 PILOT_LEVELS = (0.025, 0.975)
 
-# Of a measure without a range.
+# Largest difference for a measure without a range.
 LARGEST_DIFFERENCE = 1e9
 
 
@@ -254,7 +254,7 @@ def sample_size(
     rng = check_generator(random_state)
     models, method, rests_on = _models(measure, rows, given, assurance, rng)
     if against is not None and method == "wilson":
-        # The test has the standard error, not the limits.
+        # The test uses the standard error, not the limits of the interval.
         method = "t" if models[0].sample.unit == "queries" else "influence"
     says = {"against": against, "method": method, "rests_on": rests_on, "assurance": assurance}
     return _plan(measure, asked, models, largest, given, says)
@@ -302,7 +302,7 @@ def _plan(
         pilot_range = (ends[0], ends[1])
     asked = asked.answered(found)
     n, test = int(asked.n or 0), asked.question
-    # Rounding of counts aside it is what was asked for, or a little better.
+    # Apart from rounding of counts, the result is the requested one or slightly better.
     value = asked.value(models[0], n) if unknown != "level" else asked.width
     n_pos, n_neg = sample.counts(n) if sample.unit == "items" else (None, None)
     return SampleSizePlan(

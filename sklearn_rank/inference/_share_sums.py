@@ -1,4 +1,4 @@
-"""Sums of two shares of items, with limits that hold where hits are few."""
+"""Sums of two proportions, with limits that are valid for few hits."""
 
 from __future__ import annotations
 

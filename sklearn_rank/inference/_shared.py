@@ -1,4 +1,4 @@
-"""What other rooms may import of this one, beside what is public."""
+"""Names that other subpackages import from this one, besides the public names."""
 
 from ._auc_limits import design_effect
 from ._auc_moments import AUCMoments, sample_moments

@@ -1,7 +1,7 @@
 """Limits for means of values of 0 and 1, and of their differences, which are -1, 0 and 1.
 
-Such values are far from normal: Student's interval for the mean of 20 values of 0 and 1 covers as
-little as .83 where it says .95.
+Such values are far from normal: Student's 95 % interval for the mean of 20 values of 0 and 1
+covers as little as .83.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _draws(sample: QueryValues) -> float:
     if sample.groups is None:
         return float(n)
     variance, error = float(sample.values.var()), sample.standard_error
-    # Groups that happen to be alike do not make the queries worth more than they are.
+    # Groups that are equal by chance do not increase the effective number of queries.
     return n if error**2 * n <= variance else variance / error**2
 
 

@@ -1,4 +1,4 @@
-"""Test of two scorers on the same items by exchanging them, item by item."""
+"""Permutation test of two scorers on the same items, by exchanging their ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of several scorers by name: a mapping, or a data frame with a column for each."""
+"""Scores of several rankers by name: a mapping, or a data frame with a column for each."""
 
 from __future__ import annotations
 

@@ -25,14 +25,14 @@ from ._results import Comparison
 
 __all__ = ["two_sample_rank_test"]
 
-# Why collections are refused.
+# Reason why collections are not supported.
 TOGETHER = "all scores are ranked together"
 
-# Additions and sums that "exact" will do, and those that "auto" will.
+# Largest numbers of additions and sums for "exact", and for "auto".
 MOST_ADDITIONS, FEW_ADDITIONS = 4 * 10**9, 10**8
 MOST_SUMS, FEW_SUMS = 2**22, 2**16
 
-# From this size of the smaller class on "auto" trusts the normal distribution.
+# From this size of the smaller class on "auto" uses the normal distribution.
 MANY = 50
 
 # Entries of the largest temporary array of permutations.

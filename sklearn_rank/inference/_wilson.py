@@ -1,4 +1,4 @@
-"""Limits for something in [0, 1] that is as certain as the mean of so many draws of 0 and 1."""
+"""Wilson's limits for a statistic in [0, 1] with an effective number of draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search does as the estimator that it chose."""
+"""Prediction methods that a search delegates to its best estimator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _of_best(name: str) -> Any:
     """Let a method exist where the estimator has it."""
 
     def check(search: Any) -> bool:
-        # AttributeError from here says what is missing.
+        # The AttributeError names what is missing.
         best = getattr(search, "best_estimator_", None)
         for one in search._estimators() if best is None else [best]:
             getattr(one, name)

@@ -23,7 +23,7 @@ Method: TypeAlias = Literal[
     "kl", "hoeffding", "mcdiarmid", "bernstein", "wilson", "t", "influence"
 ]
 
-# What the asymptotic limits of one model on one part are called in sklearn_rank.inference.
+# Asymptotic methods for one model on one part, by their names in sklearn_rank.inference.
 OF_QUERIES, OF_AUC, OF_LISTS = "t", "wilson", "influence"
 ASYMPTOTIC_METHODS = (OF_QUERIES, OF_AUC, OF_LISTS)
 

@@ -1,4 +1,4 @@
-"""A search that knows how many candidates, rows and folds it saw, and what follows from that."""
+"""Search by simultaneous lower limits, given the numbers of candidates, rows and folds."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ._splits import check_splits, positive_rows, sizes_of_disjoint, splitter_of
 
 __all__ = ["BoundSearchCV"]
 
-# What "auto" takes of the theorems that there are, for one held-out part.
+# Theorems that "auto" prefers for one held-out part.
 FIRST_CHOICES = ("kl", "exact", "dkw")
 
 

@@ -40,7 +40,7 @@ __all__ = [
 
 Split = tuple[IntArray, IntArray]
 
-# Decimals to which means are compared: beyond them they differ by rounding.
+# Number of decimals to which means are compared, because of rounding.
 DIGITS = 12
 
 
@@ -93,7 +93,7 @@ class Grid:
                 )
             candidates += found
             owners += [base] * len(found)
-        # Functions of the parameters tell several estimators apart by their names.
+        # Functions of the parameters distinguish several estimators by name.
         shown = [
             {"estimator": base.name, **params} if base.name else params
             for base, params in zip(owners, candidates, strict=True)

@@ -1,4 +1,4 @@
-"""From what held-out parts showed to the candidate that is chosen, its limit, and what is said."""
+"""Choice of a candidate from held-out parts, its limit and its report."""
 
 from __future__ import annotations
 

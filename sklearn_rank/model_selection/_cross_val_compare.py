@@ -1,4 +1,4 @@
-"""Which of several estimators is better, on the same folds."""
+"""Comparison of several estimators by cross-validation on the same folds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cross-validation is of: rows, labels and ids, checked, and the folds they are cut into."""
+"""Input of cross-validation: rows, labels and ids, checked, and the folds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What held-out parts show of the mean over the models that were fitted without them.
+"""Estimate and variance of the mean measure of the fold models, from held-out parts.
 
-Each row, or query, moves the mean through every part that holds it out. With one part for each it
-is the influence within its fold, so that all folds are one sample, of as many rows as there are.
+Each row, or query, has an influence on the mean through every part that holds it out. If each row
+is in one part, this is the influence within its fold, so all folds are one sample with the number
+of all rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fit an estimator to parts of the rows and score others: whatever it asks for reaches it."""
+"""Fit an estimator to parts of the rows and score others, with metadata routing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ._candidates import is_per_row, rows_of
 
 __all__ = ["FitParams", "FitPlan", "Part", "fit_params_of", "fit_parts"]
 
-# Names under which a fit may ask for the ids of queries.
+# Names under which a fit may request query ids.
 NAMES_OF_IDS = ("groups", "qid")
 
 

@@ -1,4 +1,4 @@
-"""How sure the result of a cross-validation is, and of which models it is."""
+"""Confidence interval for the result of a cross-validation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["CrossValInterval", "cross_val_interval", "fold_models"]
 
 METHODS = ("folds", "optimism", "632+")
 
-# Folds that are printed one by one.
+# Largest number of folds that are printed.
 PRINTED = 20
 
 

@@ -1,4 +1,4 @@
-"""What the model fitted to all rows is worth: its value on them, less what fitting adds to it."""
+"""Value of the model fitted to all rows: its apparent value minus the optimism."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ._cross_val_fits import Part, fit_parts
 
 __all__ = ["BootstrapFound", "bootstrap_interval"]
 
-# Samples that are drawn in vain before it is said that there is too little of a class.
+# Number of unsuccessful draws after which an error reports too few items of a class.
 MOST_DRAWS = 1000
 
-# Expected share of the rows that are in a bootstrap sample.
+# Expected fraction of the rows in a bootstrap sample.
 SHARE_DRAWN = 0.632
 
 

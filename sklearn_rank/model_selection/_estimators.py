@@ -1,4 +1,4 @@
-"""The estimators of a search: one with a grid, or several, each with a grid of its own or none."""
+"""The estimators of a search: one with a grid, or several, each with or without a grid."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What held-out parts show of several candidates: a limit for each, and how they covary.
+"""Limits for several candidates from held-out parts, and their joint covariance.
 
-A part is scored by models that were fitted without it. Everything is about the mean over the parts
-of what the models of a candidate are worth on new data: with one part, one model.
+Each part is scored by models that were fitted without it. The target is the mean over the parts of
+the expected measure of a candidate's models; with one part it is that of one model.
 """
 
 from __future__ import annotations

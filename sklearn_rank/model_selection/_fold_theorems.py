@@ -1,4 +1,4 @@
-"""What holds of the mean over folds, each scored by a model that was trained on the others."""
+"""Limits for the mean over folds, each scored by a model trained on the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What held-out lists of two classes show: influence of the items, theorems of the AUC."""
+"""Limits from held-out lists of two classes: influence of the items, theorems of the AUC."""
 
 from __future__ import annotations
 

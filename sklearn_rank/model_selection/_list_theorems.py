@@ -1,4 +1,4 @@
-"""What is guaranteed of one list: of its precision at the top, and of statistics of the ranks."""
+"""Guarantees for one list: its precision at the top, and rank statistics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from ._list_evidence import ITEMS, LABELS, AUCEvidence, ListEvidence, is_auc
 
 __all__ = ["RankEvidence", "TopEvidence", "list_evidence"]
 
-# By less of its lead over items all tied a perfect order tells nothing of the orders that occur.
+# If a perfect order keeps less than this fraction of its distance to tied items, the theorem is
+# not useful for realistic orders.
 LEAST_KEPT = 2.0 / 3.0
 
 

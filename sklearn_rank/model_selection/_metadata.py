@@ -1,4 +1,4 @@
-"""What is handed on in a search: to the fits, the splitter and the measure."""
+"""Metadata routing of a search: to the fits, the splitter and the measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several candidates on the same rows: limits that hold together, and who may be the best."""
+"""Simultaneous limits for several candidates on the same rows, and comparison with the best."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ._evidence import Evidence
 
 __all__ = ["may_be_best", "simultaneous_tails"]
 
-# Draws of normal variables from which the distribution of an extreme one is known.
+# Number of normal draws for the distribution of the extreme variable.
 N_DRAWS = 2**15
 
-# So many candidates are compared without compiled code.
+# Up to this number of candidates, compiled code is not used.
 FEW = 50
 
 
@@ -151,7 +151,7 @@ def _times_overtaken(drawn: FloatArray, candidates: IntArray, leads: FloatArray)
     """Count the draws in which some other one is ahead of a candidate by its lead or more."""
     n = leads.shape[1]
     if n <= FEW:
-        # Compiling would take longer.
+        # Compilation would take longer.
         overtaken = [
             (drawn - lead >= drawn[:, [candidate]]).any(axis=1)
             for candidate, lead in zip(candidates, leads, strict=True)

@@ -1,4 +1,4 @@
-"""The compiled part of the comparison with the best: in how many draws one is far ahead."""
+"""Compiled part of the comparison with the best candidate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the queries of held-out parts show of several candidates."""
+"""Limits for several candidates from the queries of held-out parts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ THEOREMS = {
     "bernstein": "Maurer & Pontil (2009), Theorem 4",
 }
 
-# Standard errors that are smaller, relative to the mean, are nothing but rounding.
+# Standard errors smaller than this, relative to the mean, are due to rounding.
 ROUNDING = 1e-12
 
 

@@ -1,4 +1,4 @@
-"""The queries of rows, and samples of queries in which neighbours of an order are spread."""
+"""Query ids of rows, and stratified samples of queries."""
 
 from __future__ import annotations
 

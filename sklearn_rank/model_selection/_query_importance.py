@@ -1,4 +1,4 @@
-"""How much a measure over queries loses when a feature is permuted."""
+"""Permutation importance of features for a measure over queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Under which name each of several objects asks for the ids of queries."""
+"""Names under which estimators, scorers and splitters request query ids."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ __all__ = ["QueryKFold", "QueryShuffleSplit", "RepeatedQueryKFold", "query_train
 class _QuerySplitter(BaseCrossValidator, metaclass=ABCMeta):
     """A splitter that has the ids of the queries from ``groups``."""
 
-    # As scikit-learn's GroupKFold: one array groups=... reaches the splitter by routing.
+    # Like scikit-learn's GroupKFold: the array groups=... is passed to the splitter by routing.
     __metadata_request__split = {"groups": True}
 
     n_splits: int

@@ -1,4 +1,4 @@
-"""What a search found, and what of it is guaranteed."""
+"""Report of a search: the choice and its guarantee."""
 
 from __future__ import annotations
 

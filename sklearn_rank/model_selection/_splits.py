@@ -1,4 +1,4 @@
-"""Which rows are held out, and that a statement about them is true."""
+"""Checks of cross-validation splits: held-out rows, classes, and ids kept whole."""
 
 from __future__ import annotations
 

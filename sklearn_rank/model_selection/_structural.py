@@ -28,8 +28,8 @@ __all__ = ["StructuralRankSelection"]
 CLASSES = ("degree", "features", "margin")
 METHODS = ("averaging", "paper", "central", "strict", "freund")
 
-# Where a limit excludes nothing: an order at random has this AUC, and a threshold beyond all
-# scores this risk.
+# A limit at this value is vacuous: a random order has this AUC, and a threshold above all scores
+# has this risk.
 CHANCE = 0.5
 
 

@@ -1,4 +1,4 @@
-"""Splits of any splitter, once it is seen that they cut no query."""
+"""Splits of any splitter, checked to keep queries whole."""
 
 from __future__ import annotations
 
