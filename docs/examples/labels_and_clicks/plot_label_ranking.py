@@ -18,6 +18,8 @@ from sklearn.utils import resample
 from sklearn_rank import OrderPreservingLabelRanker
 from sklearn_rank.datasets import make_label_ranking
 
+plt.style.use("tableau-colorblind10")
+
 MODES = ["bike", "walk", "bus", "car", "train"]
 people = make_label_ranking(300, 4, 5, missing=1 / 3, random_state=11)
 for row in range(3):

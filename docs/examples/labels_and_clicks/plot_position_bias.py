@@ -19,6 +19,8 @@ from sklearn_rank.clicks import em_propensities, swap_propensities
 from sklearn_rank.datasets import make_clicks, make_subset_ranking
 from sklearn_rank.metrics import ndcg_score
 
+plt.style.use("tableau-colorblind10")
+
 N_TRAIN, ETA, NOISE = 300, 1.25, 0.05
 lists = make_subset_ranking(N_TRAIN + 300, 20, utility="exponential", random_state=0)
 train, test = lists.qid < N_TRAIN, lists.qid >= N_TRAIN
@@ -87,6 +89,9 @@ axes.plot(positions, em.value, "s", markersize=4, label="expectation-maximisatio
 axes.plot(positions, rates / rates[0], "x", label="click rates")
 axes.set(xscale="log", yscale="log", xlabel="position", ylabel="relative to position 1")
 axes.set_ylim(0.004, 1.5)
+axes.set_xticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
+axes.set_yticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
+axes.xaxis.set_minor_formatter("")
 axes.legend(loc="lower left", fontsize="small")
 plt.show()
 
@@ -143,6 +148,7 @@ for row, (name, values) in enumerate(found.items()):
         label=name,
     )
 axes.set(xscale="log", xlabel="sessions", ylabel="NDCG@10 of relevance, test queries")
+axes.set_xticks([100, 1000, 10_000], ["100", "1,000", "10,000"])
 axes.legend(loc="lower right", fontsize="small")
 plt.show()
 

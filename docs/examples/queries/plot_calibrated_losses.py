@@ -23,6 +23,8 @@ from sklearn_rank.datasets import make_subset_ranking
 from sklearn_rank.exceptions import CalibrationWarning
 from sklearn_rank.metrics import dcg_score
 
+plt.style.use("tableau-colorblind10")
+
 print(check_calibration("comparison_logistic", "dcg", random_state=0))
 print(check_calibration("pairwise_logistic", "dcg", random_state=0))
 
@@ -84,6 +86,8 @@ axes.set(
     xlabel="queries in training",
     ylabel="regret in expected DCG",
 )
+axes.set_xticks([10, 100, 1000], ["10", "100", "1,000"])
+axes.set_yticks([0.01, 0.1], ["0.01", "0.1"])
 axes.legend(loc="lower left", fontsize="small")
 plt.show()
 

@@ -25,6 +25,8 @@ from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import get_scorer, partial_auc_score
 
+plt.style.use("tableau-colorblind10")
+
 warnings.simplefilter("ignore", SmallTopWarning)
 X, y = load_ionosphere(return_X_y=True)
 models = {

@@ -52,6 +52,7 @@ auc, precision = np.array([values(direction(angle)) for angle in angles]).T
 
 # %%
 # The losses are means over rows or pairs; with ``C=100`` the penalty has little effect.
+COLORS = ["#0072B2", "#56B4E9", "#D55E00", "#009E73", "#CC79A7", "black"]
 rankers = {
     "LogisticRegression": LogisticRegression(C=100.0),
     'StructuralRanker("auc")': StructuralRanker("auc", C=100.0),
@@ -60,8 +61,8 @@ rankers = {
     "TopPushRanker(0.3)": TopPushRanker(0.3, C=100.0),
     'RankStatisticRanker("local_auc@0.95")': RankStatisticRanker("local_auc@0.95"),
 }
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-for label, color, name in ((0, "0.7", "negative"), (1, "C3", "positive")):
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 5.8), layout="constrained")
+for label, color, name in ((0, "0.75", "negative"), (1, "#E69F00", "positive")):
     left.plot(*X[y == label].T, ".", ms=3, color=color, alpha=0.6, label=name)
 pure = angles[precision > precision.max() - 0.002]
 for best, style, name in (
@@ -69,12 +70,12 @@ for best, style, name in (
     (pure[0], "k:", "best P@5 %, from here on"),
 ):
     left.plot(*np.transpose([0 * direction(best), 9.5 * direction(best)]), style, label=name)
-right.plot(angles, auc, "k--", label="AUC")
-right.plot(angles, precision, "k:", label="precision in the top 5 %")
+right.plot(angles, auc, "k--", label="AUC (first number)")
+right.plot(angles, precision, "k:", label="precision in the first 5 % (second number)")
 for number, (name, ranker) in enumerate(rankers.items()):
     coef = ranker.fit(X, y).coef_.ravel()
     degrees = np.rad2deg(np.arctan2(coef[1], coef[0]))
-    color = f"C{number + (number > 2)}"
+    color = COLORS[number]
     left.annotate(
         "",
         8.5 * direction(degrees),
@@ -83,15 +84,15 @@ for number, (name, ranker) in enumerate(rankers.items()):
     )
     found = values(coef)
     right.plot(
-        [degrees] * 2, found, "o", color=color, label=f"{name}: {found[0]:.2f}, {found[1]:.2f}"
+        [degrees] * 2, found, "o", color=color, label=f"{name}: {found[0]:.2f} and {found[1]:.2f}"
     )
 left.set(
     xlabel="first feature", ylabel="second feature", xlim=(-5, 9), ylim=(-4, 10), aspect="equal"
 )
-left.legend(loc="lower left")
 right.set(xlabel="direction (degrees from the first feature)", ylabel="value on new rows")
 right.set_ylim(0, 1.05)
-right.legend(loc="lower right", fontsize="small", title="ranker: AUC, P@5 %")
+handles = [*left.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0]]
+figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize="small")
 plt.show()
 
 # %%
