@@ -1,4 +1,4 @@
-"""How to minimise: rows and a loss in, a result with its certificate out."""
+"""Solvers, which minimise a loss on rows and return a result with a certificate."""
 
 from ._accuracy_at_top import (
     AccuracyAtTopSolution,

@@ -1,4 +1,4 @@
-"""Accuracy at the top: one solution selected among those of all candidates."""
+"""Accuracy at the top: selection of one solution among all candidates."""
 
 from __future__ import annotations
 

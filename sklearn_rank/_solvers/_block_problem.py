@@ -1,4 +1,4 @@
-"""A loss that is a sum over blocks of rows, which are met one after another or far away."""
+"""Losses that are sums over blocks of rows, read one by one or on other machines."""
 
 from __future__ import annotations
 

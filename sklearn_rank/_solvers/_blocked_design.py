@@ -1,4 +1,4 @@
-"""Rows that are read again, block by block, at each product."""
+"""Designs whose rows are read in blocks for each product."""
 
 from __future__ import annotations
 

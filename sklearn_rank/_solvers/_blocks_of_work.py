@@ -1,4 +1,4 @@
-"""Independent parts of a problem, shared among threads, processes or machines by joblib."""
+"""Distribution of independent parts of a problem over joblib workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All convex problems of accuracy at the top: their solutions serve any number of tops."""
+"""All convex problems of accuracy at the top; their solutions serve any top share."""
 
 from __future__ import annotations
 

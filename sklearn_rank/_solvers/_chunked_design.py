@@ -1,4 +1,4 @@
-"""Rows in the chunks of a dask collection: products are taken where the chunks are."""
+"""Designs on dask collections; products are computed on the workers of the chunks."""
 
 from __future__ import annotations
 

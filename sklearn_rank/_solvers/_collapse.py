@@ -1,4 +1,4 @@
-"""Whether positives above the mean of the top have w = 0 as their solution, whatever the cost."""
+"""Check whether w = 0 solves Top Push for every cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of rows: their values, and the rows in the order of each."""
+"""Columns of a design: values, and rows sorted by each column."""
 
 from __future__ import annotations
 

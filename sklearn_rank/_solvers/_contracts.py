@@ -1,4 +1,4 @@
-"""What solvers need of a loss, and which of them a loss permits."""
+"""Requirements of solvers on losses."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def choose_method(loss: LossProperties, method: str = "auto", *, also: str = "")
     Raises
     ------
     TypeError
-        If the loss does not say what is known of it.
+        If the loss does not define these properties.
     ValueError
         If it is not convex, or has no Hessian products where these are needed.
 
@@ -81,15 +81,16 @@ def choose_method(loss: LossProperties, method: str = "auto", *, also: str = "")
     _check_said(loss)
     if not loss.is_convex:
         raise ValueError(
-            f"loss={loss!r} is not convex in the scores, so that a minimum could not be certified:"
-            " use a convex one; a divergence is, if its link is the inverse of psi_gradient."
+            f"loss={loss!r} is not convex in the scores, so that a minimum cannot be certified: "
+            "use a convex loss. A Bregman divergence is convex if its link is the inverse of "
+            "psi_gradient."
         )
     # Rankers have the method as their parameter ``solver``.
     needing = also or ("solver='newton-cg'" if method == "newton-cg" else "")
     if needing and not loss.has_hessian_product:
         raise ValueError(
-            f"{needing} needs Hessian products, which {loss!r} does not have: use fit with"
-            " solver='lbfgs', or give the loss its second derivative."
+            f"{needing} needs Hessian products, which {loss!r} does not provide: use fit with "
+            "solver='lbfgs', or define the second derivative of the loss."
         )
     if method == "lbfgs" or not loss.has_hessian_product:
         return "lbfgs"
@@ -99,4 +100,4 @@ def choose_method(loss: LossProperties, method: str = "auto", *, also: str = "")
 def _check_said(loss: Any) -> None:
     unsaid = [name for name in PROPERTIES if not hasattr(loss, name)]
     if unsaid:
-        raise TypeError(f"loss={loss!r} does not say {', '.join(unsaid)}: see LossProperties.")
+        raise TypeError(f"loss={loss!r} does not define {', '.join(unsaid)}: see LossProperties.")

@@ -1,4 +1,4 @@
-"""Cutting planes: a convex function of the scores, known by its tangents, and a ridge."""
+"""Cutting-plane method for a convex function of the scores with a ridge penalty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The slow reference: an interior-point method through cvxpy, judged by the same certificate."""
+"""Slow reference solver: interior-point method of cvxpy, with the same certificate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data of a problem as a linear operator, the only way in which solvers touch rows."""
+"""Data of a problem as a linear operator, through which solvers access all rows."""
 
 from __future__ import annotations
 
@@ -499,8 +499,8 @@ def as_design(X: Any) -> Design:
     matrix = X if sp.issparse(X) else np.asarray(X)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise ValueError(
-            f"X has shape {matrix.shape} and dtype {matrix.dtype}: a design needs rows and columns"
-            " of real numbers."
+            f"X has shape {matrix.shape} and dtype {matrix.dtype}, but must be a two-dimensional "
+            "array of real numbers."
         )
     if sp.issparse(matrix):
         return SparseDesign(sp.csr_array(matrix).astype(np.float64, copy=False))

@@ -1,4 +1,4 @@
-"""Convex nondecreasing losses of a difference of scores, and what a dual problem asks of them."""
+"""Convex nondecreasing losses of score differences, with conjugates for dual problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The problem whose threshold is free, from which the solutions of all pivots are predicted."""
+"""The problem with a free threshold, from which solutions of all pivots are predicted."""
 
 from __future__ import annotations
 

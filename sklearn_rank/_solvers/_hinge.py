@@ -1,4 +1,4 @@
-"""Linear scores that minimise a hinge of pairs with a ridge penalty, with a duality gap."""
+"""Solver for the hinge loss of pairs with a ridge penalty, with a duality gap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a hinge problem as the compiled kernel takes them, and its calls."""
+"""Rows of a hinge problem in the format of the compiled kernel, and calls of the kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One factorisation of a kernel matrix that turns every linear method into its kernel form."""
+"""Factorisation of a kernel matrix, by which linear methods become kernel methods."""
 
 from __future__ import annotations
 

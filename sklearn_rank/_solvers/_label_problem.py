@@ -1,4 +1,4 @@
-"""Linear scores of several labels of each row, which a loss of whole rows joins."""
+"""Problem of linear scores of several labels with a loss of whole rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linear scores that minimise a differentiable loss with a ridge penalty."""
+"""Solver for a differentiable loss of linear scores with a ridge penalty."""
 
 from __future__ import annotations
 

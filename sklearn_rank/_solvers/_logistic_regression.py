@@ -1,4 +1,4 @@
-"""Logistic regression of two classes, whose intercept has no penalty."""
+"""Logistic regression of two classes with an unpenalised intercept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The p-norm push: the p-norm over the negatives of their mean loss against the positives."""
+"""P-norm push: p-norm over the negatives of their mean loss against the positives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that come in parts at each product, which are met in float64 and then forgotten."""
+"""Base class of designs whose rows are read in parts for each product, as float64."""
 
 from __future__ import annotations
 

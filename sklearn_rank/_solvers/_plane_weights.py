@@ -1,4 +1,4 @@
-"""A small quadratic problem: how much each cutting plane carries of the model's solution."""
+"""Quadratic problem for the dual weights of cutting planes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RankBoost for two classes: weak rankings added up, each chosen for what is still ordered wrong.
+"""RankBoost for two classes.
 
 Freund, Iyer, Schapire and Singer (2003). The weight of a pair of a negative and a positive row is
 the product of a weight of each, so that no pair is ever formed.

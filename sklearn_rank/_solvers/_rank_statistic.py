@@ -1,4 +1,4 @@
-"""Linear scores that maximise a smoothed linear rank statistic, from a start that is kept."""
+"""Maximisation of a smoothed linear rank statistic of linear scores from a start."""
 
 from __future__ import annotations
 

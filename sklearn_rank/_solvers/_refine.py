@@ -1,4 +1,4 @@
-"""Refinement of accuracy at the top itself: scales, then convex problems of a fixed order."""
+"""Refinement of the non-convex problem: scaling, then convex problems of a fixed order."""
 
 from __future__ import annotations
 

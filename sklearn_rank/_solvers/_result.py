@@ -1,4 +1,4 @@
-"""What every solver hands back, and the words in which it says how good that is."""
+"""Result of solvers, with certificates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies of some rows of data that are not in memory as a whole."""
+"""Copies of selected rows of data that are not in memory."""
 
 from __future__ import annotations
 

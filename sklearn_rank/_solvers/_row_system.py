@@ -1,4 +1,4 @@
-"""Systems of equations of Newton's methods on linear scores with a ridge penalty."""
+"""Linear systems of Newton steps for linear scores with a ridge penalty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What trees of one list of two classes minimise: functions of scores, over pairs of classes."""
+"""Objectives of boosted trees for two classes: functions of scores over pairs."""
 
 from __future__ import annotations
 

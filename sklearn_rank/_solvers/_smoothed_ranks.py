@@ -1,4 +1,4 @@
-"""Ranks smoothed by a kernel, and the density of scores that belongs to them."""
+"""Ranks smoothed by a kernel, and the corresponding density of scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads of this process: how many, and BLAS held to one while there are others."""
+"""Number of threads, and restriction of BLAS to one thread."""
 
 from __future__ import annotations
 

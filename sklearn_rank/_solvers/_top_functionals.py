@@ -1,4 +1,4 @@
-"""Convex functions of scores that follow their top: the mean of the top, a bound of a quantile."""
+"""Convex functions of the top scores: mean of the top, and a bound of a quantile."""
 
 from __future__ import annotations
 

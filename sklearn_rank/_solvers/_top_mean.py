@@ -1,4 +1,4 @@
-"""Positives above the mean of the top of other rows: a primal-dual interior point method.
+"""Primal-dual interior point method for positives above the mean of the top of other rows.
 
 In the variables w, a level eta and excesses xi, the mean of the top is T = eta + kappa . xi with
 xi_j >= s_j - eta and xi_j >= 0, kappa the weights over the mass of the top. The dual variables

@@ -1,4 +1,4 @@
-"""What trees minimise for the top of one list: smooth functions of scores and of their top."""
+"""Objectives of boosted trees for the top: smooth functions of scores and their top."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The problem of positives above the top of other rows, and parts of it with fewer rows."""
+"""Problem of positives above the top of other rows, and its restriction to fewer rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positives above the top of other rows, whose set grows until it holds all that count."""
+"""Active-set method for positives above the top of other rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positives above a bound of the quantile of other rows: Newton's method."""
+"""Newton's method for positives above a bound of the quantile of other rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows in an order of their own or in single precision, without a copy of them."""
+"""Designs of reordered or single-precision rows without a copy."""
 
 from __future__ import annotations
 

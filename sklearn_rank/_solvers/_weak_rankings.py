@@ -1,4 +1,4 @@
-"""Weak rankings to boost: stumps, found exactly among all thresholds, and single features."""
+"""Weak rankings for boosting: stumps with exact thresholds, and single features."""
 
 from __future__ import annotations
 

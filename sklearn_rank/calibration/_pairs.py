@@ -1,4 +1,4 @@
-"""The pairs out of order from which the regret bounds come."""
+"""Misordered pairs of regret bounds."""
 
 from __future__ import annotations
 

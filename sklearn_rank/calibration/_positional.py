@@ -1,4 +1,4 @@
-"""Measures that give the items of a list utilities, and what of them a list has."""
+"""Utilities and discounts of measures."""
 
 from __future__ import annotations
 

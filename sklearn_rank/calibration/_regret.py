@@ -1,4 +1,4 @@
-"""From the regret in a loss to the regret in a measure."""
+"""Bounds of the regret of a measure by the surrogate regret of a loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search for a distribution of labels under which minimising a loss orders items wrongly."""
+"""Search for a distribution of labels for which a loss is not calibrated for a measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other rooms may import of this one, beside what is public."""
+"""Private names that other subpackages may import."""
 
 from ._positional import positional_form, utilities_of, warn_if_not_positional
 

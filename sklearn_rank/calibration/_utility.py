@@ -1,4 +1,4 @@
-"""Labels into utilities, through which a loss becomes that of a measure."""
+"""Utilities of items for a measure."""
 
 from __future__ import annotations
 

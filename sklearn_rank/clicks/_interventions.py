@@ -1,4 +1,4 @@
-"""Propensities from randomised orders: ratios of click rates."""
+"""Propensities from randomised orders, as ratios of click rates."""
 
 from __future__ import annotations
 

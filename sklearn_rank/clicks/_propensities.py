@@ -1,4 +1,4 @@
-"""Propensities of positions, and the rows of clicks that they are found from."""
+"""Propensities of positions, and checks of click logs."""
 
 from __future__ import annotations
 

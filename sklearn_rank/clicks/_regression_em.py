@@ -1,4 +1,4 @@
-"""Propensities and a model of relevance from the same clicks, by expectation-maximisation."""
+"""Propensities and a relevance model from the same clicks, by expectation-maximisation."""
 
 from __future__ import annotations
 

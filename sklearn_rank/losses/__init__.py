@@ -1,4 +1,4 @@
-"""What to minimise: losses of utilities and scores, most of them order-preserving."""
+"""Ranking losses of utilities and scores, most of them order-preserving."""
 
 from ._base import TemplateLoss
 from ._listwise import ListwiseBregman, ListwiseSoftmax

@@ -1,6 +1,6 @@
-"""What all losses share: lists of items with utilities in, value, gradient and curvature out.
+"""Base class of losses: value, gradient and curvature for lists of items with utilities.
 
-In this room the labels of lists are utilities, and items may weigh nothing.
+In this subpackage the labels of lists are utilities, and items may have weight 0.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The labelling that violates the margin most: of pairs, and of a number of rows on top.
+"""Most violated labellings for losses of pairs, and of a number of rows on top.
 
-A labelling says of each row, or of each pair of rows, whether it is positive. The structural
-hinge of a measure is the largest, over all labellings, of the loss of the labelling plus what the
-scores give it beyond the true one. It is convex in the scores; its tangent is the labelling.
+A labelling assigns a class to each row, or to each pair of rows. The structural hinge of a measure
+is the maximum over labellings of the loss of the labelling plus its score minus that of the true
+labelling. It is convex in the scores, and the maximising labelling is a tangent.
 """
 
 from __future__ import annotations

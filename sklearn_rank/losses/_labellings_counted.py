@@ -1,4 +1,4 @@
-"""The labelling that violates the margin most where the loss is of counts: average precision, F1.
+"""Most violated labellings for losses of counts: average precision and F1.
 
 Rows are counted one by one, so that a weight is a whole number of repetitions.
 """

@@ -1,4 +1,4 @@
-"""Pairwise losses in the order-preserving form: every pair, weighed by both utilities."""
+"""Pairwise losses in order-preserving form: every pair, weighted by both utilities."""
 
 from __future__ import annotations
 

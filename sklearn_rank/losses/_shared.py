@@ -1,4 +1,4 @@
-"""What other rooms may import of this one, beside what is public."""
+"""Private names that other subpackages may import."""
 
 from ._base import LossOnLists
 from ._labellings import Labelling, PairLabellings, TopLabellings

@@ -1,4 +1,4 @@
-"""A loss of many lists, shared out among threads."""
+"""Evaluation of a loss of many lists by threads."""
 
 from __future__ import annotations
 

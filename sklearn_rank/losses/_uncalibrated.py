@@ -1,4 +1,4 @@
-"""The losses of most packages, which are not order-preserving: baselines, and said to be so."""
+"""Baseline losses of other packages, which are not order-preserving."""
 
 from __future__ import annotations
 

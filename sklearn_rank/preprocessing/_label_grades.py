@@ -1,4 +1,4 @@
-"""Orders of labels in any form as the matrix that measures take."""
+"""Conversion of orders of labels to a matrix of grades."""
 
 from __future__ import annotations
 

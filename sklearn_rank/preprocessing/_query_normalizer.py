@@ -1,4 +1,4 @@
-"""Per-query normalisation of features."""
+"""Normalisation of features within queries."""
 
 from __future__ import annotations
 

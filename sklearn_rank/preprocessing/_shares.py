@@ -1,4 +1,4 @@
-"""Ranks within each list: the share of its rows below a value less the share above."""
+"""Ranks within each list: the share of rows below a value minus the share above."""
 
 from __future__ import annotations
 

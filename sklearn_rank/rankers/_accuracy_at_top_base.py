@@ -1,4 +1,4 @@
-"""What accuracy at the top and the search for its parameters share."""
+"""Base class of accuracy at the top and of the search for its parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accuracy at the top with its parameters chosen by cross-validation."""
+"""Accuracy at the top with parameters chosen by cross-validation."""
 
 from __future__ import annotations
 

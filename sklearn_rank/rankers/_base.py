@@ -1,4 +1,4 @@
-"""What all rankers share: labels in, scores out, a version that is stored with them."""
+"""Base classes of all rankers: label checks, decision values, version check after unpickling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rankers of queries that take rows which are not in memory, too."""
+"""Base class of rankers of queries that also take rows that are not in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of two classes that are not in memory: labels and weights come here, the features stay."""
+"""Rows of two classes that are not in memory; labels and weights are loaded, features are not."""
 
 from __future__ import annotations
 

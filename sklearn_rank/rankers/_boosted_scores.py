@@ -1,4 +1,4 @@
-"""Scores by many stumps at once: for each feature a table of what its thresholds add up to."""
+"""Scores of many stumps at once, by a table of cumulated coefficients for each feature."""
 
 from __future__ import annotations
 

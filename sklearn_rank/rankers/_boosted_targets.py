@@ -1,4 +1,4 @@
-"""What boosted trees of one list minimise: a target by its name, after a warm-up."""
+"""Objectives of boosted trees for two classes, by name, with a warm-up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boosted trees trained for the top of one list of two classes."""
+"""Gradient-boosted trees for two classes, trained for the top of the ranking."""
 
 from __future__ import annotations
 

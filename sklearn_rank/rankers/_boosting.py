@@ -1,8 +1,8 @@
 """Boosted trees for any loss of the scores, grown by LightGBM or XGBoost.
 
-The loop over the rounds is here: it asks an objective for the gradient and curvature at the scores
-of all rows, hands them to a backend that grows one tree, and asks a monitor what the scores of
-held-out rows are worth. A backend knows how to grow a tree and to score rows, and nothing else.
+This module contains the loop over the rounds. It gets gradient and curvature at the scores of all
+rows from an objective, passes them to a backend that grows one tree, and gets the value on
+held-out rows from a monitor. A backend only grows trees and scores rows.
 """
 
 from __future__ import annotations

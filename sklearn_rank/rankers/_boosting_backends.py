@@ -1,4 +1,4 @@
-"""Backends that grow trees from gradients: LightGBM and XGBoost behind one protocol."""
+"""Backends that grow trees from gradients: LightGBM and XGBoost with one interface."""
 
 from __future__ import annotations
 

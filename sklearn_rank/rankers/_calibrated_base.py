@@ -1,4 +1,4 @@
-"""Rankers of queries that minimise a loss of the utilities that a measure gives the items."""
+"""Base class of rankers of queries that minimise a loss of the utilities of a measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every fit shares: undone by an error, followed by callbacks, judged by a certificate."""
+"""Helpers of every fit: restoring attributes after an error, callbacks, convergence warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training and test parts, and what splitters are told, of the rows that count."""
+"""Training and test parts, and metadata of splitters, for the rows of positive weight."""
 
 from __future__ import annotations
 

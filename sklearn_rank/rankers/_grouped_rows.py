@@ -1,4 +1,4 @@
-"""Rows as libraries of boosted trees take them, those of one query together, and their measure."""
+"""Rows sorted by query for libraries of boosted trees, and measures of validation rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels of rankers: points into coordinates for a linear method, and its weights back."""
+"""Kernels of rankers: coordinates of points for linear methods, and dual coefficients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rankers of labels share: orders of labels in, scores and positions of labels out."""
+"""Base class of label rankers: orders of labels, scores and positions."""
 
 from __future__ import annotations
 

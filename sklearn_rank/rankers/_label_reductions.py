@@ -1,4 +1,4 @@
-"""Label ranking by estimators that know nothing of it: regressors, classifiers, query rankers."""
+"""Reductions of label ranking to regressors, classifiers and rankers of queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders of labels into utilities, whose order a loss learns."""
+"""Conversion of orders of labels to utilities."""
 
 from __future__ import annotations
 

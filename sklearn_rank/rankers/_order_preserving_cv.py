@@ -1,4 +1,4 @@
-"""The order-preserving ranker with its penalty, loss and features chosen by cross-validation."""
+"""Order-preserving ranker with penalty, loss and normalisation chosen by cross-validation."""
 
 from __future__ import annotations
 

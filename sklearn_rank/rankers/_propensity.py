@@ -1,4 +1,4 @@
-"""Which utilities survive that rows were not examined: those that one over p makes unbiased."""
+"""Utilities that inverse propensities make unbiased."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ids of queries that are missing, are those of rows, or stand for queries that were cut."""
+"""Checks of query ids: missing ids, ids of rows, and queries split by a search."""
 
 from __future__ import annotations
 

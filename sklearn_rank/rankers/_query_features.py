@@ -1,4 +1,4 @@
-"""Rankers that put the features of each query on one scale before they score it."""
+"""Base class of rankers that normalise features within each query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fit holds out to stop early: whole queries, or a share of each class of one list."""
+"""Held-out data for early stopping: whole queries, or a share of each class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RankBoost: weak rankers added up so that few positives score below negatives."""
+"""RankBoost: boosting of weak rankers for the exponential loss of pairs."""
 
 from __future__ import annotations
 

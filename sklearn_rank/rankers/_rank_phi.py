@@ -1,4 +1,4 @@
-"""The function of the ranks that a ranker of two classes takes, and its sums over a list."""
+"""Score-generating functions of rankers of two classes, and their sums over ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What linear rankers with a ridge penalty share: the problem solved, its certificate stored."""
+"""Helpers of linear rankers with a ridge penalty: solving the problem, storing the certificate."""
 
 from __future__ import annotations
 

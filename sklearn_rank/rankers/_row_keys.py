@@ -1,4 +1,4 @@
-"""A number for each row that depends on its values alone, to order rows by."""
+"""Hash of each row by its values, used to order rows."""
 
 from __future__ import annotations
 

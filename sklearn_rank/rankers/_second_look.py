@@ -1,4 +1,4 @@
-"""Fits that look where the fit before them points: the rounds of a top-focused ranker."""
+"""Rounds of the top-focused ranker, each weighted by the ranking of the previous one."""
 
 from __future__ import annotations
 

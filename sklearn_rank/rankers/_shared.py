@@ -1,4 +1,4 @@
-"""What other rooms may import of this one, beside what is public."""
+"""Private names that other subpackages may import."""
 
 from ._base import BipartiteRanker, Ranker, positive_or_second
 from ._fitting import restored_on_error

@@ -1,4 +1,4 @@
-"""The measures that a structural support vector machine can be for."""
+"""Measures that a structural support vector machine can optimise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The threshold between the classes where a method has none of its own."""
+"""Threshold between the classes for methods that define none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A second fit that looks where the first one points."""
+"""Refitting of a classifier with more weight on its top-scored rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of the settings of accuracy at the top in folds, one solve serving many settings."""
+"""Scores of settings of accuracy at the top in folds; one solution serves many settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings among which a search for accuracy at the top chooses, and the choice."""
+"""Settings of a search for accuracy at the top, and their selection."""
 
 from __future__ import annotations
 

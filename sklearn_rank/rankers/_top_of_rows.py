@@ -1,4 +1,4 @@
-"""The top of the training rows: its mass before the fit, the threshold at it after."""
+"""Top of the training rows: its weight before the fit, its threshold after the fit."""
 
 from __future__ import annotations
 

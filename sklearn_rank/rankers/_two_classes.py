@@ -1,4 +1,4 @@
-"""Rows of two classes as a problem takes them: those that count, their costs and their masses."""
+"""Rows of two classes with positive weight, their costs and total weights."""
 
 from __future__ import annotations
 

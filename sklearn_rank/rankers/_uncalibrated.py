@@ -1,4 +1,4 @@
-"""Rankers by losses that are not order-preserving: named baselines."""
+"""Baseline rankers with losses that are not order-preserving."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimators of the user's as weak rankers: their scores, scaled to lie between 0 and 1."""
+"""User-supplied estimators as weak rankers, with scores scaled to [0, 1]."""
 
 from __future__ import annotations
 

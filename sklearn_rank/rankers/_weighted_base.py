@@ -1,4 +1,4 @@
-"""Fits of an estimator of the user's with weights, and its scores on the scale of log-odds."""
+"""Weighted fits of a user-supplied estimator, and its scores as log-odds."""
 
 from __future__ import annotations
 

@@ -314,7 +314,7 @@ def test_losses_that_are_refused_say_what_they_lack():
     with pytest.raises(ValueError, match="is not convex in the scores"):
         minimise(X, not_convex.on(v, offsets), alpha=1.0)
     with pytest.raises(
-        TypeError, match="does not say is_convex, has_hessian_product, has_curvature"
+        TypeError, match="does not define is_convex, has_hessian_product, has_curvature"
     ):
         minimise(X, object(), alpha=1.0)
     with pytest.raises(
