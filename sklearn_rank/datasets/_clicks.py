@@ -173,7 +173,7 @@ def _exchange(
 
 
 def _noise(noise: Any, position: IntArray) -> FloatArray:
-    """Probability of a click on what is examined and not relevant, for each row."""
+    """Click probability of an examined row of relevance 0, for each row."""
     if np.ndim(noise) == 0:
         return np.full(len(position), check_number("noise", noise, 0.0, 1.0, closed="left"))
     values = check_vector("noise", noise, lowest=0.0)

@@ -179,7 +179,7 @@ class _Layout:
 
 
 def _asked(labels: Any) -> int | list[str] | None:
-    """What the argument `labels` says."""
+    """Read the argument `labels`."""
     if labels is None:
         return None
     if is_whole(labels):

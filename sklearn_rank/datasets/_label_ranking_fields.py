@@ -23,7 +23,7 @@ MISSING = frozenset(("", "?", "na", "nan", "null", "none"))
 
 @dataclass(eq=False)
 class Fields:
-    """What a file holds, as text.
+    """Fields of a file, as text.
 
     Parameters
     ----------

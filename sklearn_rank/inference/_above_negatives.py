@@ -17,7 +17,7 @@ __all__ = ["above_negatives_interval"]
 def above_negatives_interval(
     measure: PositivesAtTopMeasure, sample: OneList, level: float, method: str = "wilson"
 ) -> Interval:
-    """Interval for the share of new positives above the highest of the negatives that were seen.
+    """Interval for the fraction of new positives above the highest observed negative.
 
     Given the negatives, the positives above the highest of them are a binomial number. The
     highest of new negatives is another one: its own spread, that of an extreme, is not in the

@@ -285,7 +285,7 @@ def clustered_moments(groups: ScoredLists) -> AUCMoments:
 
 
 def _inflation(n: int) -> float:
-    """Make up for the mean that was taken from the same groups; one group shows no spread."""
+    """Correct for the mean that was estimated from the same groups; one group has no variance."""
     return n / (n - 1.0) if n > 1 else 0.0
 
 

@@ -272,7 +272,7 @@ def _same_rows(
     conditional: bool,
     pos_label: Any,
 ) -> tuple[JointEstimate, str]:
-    """Values of rankers on the same rows, and what they are."""
+    """Values of rankers on the same rows, and their description."""
     y_true = rows["y_true"]
     if not any_collection(y_true):
         y_true = ravelled(y_true, "y_true")
@@ -298,7 +298,7 @@ def _other_rows(
     conditional: bool,
     pos_label: Any,
 ) -> tuple[JointEstimate, str]:
-    """Values of rankers on rows of their own, and what they are."""
+    """Values of rankers on separate rows, and their description."""
     given = {name: one for name, one in rows.items() if one is not None}
     for name, one in given.items():
         texts = {str(key): value for key, value in one.items()}

@@ -30,7 +30,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of each contrast, checked.
+    """The question about each contrast: alternative, margin and level, checked.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Question:
         return read_contrasts(names, contrasts)
 
     def hypothesis(self, measure: Measure) -> str:
-        """Say what a small p-value speaks against.
+        """Describe the null hypothesis.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ def joint_comparison(
     measure: Measure,
     target: str,
 ) -> Comparison:
-    """Test all contrasts together, and each with the largest of all in mind.
+    """Test all contrasts simultaneously by the distribution of the largest statistic.
 
     Parameters
     ----------

@@ -295,7 +295,7 @@ class ConfidenceSequence:
         return Batch(parts[0], baseline, rows, query_values(parts[0], baseline))
 
     def _new_stream(self, batch: Batch) -> Stream:
-        """Choose what is kept of the rows, by the measure and the form of the first of them."""
+        """Choose the stream that stores the rows, by the measure and the first rows."""
         options, measure, method = self._options, self.measure, self._method
         has_baseline = batch.baseline is not None
         if batch.ranker.query_values is not None:

@@ -70,7 +70,7 @@ class _Asymptotic(ABC):
 
     @abstractmethod
     def is_estimable(self) -> bool:
-        """Tell whether what there is shows a spread."""
+        """Return whether the data allow an estimate of the variance."""
 
     @abstractmethod
     def fixed(self, level: float) -> tuple[float, float, float]:
@@ -157,7 +157,7 @@ class ListMeasure(_Asymptotic):
         return bool(positive.any() and not positive.all())
 
     def fixed(self, level: float) -> tuple[float, float, float]:
-        """Find the interval that an accumulator has."""
+        """Compute the interval of the accumulator."""
         found = accumulator_interval(self.accumulator, level=level)  # type: ignore[arg-type]
         self.target = found.target
         return found.estimate, found.low, found.high

@@ -24,7 +24,7 @@ CHUNK = 2**15
 
 
 class Wagers:
-    """How much is bet: gains of a value of 1 over one of 0, and the shares of the capital.
+    """Sizes of the bets: gains of a value of 1 over one of 0, and fractions of the capital.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Options:
-    """What all streams are asked.
+    """Options of all streams.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _values_of(accumulator: Accumulator) -> FloatArray:
 
 
 class Stream(Protocol):
-    """What a confidence sequence is of.
+    """State of a confidence sequence.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ def query_range(measure: Measure, is_difference: bool) -> tuple[float, float]:
 
 
 def query_target(measure: Measure, is_difference: bool) -> str:
-    """Say what limits for a mean over queries are for.
+    """Describe the target of limits for a mean over queries.
 
     Parameters
     ----------

@@ -214,7 +214,7 @@ def _draws_of(measure: Any, sample: OneList) -> _Draws:
 
 
 def _on_own_scale(measure: Any, grade: FloatArray) -> Any:
-    """Say the highest grade of a scale that the labels end."""
+    """Pass the highest grade of the labels to a measure with a grade scale."""
     if measure.scaled_by_labels:
         return replace(measure, max_grade=float(grade.max()) or 1.0)
     return measure

@@ -199,7 +199,7 @@ def _values(ids: AnyArray | Coded) -> AnyArray:
 
 @dataclass(frozen=True, eq=False)
 class GroupPart:
-    """What the rows of one class of one sample add to statistics, group by group.
+    """Contribution of the rows of one class of one sample to statistics, group by group.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ class GroupPart:
         return cls(groups.sums(apart / values.shape[1]), groups.sizes())
 
     def corrected(self) -> FloatArray:
-        """Make up for the mean that was taken from the same groups.
+        """Correct for the mean that was estimated from the same groups.
 
         Returns
         -------
@@ -260,7 +260,7 @@ class GroupPart:
 
 
 def robust_sums(parts: Sequence[GroupPart]) -> FloatArray:
-    """Sum the parts by group, each made up for the mean that was taken from the same groups.
+    """Sum the parts by group, each corrected for the mean that was estimated from the same groups.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def robust_sums(parts: Sequence[GroupPart]) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Of which independent parts a covariance is made, and how well each is known.
+    """Independent parts of a covariance, with the degrees of freedom of each.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ def influence_limits(
     conditional: bool,
     groups: Groups | None = None,
 ) -> tuple[tuple[float, float], float]:
-    """Limits for as many draws of 0 and 1 as the influence says that the items are worth.
+    """Limits for the effective number of Bernoulli draws that the influence gives.
 
     Parameters
     ----------

@@ -291,7 +291,7 @@ def least_variance(difference: Any, length: float, n_effective: float) -> Any:
 def never_certain_covariance(
     estimates: FloatArray, regularized: FloatArray, n_effective: float
 ) -> FloatArray:
-    """Covariance by which no difference is certain.
+    """Covariance for which every difference has a positive variance.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def largest_difference_interval(measure: Measure, sample: OneList, level: float)
 
 @lru_cache(maxsize=64)
 def _reach(n_pos: int, n_neg: int, level: float, grouped: bool) -> float:
-    """How far both distribution functions stray together."""
+    """Bound for the sum of the deviations of both distribution functions."""
     found = []
     for share in SHARES:
         # The classes are independent unless groups join them.

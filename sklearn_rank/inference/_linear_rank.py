@@ -205,7 +205,7 @@ def rank_interval_of(
     groups: Groups | None = None,
     what: str = "",
 ) -> RankInterval:
-    """Interval by the variance of the influence values, the estimated bias taken off.
+    """Interval by the variance of the influence values, with the estimated bias subtracted.
 
     Parameters
     ----------

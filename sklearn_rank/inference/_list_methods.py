@@ -74,7 +74,7 @@ class ListOptions:
 
 @dataclass(frozen=True)
 class ListMethods:
-    """How intervals for a measure of one list are made.
+    """Methods of intervals for a measure of one list.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def list_methods(measure: Measure) -> ListMethods:
 
 
 def _without(measure: Measure) -> str:
-    """Say why a measure of one list has no interval, and what has one."""
+    """Explain why a measure of one list has no interval, and what to do."""
     if measure.by_class:
         return (
             f"{measure.name} is a mean over classes, which has no interval: pass the labels of one"
@@ -209,7 +209,7 @@ def _without(measure: Measure) -> str:
 
 
 def _of_auc(measure: Measure) -> ListMethods | None:
-    """The methods of the AUC, which is counted on the scale of the Gini coefficient too."""
+    """Methods of the AUC and of the Gini coefficient."""
     if not isinstance(measure, AUCMeasure | GiniMeasure):
         return None
 
@@ -340,7 +340,7 @@ def _of_largest_difference(measure: Measure) -> ListMethods | None:
 
 
 def _of_height(measure: Measure) -> ListMethods | None:
-    """The height of the negatives; that of the highest alone is decided by an extreme."""
+    """Methods of the height of the negatives; that of the highest negative is an extreme."""
     if not isinstance(measure, NegativeHeightMeasure) or not isfinite(measure.p):
         return None
 
@@ -361,7 +361,7 @@ def _of_correlation(measure: Measure) -> ListMethods | None:
 
 
 def _of_users_function(measure: Measure) -> ListMethods | None:
-    """A measure of the user's own, whose influence he says or not."""
+    """Methods of a custom measure, with or without an influence function."""
     if not isinstance(measure, CustomMeasure):
         return None
     known = measure.kind == "binary" and measure.has_influence

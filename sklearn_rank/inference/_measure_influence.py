@@ -111,7 +111,7 @@ def sample_influence(
 
 
 def refuse_unknown(measure: Measure) -> None:
-    """Refuse a measure of which the influence of single items is not known.
+    """Raise an error for a measure without an influence function.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def influence_of(measure: Measure, data: ScoredLists, *, conditional: bool) -> C
 def list_target(
     measure: Measure, samples: Sequence[ClassInfluence], groups: Sequence[Groups | None]
 ) -> str:
-    """Say what was measured, and on which items.
+    """Describe the measure and the items.
 
     Parameters
     ----------

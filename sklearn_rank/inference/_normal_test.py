@@ -37,7 +37,7 @@ def pvalue_of(statistic: float, alternative: Alternative, degrees: float = inf) 
 
 
 def two_sided_quantile(level: float, degrees: float = inf) -> float:
-    """Return the value that the size of a statistic stays below with a probability.
+    """Return the two-sided quantile of a statistic.
 
     Parameters
     ----------

@@ -141,7 +141,7 @@ def check_one_list(
 
 
 def _refuse_fractions(data: ScoredLists) -> None:
-    """Refuse weights that are no numbers of items."""
+    """Raise an error for weights that are not whole numbers."""
     weight = data.counts
     wrong = weight != np.floor(weight)
     if wrong.any():

@@ -31,7 +31,7 @@ WITH_MARGIN = ("non-inferior", "equivalent")
 
 
 def check_part(name: str, value: Any, what: str = "") -> float:
-    """Check a share, and show how per cents are written.
+    """Check a number in (0, 1), with a hint for percentages.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Numbers:
 
     @property
     def of_test(self) -> tuple[str, ...]:
-        """Names of what was given that a test has and an interval has not."""
+        """Names of the given arguments that only a test has."""
         names = ("difference", "margin", "alternative", "power")
         return tuple(name for name in names if getattr(self, name) is not None)
 
@@ -364,7 +364,7 @@ class Asked:
 
 
 def _question(measure: Measure, numbers: Numbers, most: float) -> tuple[Question, float | None]:
-    """The test, and the difference that it is to see."""
+    """Return the test, and the difference that it should detect."""
     alternative, margin, difference = numbers.alternative, numbers.margin, numbers.difference
     if alternative is None:
         alternative = "two-sided" if margin is None else "non-inferior"

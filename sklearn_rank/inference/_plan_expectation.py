@@ -52,7 +52,7 @@ EVERY = "holds for every distribution"
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is expected of the rankers.
+    """Expected values of the rankers.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class Expectation:
         return self.correlation if self.comparing and self.paired else None
 
     def needed(self, name: str, why: str) -> Any:
-        """Take a number that may not be missing.
+        """Return a required number, or raise an error.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Expectation:
         return value
 
     def refuse(self, name: str, why: str) -> None:
-        """Refuse a number that has no part.
+        """Raise an error if a number is given that is not used.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class Expectation:
             raise ValueError(f"{name}={value!r} is not used {why}.")
 
     def check_correlation(self, of: str) -> None:
-        """See that there is a correlation where the same data are seen, and only there.
+        """Check that a correlation is given if both rankers score the same data.
 
         Parameters
         ----------

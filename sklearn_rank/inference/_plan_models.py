@@ -198,7 +198,7 @@ class NormalModel(PlanModel):
 
 @dataclass(frozen=True)
 class LimitsModel(NormalModel):
-    """Wilson's limits, or exact ones, for an estimate that is worth so many draws of 0 and 1."""
+    """Wilson's limits, or exact ones, for an estimate with an effective number of draws."""
 
     def width(self, n: int, level: float) -> float:
         """Find the width at the expected estimate."""
@@ -213,7 +213,7 @@ class LimitsModel(NormalModel):
 
 @dataclass(frozen=True)
 class AUCModel(LimitsModel):
-    """Score limits for the AUC, or for twice the AUC less 1."""
+    """Score limits for the AUC, or for the Gini coefficient."""
 
     def width(self, n: int, level: float) -> float:
         """Find the width at the expected AUC."""
@@ -318,7 +318,7 @@ class GuaranteedModel(PlanModel):
         return 1.0 - self.tail(n, width / 2.0, both=True)
 
     def power(self, n: int, difference: float, question: Question, level: float) -> float:
-        """Bound the power: what is left beyond the limit must not be lost by chance."""
+        """Return a lower bound of the power."""
         both = question.alternative == "two-sided"
         limit = self.deviation(n, _tail(level), both=both)
         left = [distance - limit for distance in question.distances(difference)]

@@ -280,7 +280,7 @@ def _of_queries(
 
 
 def _mean_variance(values: FloatArray, groups: Groups | None, estimate: float) -> MeanVariance:
-    """Variances of the values of queries, and what groups make of them."""
+    """Variance of the values of queries, and its inflation by groups."""
     n = values.shape[1]
     spreads = values.var(axis=1, ddof=1)
     if groups is None:
@@ -369,7 +369,7 @@ def _list(positive: BoolArray, score: FloatArray, weights: tuple[int, int] | Non
 
 
 def _class_weights(measure: Measure, data: ScoredLists, share: float) -> tuple[int, int] | None:
-    """How often each positive and each negative counts, so that positives have a share.
+    """Weights of each positive and each negative for a given fraction of positives.
 
     None if the measure does not depend on the share.
     """
@@ -437,7 +437,7 @@ def _difference_model(
 def _class_variance(
     samples: Sequence[Sequence[ClassInfluence]], sample: Sample, groups: Groups | None
 ) -> ClassVariance:
-    """Variance of the influence in each class, and what groups make of it."""
+    """Variance of the influence in each class, and its inflation by groups."""
     variances, grouped, independent, degrees = [], 0.0, 0.0, 0.0
     for found in samples:
         contrast = np.array([1.0, -1.0])[: len(found)]
@@ -522,7 +522,7 @@ def _blocks(n: int, rng: np.random.Generator) -> IntArray:
 
 
 def _degrees(variance_of: Callable[[BoolArray], float], strata: Sequence[IntArray]) -> float:
-    """Degrees of freedom that an estimate of a variance is worth, by the jackknife.
+    """Degrees of freedom of an estimated variance, by the jackknife.
 
     That of its logarithm, parts of each stratum being left out in turn: a mean of d squares of
     normal variables has a logarithm of the variance 2 / d.

@@ -17,7 +17,7 @@ NORMAL_DEGREES = 1e7
 
 @dataclass(frozen=True)
 class Sample:
-    """What a sample of n is made of.
+    """Composition of a sample of size n.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Question:
     greater_is_better: bool
 
     def distances(self, difference: float) -> tuple[float, ...]:
-        """Say how far a difference is from what must be rejected.
+        """Return the distances of a difference from the hypotheses to reject.
 
         Parameters
         ----------

@@ -54,7 +54,7 @@ class Variance(ABC):
         """
 
     def draws(self, n: int) -> tuple[float, float, float]:
-        """Say how many draws of 0 and 1 the estimate is worth, on the scale from 0 to 1.
+        """Return the effective number of Bernoulli draws of the estimate, scaled to [0, 1].
 
         Parameters
         ----------

@@ -317,7 +317,7 @@ def _interval(
 
 
 def _constant_interval(sample: QueryValues, level: float, target: str) -> Interval:
-    """Limits for the mean where nothing is seen but one value."""
+    """Limits for the mean if all queries have the same value."""
     value, n = float(sample.values[0]), sample.part.effective
     lowest, highest = sample.range
     missed = -np.expm1(np.log1p(-level) / n)

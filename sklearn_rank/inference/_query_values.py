@@ -66,7 +66,7 @@ class QueryValues:
 
     @property
     def counted(self) -> str:
-        """How many queries there are, and of how many groups, for messages."""
+        """Number of queries, and of groups, in words for messages."""
         queries = f"{len(self.values)} queries"
         return queries if self.groups is None else f"{queries} of {self.part.count} groups"
 

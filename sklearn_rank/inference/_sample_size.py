@@ -273,7 +273,7 @@ def _models(
     assurance: Any,
     rng: np.random.Generator,
 ) -> tuple[list[PlanModel], str, str]:
-    """The model, those of the ends of the interval of a pilot's variance, and what they are."""
+    """The model, those at the ends of the interval for a pilot's variance, and a description."""
     if pilot is None:
         model, method, rests_on = model_of(measure, given)
         return [model], method, rests_on
@@ -293,7 +293,7 @@ def _plan(
     given: Expectation,
     says: dict[str, Any],
 ) -> SampleSizePlan:
-    """Find what is to be found, and say all there is to know of the sample."""
+    """Compute the unknown quantity and make the plan."""
     unknown, sample = asked.unknown, models[0].sample
     found = asked.found(models[0], largest)
     pilot_range = None
@@ -326,7 +326,7 @@ def _plan(
 
 
 def _values(asked: Asked, models: Sequence[PlanModel], n: int) -> tuple[float, ...]:
-    """Width or power at a size, and at the ends of what the pilot's variance allows."""
+    """Width or power at a size, and at the ends of the interval for the pilot's variance."""
     return tuple(asked.value(model, n) for model in models)
 
 
@@ -341,7 +341,7 @@ def _or_infinite(asked: Asked, model: PlanModel, largest: float) -> float:
 def _pilot(
     measure: Measure, pilot: Pilot, given: Expectation, rng: np.random.Generator
 ) -> PilotModel:
-    """The model of a pilot, what it does not take refused."""
+    """The model of a pilot; raise an error for arguments that it does not use."""
     methods = ("auto", "t") if pilot.of_queries else ("auto", "influence")
     check_choice(
         "method", given.method, methods, hint=" with a pilot; the others take expected or sd"
@@ -371,7 +371,7 @@ def _refuse_without_pilot(**given: Any) -> None:
 
 
 def _largest_size(measure: Measure, asked: Asked, given: Expectation, *, fixed: bool) -> float:
-    """Largest difference, with its sign, or margin that there can be beside what is expected."""
+    """Largest possible difference, with its sign, or margin given the expected value."""
     low, high = measure.counted_range
     test = asked.question
     if test is None or fixed:

@@ -18,7 +18,7 @@ __all__ = ["Share", "Term", "limits_of_sum"]
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """Share of hits among some items, and how well it is known.
+    """Proportion of hits among some items, and its effective number of draws.
 
     Parameters
     ----------

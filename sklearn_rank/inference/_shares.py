@@ -61,7 +61,7 @@ def are_differences_of_shares(sample: QueryValues) -> bool:
 
 
 def _draws(sample: QueryValues) -> float:
-    """Number of independent queries that are worth as much, at most that of the queries."""
+    """Effective number of independent queries, at most the number of queries."""
     n = len(sample.values)
     if sample.groups is None:
         return float(n)

@@ -15,7 +15,7 @@ __all__ = ["grouped_top"]
 def grouped_top(
     positive: BoolArray, blocks: TiedBlocks, groups: Groups, top: int, eta: float
 ) -> tuple[float, float, float]:
-    """Find how many draws of 0 and 1 the precision at the top is worth.
+    """Compute the effective number of Bernoulli draws of the precision at the top.
 
     Parameters
     ----------

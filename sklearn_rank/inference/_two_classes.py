@@ -149,7 +149,7 @@ def check_sample(
 
 
 def refuse_counts(measure: Measure) -> None:
-    """Refuse a measure of which the counts of collections do not say how sure it is.
+    """Raise an error for a measure whose variance needs all rows instead of counts.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def refuse_counts(measure: Measure) -> None:
 
 
 def refuse_grouped_collections(groups: Any, **columns: Any) -> None:
-    """Refuse groups of rows that are in collections, or are one.
+    """Raise an error for groups passed with collections.
 
     Parameters
     ----------

@@ -259,7 +259,7 @@ def _standardized(
 
 
 def _result(asked: _Asked, statistic: float, pvalue: float, method: str) -> Comparison:
-    """The test of the first sample against what equal distributions have."""
+    """The test of the first sample against the mean under equal distributions."""
     values, (k, m) = asked.values, asked.sizes
     names = ("first sample", "equal distributions")
     return Comparison(
@@ -283,7 +283,7 @@ def _result(asked: _Asked, statistic: float, pvalue: float, method: str) -> Comp
 
 
 def _whole(values: FloatArray) -> IntArray | None:
-    """Values as whole multiples of a unit above the least, None if they are none."""
+    """Values as whole multiples of a unit above the smallest; None if there is no unit."""
     levels = np.unique(values)
     if len(levels) == 2:
         return np.asarray(values == levels[1], dtype=np.intp)

@@ -199,17 +199,18 @@ class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
     >>> model = LogisticRegression(max_iter=1000)
     >>> search = BoundSearchCV(model, grid, refit=False, random_state=0).fit(X, y)
     >>> print(search.report_)
-    Chosen of 5 candidates: {'C': 10.0}, since its lower limit is the largest.
+    Chosen from 5 candidates: {'C': 10.0}, because its lower limit is the largest.
     Scored by the auc of one list on one held-out part: 75 positives and 42 negatives.
     Guaranteed (95 %): on new data the expected auc of best_estimator_ is at least 0.6934 (0.8902 \
-observed, less 0.1968 for 5 candidates and 42 negatives).
+observed, minus 0.1968 for 5 candidates and 42 negatives).
     Proof: sklearn_rank, Proofs of bounds, Theorem 4, by Hoeffding (1963), Section 5b, min(n_pos, \
 n_neg) independent pairs, in Chernoff's form.
     It holds where the functions do not depend on the sample that is scored; items are \
 independent given their labels.
     Asymptotically (95 %, max-t): it is between 0.7600 and 0.9502, whichever candidate was chosen.
-    4 of 5 candidates cannot be told from the best; the choice among them is arbitrary.
-    best_estimator_ is the model that was scored, which this is about.
+    4 of 5 candidates do not differ significantly from the best; the choice among them is \
+arbitrary.
+    best_estimator_ is the model that was scored; the limits are for this model.
 
     The simplest candidate that is not significantly worse:
 
@@ -377,7 +378,7 @@ independent given their labels.
         return None, None
 
     def _check_parameters(self) -> None:
-        """Check what does not depend on data."""
+        """Check the parameters that do not depend on data."""
         check_share("delta", self.delta, what="the probability of failure")
         check_choice("rule", self.rule, RULES)
         check_flag("refit", self.refit)
@@ -414,7 +415,7 @@ independent given their labels.
         fits: list[list[Fitted]],
         rng: np.random.Generator,
     ) -> None:
-        """Store limits for each candidate, the choice, and what is said of it."""
+        """Store the limits of each candidate, the choice and its report."""
         if self.method == "auto":
             method = evidence.usual_method(method, self.delta, len(grid.candidates))
         limits = lower_limits(evidence, method, self.delta, grid.weights[scored], rng)
@@ -484,7 +485,7 @@ def _evidence(
     splits: list[Split],
     fits: list[list[Fitted]],
 ) -> Evidence:
-    """What the held-out parts show of the candidates that were scored."""
+    """Return the values of the scored candidates on the held-out parts."""
     scores = [[found[part].scores for found in fits] for part in range(len(splits))]
     tests = [test for _, test in splits]
     disjoint = sizes_of_disjoint(splits, len(labels))

@@ -46,7 +46,7 @@ DIGITS = 12
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The candidates, and what is fixed of them before the data are seen.
+    """The candidates, with prior weights and complexity, which do not depend on the data.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Grid:
         return cls(candidates, owners, weights, simplicity(complexity, shown))
 
     def shown(self, candidate: int) -> str:
-        """Say which candidate it is.
+        """Describe a candidate in words.
 
         Parameters
         ----------

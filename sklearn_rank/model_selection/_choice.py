@@ -80,7 +80,7 @@ def lower_limits(
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The candidate that was chosen, and what is known of all.
+    """The chosen candidate, and the results of all candidates.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class Choice:
 
     @property
     def value(self) -> float:
-        """Mean over the parts of its measure."""
+        """Mean of the measure of the chosen candidate over the parts."""
         return float(self.evidence.means[self.best])
 
     @property
@@ -161,7 +161,7 @@ class Choice:
         return table
 
     def report(self, rule: str, refit: bool, rng: np.random.Generator) -> SelectionReport:
-        """Say what was found, and what of it is guaranteed.
+        """Make the report of the choice and its guarantee.
 
         Parameters
         ----------
@@ -185,13 +185,12 @@ class Choice:
         target = f"{'' if one_part else 'mean '}{evidence.of_new_data} {name} of {of}"
         if refit:
             remark = (
-                "best_estimator_ is another model, fitted anew to all rows: nothing is guaranteed"
-                " of it."
+                "best_estimator_ is a new model, fitted to all rows: nothing is guaranteed for it."
             )
         elif one_part:
-            remark = "best_estimator_ is the model that was scored, which this is about."
+            remark = "best_estimator_ is the model that was scored; the limits are for this model."
         else:
-            remark = "There is no best_estimator_, but several fold models, since refit=False."
+            remark = "There is no best_estimator_, only the fold models, because refit=False."
         return SelectionReport(
             measure=name,
             of_queries=evidence.of_queries,

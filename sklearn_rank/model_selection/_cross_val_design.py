@@ -33,7 +33,7 @@ N_FOLDS = 5
 
 
 def measure_of_rows(measure: MeasureLike) -> Measure:
-    """Read a measure of which intervals may be had.
+    """Read a measure that has intervals.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def measure_of_rows(measure: MeasureLike) -> Measure:
 
 @dataclass(frozen=True, eq=False)
 class Metadata:
-    """What was passed beside rows and labels.
+    """Arguments passed besides rows and labels.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Metadata:
     def of(
         cls, measure: Measure, n: int, *, groups: Any, qid: Any, params: Any, single_list: bool
     ) -> Metadata:
-        """Tell ids of queries from those of groups.
+        """Distinguish query ids from group ids.
 
         Parameters
         ----------
@@ -133,18 +133,18 @@ class Metadata:
 
     @property
     def units(self) -> AnyArray | None:
-        """Ids of what folds keep whole."""
+        """Ids of the units that folds keep whole."""
         return self.qid if self.groups is None else self.groups
 
     @property
     def wholes(self) -> dict[str, AnyArray]:
-        """Ids of which none may be both trained on and held out, by what they are of."""
+        """Ids that must be either in the training or in the test part, by their kind."""
         ids = {"group": self.groups, "query": self.qid}
         return {name: values for name, values in ids.items() if values is not None}
 
 
 def _given_once(name: str, value: Any, params: dict[str, Any]) -> Any:
-    """Take metadata out of the parameters, where it may stand too."""
+    """Take metadata from the argument or from the parameters, but not from both."""
     within = params.pop(name, None)
     if value is not None and within is not None:
         raise ValueError(f"{name} was passed twice, also in params: leave out one of the two.")
@@ -235,7 +235,7 @@ def sample_of(
 
 
 def folds_of(cv: Any, sample: Sample, seed: int | None) -> list[Split]:
-    """Cut the rows into folds, and refuse folds of which nothing is known.
+    """Split the rows into folds, and raise an error for folds without a value.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ def held_out(
 
 @dataclass(frozen=True, eq=False)
 class HeldOut(ABC):
-    """What held-out parts show of several candidates.
+    """Estimates for several candidates from held-out parts.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def _auc_moments(
 
 
 def _on_mean(values: list[FloatArray], places: list[IntArray], n: int) -> FloatArray:
-    """Influence on the mean over the parts of what each part has the given values of."""
+    """Influence of each row on the mean over the parts, from its influence on each part."""
     n_parts = len(values)
     center = float(np.mean([one.mean() for one in values]))
     total = np.zeros(n)

@@ -51,7 +51,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class FitParams:
-    """What is handed to a fit beside rows and labels.
+    """Parameters passed to a fit besides rows and labels.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _ids_of(ids: AnyArray | None, part: Part) -> Any:
 
 
 def _scores(estimator: Any, X: Any, plan: FitPlan, part: Part) -> Any:
-    """Scores of rows, by way of the ids of their queries where the estimator asks for them."""
+    """Scores of rows, with query ids if the estimator requests them."""
     if plan.ids is not None:
         ids = plan.ids[part.test]
         if metadata_for(scored_by(estimator), response_method(estimator), qid=ids):

@@ -337,7 +337,7 @@ def fold_parts(cv: Any, sample: Sample, random_state: Any) -> list[Part]:
 
 
 def fold_models(parts: Sequence[Part]) -> str:
-    """Say of which models the mean is.
+    """Describe the fold models of the mean.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def fold_models(parts: Sequence[Part]) -> str:
 
 
 def _note(parts: Sequence[Part], sample: Sample) -> str:
-    """Say what the interval is for, and what it is not for."""
+    """Describe to which models the interval applies."""
     shares = [100.0 * len(part.train) / len(sample.labels) for part in parts]
     low, high = round(min(shares)), round(max(shares))
     share = f"{low} %" if low == high else f"{low} to {high} %"

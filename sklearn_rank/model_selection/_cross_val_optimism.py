@@ -26,7 +26,7 @@ SHARE_DRAWN = 0.632
 
 @dataclass(frozen=True, eq=False)
 class BootstrapFound:
-    """What a bootstrap says of the model fitted to all rows.
+    """Bootstrap estimate for the model fitted to all rows.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def _value(sample: Sample, score: FloatArray, train: IntArray | None = None) -> 
 
 
 def _draw(sample: Sample, rng: np.random.Generator) -> Part:
-    """Draw a bootstrap sample with something to rank in it, and outside of it."""
+    """Draw a bootstrap sample with rankable rows inside and outside it."""
     every = np.arange(len(sample.labels))
     for _ in range(MOST_DRAWS):
         part = _drawn_units(sample, rng, every)

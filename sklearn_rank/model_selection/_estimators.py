@@ -17,7 +17,7 @@ FORMS = (
 
 @dataclass(frozen=True, eq=False)
 class Base:
-    """An estimator of a search, and what is tried of it.
+    """An estimator of a search and its grid.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _pair(given: Any) -> tuple[Any, Any]:
 
 
 def _names(estimators: list[Any]) -> list[str]:
-    """Names of classes in small letters, numbered where there are several of one."""
+    """Class names in lower case, numbered if a class occurs several times."""
     plain = [type(one).__name__.lower() for one in estimators]
     return [
         name if plain.count(name) == 1 else f"{name}-{plain[: place + 1].count(name)}"

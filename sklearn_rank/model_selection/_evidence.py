@@ -36,7 +36,7 @@ ASYMPTOTIC = "max-t"
 
 
 def measure_with_limits(measure: MeasureLike) -> Measure:
-    """Read a measure of which more is better, and which lower limits may be had of.
+    """Read a measure that has lower limits and for which greater is better.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def each_of(counts: Sequence[int], items: str) -> str:
 
 
 def _read(measure: MeasureLike) -> Measure:
-    """Read a measure, with a hint for the scores of scikit-learn that are none."""
+    """Read a measure, with a hint for scikit-learn scores that are no ranking measures."""
     try:
         return get_measure(measure)
     except ValueError as error:
@@ -135,7 +135,7 @@ def methods_of(measure: Measure, of_queries: bool) -> tuple[str, ...]:
 
 
 class Evidence(ABC):
-    """What held-out parts show of several candidates.
+    """Values of several candidates on held-out parts, and their limits.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class Evidence(ABC):
     @property
     @abstractmethod
     def chance(self) -> float | None:
-        """What the measure would be if the order were random; None where that is not known."""
+        """Value of the measure for a random order; None if it is unknown."""
 
     @abstractmethod
     def fewest(self) -> str:
@@ -182,7 +182,7 @@ class Evidence(ABC):
 
     @abstractmethod
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Limits of which either is on the wrong side with the given probability, in the limit.
+        """Asymptotic limits, each of which fails with the given probability.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class Evidence(ABC):
         raise ValueError(f"method={method!r} does not support {self.measure.name}.")
 
     def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
-        """Method to take where none is asked for, which must not depend on the scores.
+        """Default method, which must not depend on the scores.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class Evidence(ABC):
     def bound(
         self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
-        """Say what holds of a candidate that was chosen by looking.
+        """Make the bound for a candidate that was chosen by its scores.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class Evidence(ABC):
 
     @cached_property
     def n_effective(self) -> float:
-        """Number of items that the means are worth: a harmonic mean."""
+        """Effective number of items of the means: a harmonic mean."""
         return 1.0 / float(self._joined([1.0 / one.n_effective for one in self.joint_estimates]))
 
     def _joined(self, of_parts: Sequence[Any]) -> Any:
@@ -320,7 +320,7 @@ class Evidence(ABC):
 
 
 def with_prior_shares(stated: Bound, value: float, shares: FloatArray) -> Bound:
-    """Say a bound of equal shares of delta for shares that differ.
+    """Restate a bound with equal parts of delta for unequal parts.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def fold_widths(means: FloatArray, n: int, deltas: FloatArray) -> FloatArray:
 
 
 def fold_target(name: str) -> str:
-    """Say of which difference a statement on folds is.
+    """Describe the target of a bound for folds.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def fold_target(name: str) -> str:
 def chernoff_fold_bound(
     value: float, delta: float, name: str, *, conditioned_on: str, items: str
 ) -> Bound:
-    """Say what holds of a mean over folds, in Chernoff's form.
+    """Make the bound for a mean over folds, in Chernoff's form.
 
     Parameters
     ----------

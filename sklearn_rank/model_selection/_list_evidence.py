@@ -52,7 +52,7 @@ def is_auc(measure: Measure) -> bool:
 
 
 def influence_of_list(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
-    """Find how much each item of one list moves a measure.
+    """Compute the influence of each item of one list on a measure.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ class AUCEvidence(ListEvidence):
     def bound(
         self, method: Any, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
-        """Say what holds of a candidate that was chosen by looking.
+        """Make the bound for a candidate that was chosen by its scores.
 
         Parameters
         ----------

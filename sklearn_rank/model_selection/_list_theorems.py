@@ -41,7 +41,7 @@ def list_evidence(
     scores: Sequence[Sequence[FloatArray]],
     disjoint: Sequence[int] | None = None,
 ) -> ListEvidence:
-    """Collect what lists show, with the theorems of the measure.
+    """Make the evidence of lists with the theorems of the measure.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class _GuaranteedEvidence(ListEvidence):
     def bound(
         self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
-        """Say what holds of a candidate that was chosen by looking.
+        """Make the bound for a candidate that was chosen by its scores.
 
         Parameters
         ----------
@@ -252,7 +252,7 @@ class RankEvidence(_GuaranteedEvidence):
         return dkw_lower_limits(lists, self.measure, deltas)
 
     def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
-        """Take limits by bands where a perfect order would keep two thirds of its lead.
+        """Use limits by bands if a perfect order keeps two thirds of its distance to tied items.
 
         Parameters
         ----------

@@ -24,7 +24,7 @@ __all__ = ["Metadata", "estimator_names", "metadata_of", "router_of"]
 
 @dataclass(frozen=True, eq=False)
 class Metadata:
-    """What was passed to the ``fit`` of a search, and for whom it is.
+    """Parameters passed to the ``fit`` of a search, by their receiver.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Metadata:
 
 
 def metadata_of(search: Any, params: dict[str, Any], measure: Measure, n: int) -> Metadata:
-    """Divide what was passed to ``fit``.
+    """Divide the parameters passed to ``fit`` by their receiver.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def metadata_of(search: Any, params: dict[str, Any], measure: Measure, n: int) -
 
 
 def _check_groups_of_rows(cv: Any) -> None:
-    """Refuse or warn of groups where independent rows are what limits are for."""
+    """Raise an error or warn if groups are passed to limits for independent rows."""
     if cv is None:
         raise ValueError(
             "groups was passed, but cv=None holds out rows, not groups: pass"
@@ -113,7 +113,7 @@ def _check_groups_of_rows(cv: Any) -> None:
 
 
 def estimator_names(n: int) -> list[str]:
-    """Name the estimators of a search, for what is handed on.
+    """Name the estimators of a search for metadata routing.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def estimator_names(n: int) -> list[str]:
 
 
 def router_of(search: Any, measure: Measure, splitter: Any) -> MetadataRouter:
-    """Say what a search hands on.
+    """Return the metadata router of a search.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def _kept(evidence: Evidence, delta: float) -> float:
 
 
 def may_be_best(evidence: Evidence, delta: float, rng: np.random.Generator) -> BoolArray:
-    """Find the candidates that a simultaneous paired test cannot tell from the best.
+    """Find the candidates that a simultaneous paired test does not distinguish from the best.
 
     A candidate stays unless some other one is better than it by more than ``q`` standard errors of
     their difference, q being the quantile of the largest of its standardised differences to all

@@ -158,7 +158,7 @@ class QueryEvidence(Evidence):
     def bound(
         self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
-        """Say what holds of a candidate that was chosen by looking.
+        """Make the bound for a candidate that was chosen by its scores.
 
         Parameters
         ----------

@@ -79,7 +79,7 @@ class _SomeQueries:
 
 
 class _HalvingByQueries(BaseSuccessiveHalving):
-    """What a search of scikit-learn by successive halving needs to count queries in place of rows.
+    """Mixin for scikit-learn's halving searches with queries instead of rows as the resource.
 
     Goes before the search among the bases.
     """
@@ -131,7 +131,7 @@ class _HalvingByQueries(BaseSuccessiveHalving):
 def _evaluate_on_queries(
     evaluate_candidates: Any, candidates: Any, cv: Any, **options: Any
 ) -> Any:
-    """Evaluate candidates on splits of which queries, not rows, are left out."""
+    """Evaluate candidates on splits that are reduced by queries instead of rows."""
     some = _SomeQueries(cv.base_cv, cv.fraction, cv.random_state)
     return evaluate_candidates(candidates, some, **options)
 

@@ -188,7 +188,7 @@ def _sorted(n: int, keys: list[FloatArray], rng: np.random.RandomState | None) -
 def spread_folds(
     n: int, n_folds: int, keys: list[FloatArray], rng: np.random.RandomState | None
 ) -> IntArray:
-    """Deal queries out to folds so that each gets one of any n_folds neighbours of an order.
+    """Assign queries to folds so that each fold gets one of any n_folds neighbours of an order.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ NAMES = ("groups", "qid")
 
 
 def ids_as_asked(consumers: Sequence[tuple[Any, str]], qid: Any) -> dict[str, Any]:
-    """Hand the ids on under the names by which some objects ask for them.
+    """Pass the query ids under the names by which some objects request them.
 
     Parameters
     ----------

@@ -114,27 +114,27 @@ class SelectionReport(Printed):
     def _chosen(self) -> str:
         reason = "its lower limit is the largest"
         if self.rule == WITHIN_NOISE:
-            reason = "it is the simplest that cannot be told from the best"
+            reason = "it is the simplest that does not differ significantly from the best"
         parts = "one held-out part" if self.n_parts == 1 else f"{self.n_parts} held-out parts"
         scored = f"{self.measure} of one list"
         if self.of_queries:
             scored = f"mean {self.measure} over queries"
         shared = " that share items" if self.overlap else ""
-        chosen = f"Chosen of {self.n_candidates} candidates: {self.shown}, since {reason}."
+        chosen = f"Chosen from {self.n_candidates} candidates: {self.shown}, because {reason}."
         if self.n_candidates == 1:
             chosen = f"One candidate: {self.shown}."
         return f"{chosen}\nScored by the {scored} on {parts}{shared}: {self.counts}."
 
     def _guaranteed(self) -> list[str]:
-        """What holds for every distribution."""
+        """Return the lines on the guarantee, which holds for every distribution."""
         if self.bound is None:
             lines = [
-                "Guaranteed: nothing; what follows is for many"
+                "Guaranteed: nothing; the following limits are asymptotic, for many"
                 f" {'queries' if self.of_queries else 'rows'}."
             ]
         else:
             why = f"{_counted(self.n_candidates)} and {self.fewest}"
-            seen = f"{self.value:.4f} observed, less {self.bound.value:.4f} for {why}"
+            seen = f"{self.value:.4f} observed, minus {self.bound.value:.4f} for {why}"
             said = f"on new data the {self.target} is at least {self.lower:.4f} ({seen})."
             if self.lower <= self.least:
                 said = f"nothing ({seen}, excludes no value)."
@@ -147,7 +147,7 @@ class SelectionReport(Printed):
         return lines
 
     def _in_the_limit(self) -> str:
-        """What holds in the limit of many items."""
+        """Return the line on the asymptotic interval."""
         low, high, level = self.interval.low, self.interval.high, self.interval.level
         if self.bound is None:
             said = f"on new data the {self.target} is at least {self.lower:.4f}"
@@ -158,18 +158,19 @@ class SelectionReport(Printed):
         return f"Asymptotically ({100 * level:.4g} %, {self.interval.method}): {said}{choice}."
 
     def _others(self) -> list[str]:
-        """Which candidates may be better, and what ``best_estimator_`` is."""
+        """Return the lines on the other candidates and on ``best_estimator_``."""
         stay, n = self.may_be_best, self.n_candidates
         if n == 1:
             return [self.remark]
         if self.candidate not in stay:
-            found = f"It is worse than the best by more than noise, as {n - len(stay)} of {n} are."
+            worse = n - len(stay)
+            found = f"It is significantly worse than the best, as are {worse} of {n} candidates."
         elif len(stay) == 1:
-            found = "All other candidates are worse than it by more than noise."
+            found = "All other candidates are significantly worse."
         else:
-            found = f"{len(stay)} of {n} candidates cannot be told from the best; "
+            found = f"{len(stay)} of {n} candidates do not differ significantly from the best; "
             simplest = self.rule == WITHIN_NOISE
-            found += "the simplest of them was taken." if simplest else ARBITRARY
+            found += "the simplest of them was chosen." if simplest else ARBITRARY
         return [found, self.remark]
 
 

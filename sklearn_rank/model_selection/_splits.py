@@ -104,7 +104,7 @@ def positive_rows(
 def check_splits(
     splits: list[Split], positive: BoolArray | None, wholes: dict[str, AnyArray]
 ) -> None:
-    """Refuse splits that no statement about held-out rows is true of.
+    """Raise an error for splits on which limits for held-out rows are not valid.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def check_splits(
 
 
 def _check_whole_ids(name: str, ids: AnyArray, splits: list[Split]) -> None:
-    """Refuse splits with the same id on both sides."""
+    """Raise an error for splits with an id in the training and the test part."""
     known, codes = np.unique(ids, return_inverse=True)
     for part, (train, test) in enumerate(splits):
         trained = np.zeros(len(known), dtype=bool)

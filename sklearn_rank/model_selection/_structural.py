@@ -235,7 +235,7 @@ class StructuralRankSelection(BipartiteRanker):
             )
 
     def _check_used(self) -> None:
-        """Refuse arguments that the classes make no use of."""
+        """Raise an error for arguments that the classes do not use."""
         if self.classes != "margin":
             if self.radius is not None:
                 raise ValueError(
@@ -375,7 +375,7 @@ def _first_columns(X: FloatArray, n: int) -> FloatArray:
 
 
 def _check_linear(model: Pipeline, X: FloatArray) -> None:
-    """Refuse a learner whose functions are not of the class that the bound is for."""
+    """Raise an error for a learner whose functions are not in the class of the bound."""
     learner = model[-1]
     coef = np.asarray(getattr(learner, "coef_", np.empty(0)), dtype=np.float64)
     Z = model[:-1].transform(X)

@@ -41,7 +41,7 @@ def splitter_of(cv: Any, estimator: Any) -> Any:
 def whole_splits(
     splitter: Any, X: Any, y: Any, groups: Any, queries: Queries
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Split, and refuse splits that cut a query.
+    """Split, and raise an error for splits that do not keep queries whole.
 
     Parameters
     ----------

@@ -195,7 +195,7 @@ def test_folds_have_a_bound_of_their_mean():
     assert not hasattr(found, "best_estimator_")
     with pytest.raises(AttributeError, match="there is one model per part"):
         found.predict(X)
-    assert "several fold models" in str(found.report_)
+    assert "only the fold models" in str(found.report_)
 
 
 def test_nothing_is_guaranteed_of_a_refitted_model():
@@ -207,9 +207,7 @@ def test_nothing_is_guaranteed_of_a_refitted_model():
     expected = 1.0 - roc_auc_score(y, column)
     assert roc_auc_score(y, found.decision_function(X)) == pytest.approx(expected)
     assert not found.report_.covers_best_estimator
-    assert "another model, fitted anew to all rows: nothing is guaranteed of it." in str(
-        found.report_
-    )
+    assert "a new model, fitted to all rows: nothing is guaranteed for it." in str(found.report_)
     assert found.report_.interval.low <= found.best_score_ <= found.report_.interval.high
 
 

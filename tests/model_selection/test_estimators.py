@@ -40,7 +40,7 @@ def test_several_are_the_union_of_their_candidates():
         for column in ("mean_test_score", "lower_bound", "may_be_best"):
             np.testing.assert_array_equal(found.cv_results_[column], one.cv_results_[column])
         assert found.best_estimator_.get_params() == one.best_estimator_.get_params()
-        assert f"Chosen of 3 candidates: {expected[2]}" in str(found.report_)
+        assert f"Chosen from 3 candidates: {expected[2]}" in str(found.report_)
         assert is_classifier(found)
         np.testing.assert_array_equal(found.predict(X), one.predict(X))
     assert "estimator" not in one.cv_results_
@@ -133,7 +133,7 @@ def test_average_precision_of_one_list_without_ids():
     assert found.score(X, y) == pytest.approx(average_precision_score(y, X[:, 2]))
     said = str(found.report_)
     assert "Scored by the ap of one list on one held-out part: 24 positives and 48" in said
-    assert "Guaranteed: nothing; what follows is for many rows." in said
+    assert "Guaranteed: nothing; the following limits are asymptotic, for many rows." in said
     ids = np.arange(180) % 60
     over = [(np.flatnonzero(ids % 2 == 0), np.flatnonzero(ids % 2))]
     means = BoundSearchCV(Column(), {"j": [0, 2]}, measure="ap", cv=over).fit(X, y, groups=ids)

@@ -98,7 +98,9 @@ def test_a_measure_without_a_range_has_asymptotic_limits_alone():
     with pytest.raises(ValueError, match="method='kl' must be one of 'auto', 'max-t' for"):
         of_queries(WITHOUT_RANGE, method="kl").fit(X, y, groups=qid)
     found = of_queries(WITHOUT_RANGE).fit(X, y, groups=qid)
-    assert "Guaranteed: nothing; what follows is for many queries." in str(found.report_)
+    assert "Guaranteed: nothing; the following limits are asymptotic, for many queries." in str(
+        found.report_
+    )
     ranged = of_queries(OWN, method="max-t").fit(X, y, groups=qid)
     assert found.best_score_ == ranged.best_score_
     np.testing.assert_array_equal(
