@@ -43,8 +43,8 @@ print(found)
 # The picture
 # -----------
 #
-# The interval of the difference. If it contains 0, the data do not show which
-# score is better.
+# The line is the interval of the difference. If it contains 0, the data do not
+# show which score is better.
 import matplotlib.pyplot as plt
 
 from sklearn_rank.plotting import IntervalsDisplay

@@ -41,8 +41,8 @@ print(metric_interval(measure, y[test], score, qid=session[test]))
 # the mean over the test sessions, in euros, with a 95 % interval. ``range``
 # keeps the interval within what is possible.
 #
-# The measure goes wherever a name goes
-# -------------------------------------
+# Use it like a measure of the package
+# ------------------------------------
 #
 # Here it compares two rankings and draws the value of each session.
 import matplotlib.pyplot as plt

@@ -4,8 +4,8 @@ Fraud detection: review the ten riskiest cases a day
 
 One or two transactions in a hundred are frauds, and a team reviews ten a day.
 This page fits a model for those ten places, reports their precision with an
-interval, compares it with logistic regression and saves it. Screening works
-alike.
+interval, compares it with logistic regression and saves it. Screening of
+patients or claims works the same way.
 """
 
 # %%
@@ -125,7 +125,7 @@ today.iloc[first]
 # Why a second fit?
 # -----------------
 #
-# In these data most frauds come from new accounts, but the clearest ones are
+# In these data half of the frauds come from new accounts, but the clearest are
 # large amounts from old accounts that were taken over. Logistic regression fits
 # one rule to all transactions. :class:`~sklearn_rank.TopFocusedRanker` fits it
 # again with larger weights for the rows that the first fit put near the top.

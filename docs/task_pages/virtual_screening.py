@@ -74,8 +74,8 @@ for measure in ("bedroc@20", "enrichment@0.01"):
 # Pictures
 # --------
 #
-# The first picture has the share of the actives that the first part of the list
-# holds. The second has the same divided by the share tested, which is the
+# The left panel has the share of the actives that the first part of the list
+# holds. The right panel divides it by the share tested, which gives the
 # enrichment at each share.
 import matplotlib.pyplot as plt
 
@@ -92,7 +92,7 @@ axes[1].legend(loc="upper right")
 plt.show()
 
 # %%
-# The compounds to test first.
+# The table has the first 8 of the 40 compounds to test.
 first = np.argsort(-score)[:40]
 X.iloc[first].assign(activity=y[first]).head(8)
 
