@@ -56,7 +56,7 @@ class BlockProblem(PenalisedLoss):
     blocks : Blocks
         The rows, with their loss.
     loss : LossProperties
-        What the loss says of itself.
+        Properties of the loss.
     alpha : float
         Penalty, at least 0.
     fit_intercept : bool, default=False

@@ -87,11 +87,11 @@ def in_blocks(
     function : callable
         Called with ``work`` and a block.
     work : SentOnce
-        What all blocks need.
+        Data shared by all blocks.
     blocks : sequence of ndarray
         The blocks.
     n_jobs : int or None
-        Number of workers; None is what :func:`joblib.parallel_config` says, else 1.
+        Number of workers; None is that of :func:`joblib.parallel_config`, else 1.
     stop : Stop or None, default=None
         Asked to stop if the body raises.
 

@@ -25,7 +25,7 @@ __all__ = ["CandidateSolutions", "CandidateValues", "PivotSolver", "Top", "solve
 
 @dataclass(frozen=True)
 class PivotSolver:
-    """What solves the problems of pivots, and how accurately.
+    """Solver of the problems of pivots, and its tolerance.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class PivotSolver:
         Raises
         ------
         InterruptedError
-            If ``interrupted`` said so.
+            If ``interrupted`` requests it.
         """
         options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         if self.name == "newton":
@@ -103,7 +103,7 @@ class CandidateValues:
     n_iter : ndarray of shape (n_candidates,)
         Iterations taken.
     converged : ndarray of bool of shape (n_candidates,)
-        Whether the relative gap is at most the tolerance that was asked for.
+        Whether the relative gap is at most the requested tolerance.
     distance : ndarray of shape (n_candidates,) or (n_candidates, n_tops)
         Distance between the pivot's score and the quantile of the scores, for one top or several.
     objective_top : ndarray of shape (n_candidates,) or (n_candidates, n_tops)
@@ -189,9 +189,9 @@ class CandidateSolutions:
     basis : ndarray of shape (n_features, n_coordinates) or None
         Orthonormal basis of that span; None where the problems are those given.
     solver : PivotSolver
-        What solved them.
+        Solver that was used.
     tops : sequence of Top
-        The tops that were asked for.
+        The requested tops.
     values : CandidateValues
         Numbers of each candidate in the order of ``problem.pivots``, for all tops.
     kept : ndarray of shape (n_candidates, n_coordinates) or None
@@ -258,7 +258,7 @@ def solve_candidates(
         Whether to find the best multiple of each solution for each top, as
         ``selection="refine"`` needs.
     solver : PivotSolver or None, default=None
-        What solves the problems; None is ``PivotSolver()``.
+        Solver of the problems; None is ``PivotSolver()``.
     n_jobs : int or None, default=None
         Number of workers that share the blocks of pivots: threads, unless another backend of
         joblib is active. The result does not depend on it.
@@ -326,7 +326,7 @@ def solve_candidates(
 
 @dataclass(frozen=True, eq=False)
 class _Work(SentOnce):
-    """What every block of pivots needs."""
+    """Data shared by all blocks of pivots."""
 
     problem: PivotProblem
     solver: PivotSolver

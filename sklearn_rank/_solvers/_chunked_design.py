@@ -71,7 +71,7 @@ class ChunkedDesign(OrderedDesign):
     Parameters
     ----------
     partitions : Partitions
-        What the chunks were made of, which names the chunk of an error.
+        Source of the chunks, used to name the chunk in errors.
     chunks : list of ChunkOfRows
         The chunks that have rows.
     n_features : int

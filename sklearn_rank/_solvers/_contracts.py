@@ -13,7 +13,7 @@ LinearMethod: TypeAlias = Literal["newton-cg", "lbfgs"]
 
 
 class LossProperties(Protocol):
-    """What a loss says of itself before it has seen data."""
+    """Properties of a loss before it gets data."""
 
     @property
     def is_convex(self) -> bool:
@@ -52,9 +52,9 @@ def choose_method(loss: LossProperties, method: str = "auto", *, also: str = "")
     loss : LossProperties
         The loss.
     method : {"auto", "newton-cg", "lbfgs"}, default="auto"
-        What was asked for; "auto" is Newton's method where there are Hessian products.
+        Requested method; "auto" is Newton's method if Hessian products are available.
     also : str, default=""
-        What else needs Hessian products, as messages call it; nothing if empty.
+        What else needs Hessian products, as named in messages; nothing if empty.
 
     Returns
     -------

@@ -43,7 +43,7 @@ ROUNDING = 1e-15
 
 
 class RowsOfPlanes(Protocol):
-    """What cutting planes ask of the rows; every design has it."""
+    """Protocol of the rows of cutting planes; every design implements it."""
 
     @property
     def shape(self) -> tuple[int, int]:

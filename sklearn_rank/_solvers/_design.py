@@ -49,7 +49,7 @@ class CompiledArrays(NamedTuple):
 
 
 class Design(ABC):
-    """Rows X of shape (n_rows, n_features), met through their products alone.
+    """Rows X of shape (n_rows, n_features), accessed through products only.
 
     This is all that an iterative solver may ask of the data, so that rows that are read in chunks
     or lie on other machines need no other solver. A problem that needs more than one pass for
@@ -290,7 +290,7 @@ class InMemoryDesign(Design):
         Parameters
         ----------
         origin : ndarray of shape (n_features,)
-            What is subtracted from each row.
+            Vector that is subtracted from each row.
         copy : bool, default=True
             Whether the rows are copied, and not written to.
 

@@ -88,7 +88,7 @@ def solve_pivots_newton(
     Raises
     ------
     InterruptedError
-        If ``interrupted`` said so.
+        If ``interrupted`` requests it.
 
     See Also
     --------

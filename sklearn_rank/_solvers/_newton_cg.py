@@ -26,7 +26,7 @@ Report = Callable[[int, float, float, FloatArray], None]
 
 
 class SmoothProblem(Protocol):
-    """What the method needs to know: a convex function of parameters through scores."""
+    """Protocol of a convex function of parameters through scores."""
 
     @property
     def preconditioned_at_once(self) -> bool:

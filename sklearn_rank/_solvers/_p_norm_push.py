@@ -27,7 +27,7 @@ class _Class:
 
 @dataclass(frozen=True, eq=False)
 class _Push:
-    """What both losses share."""
+    """Base class of both losses."""
 
     positives: _Class
     negatives: _Class

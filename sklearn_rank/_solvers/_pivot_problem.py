@@ -276,7 +276,7 @@ class PivotSolutions:
     n_iter : ndarray of shape (n_pivots,)
         Iterations taken.
     converged : ndarray of bool of shape (n_pivots,)
-        Whether the relative gap is at most the tolerance that was asked for.
+        Whether the relative gap is at most the requested tolerance.
 
     See Also
     --------

@@ -69,7 +69,7 @@ class PairWeights:
         Parameters
         ----------
         amount : ndarray of shape (n,)
-            What to add.
+            Weak ranking to add.
         """
         self.scores += amount
         self._weigh()
@@ -170,7 +170,7 @@ class Boosting:
 
 @dataclass(frozen=True, eq=False)
 class RankBoostResult:
-    """What was boosted.
+    """Result of boosting.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class RowCopy:
         return True
 
     def design(self) -> InMemoryDesign:
-        """The copies, in the order that was asked for.
+        """The copies, in the requested order.
 
         Returns
         -------

@@ -183,7 +183,7 @@ class TopPart:
 
 
 class Judge:
-    """Keeps the best solution and the best lower bound, and says when they are near enough.
+    """Keeps the best solution and the best lower bound, and checks their gap.
 
     Parameters
     ----------

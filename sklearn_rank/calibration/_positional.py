@@ -15,7 +15,7 @@ __all__ = ["positional_form", "utilities_of", "warn_if_not_positional"]
 
 
 def positional_form(measure: MeasureLike) -> tuple[Measure, PositionalForm]:
-    """Read a measure that gives items utilities.
+    """Get a measure and its positional form.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def positional_form(measure: MeasureLike) -> tuple[Measure, PositionalForm]:
 
 
 def utilities_of(measure: MeasureLike, lists: Lists) -> FloatArray:
-    """Find the utilities of the items of lists.
+    """Compute the utilities of the items of lists.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def utilities_of(measure: MeasureLike, lists: Lists) -> FloatArray:
 
 
 def warn_if_not_positional(measure: MeasureLike) -> None:
-    """Warn where no order-preserving loss is calibrated with a measure.
+    """Warn if no order-preserving loss is calibrated for a measure.
 
     Parameters
     ----------

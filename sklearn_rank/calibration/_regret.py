@@ -355,7 +355,7 @@ def _exponent(p: float) -> float:
 def _largest(
     loss: TemplateLoss, measure: str, known: float | None, max_utility: float | None
 ) -> float | None:
-    """Largest expected utility of a list, None where neither measure nor user knows one."""
+    """Greatest expected utility of a list; None if neither the measure nor the user sets one."""
     if max_utility is not None:
         value = check_number("max_utility", max_utility, 0.0, closed="left")
         return _inside(loss, value if known is None else min(value, known), "max_utility")

@@ -24,7 +24,7 @@ def check_clicks(clicks: Any, n: int | None = None, *, name: str = "clicks") -> 
     n : int or None, default=None
         Number of rows; None is any.
     name : str, default="clicks"
-        What they are called in messages.
+        Name of the argument in messages.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def check_positions(position: Any, n: int, *, name: str = "position") -> IntArra
     n : int
         Number of rows.
     name : str, default="position"
-        What they are called in messages.
+        Name of the argument in messages.
 
     Returns
     -------

@@ -192,7 +192,7 @@ class _Model:
     Parameters
     ----------
     classifier : classifier
-        What is cloned.
+        Classifier to clone.
     X : {array-like, sparse matrix} of shape (n, n_features)
         Features.
     clicks : ndarray of bool of shape (n,)

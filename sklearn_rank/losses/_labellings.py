@@ -112,7 +112,7 @@ class TopLabellings:
     unit : float
         Weight of positives that count 1: k for precision, that of all positives for recall.
     reference : {"labels", "best"}
-        What the labelling is compared with: the labels, or the mean of the best labellings.
+        Reference labelling: the labels, or the mean of the best labellings.
     """
 
     def __init__(

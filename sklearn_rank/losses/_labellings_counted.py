@@ -53,7 +53,7 @@ class AveragePrecisionLabellings(_Repeated):
     positive : ndarray of bool of shape (n,)
         Whether each row is positive.
     weight : ndarray of shape (n,)
-        How often each row stands in the list, whole numbers from 1 on.
+        Number of times each row counts, whole numbers of at least 1.
 
     Notes
     -----
@@ -136,7 +136,7 @@ class F1Labellings(_Repeated):
     positive : ndarray of bool of shape (n,)
         Whether each row is positive.
     weight : ndarray of shape (n,)
-        How often each row stands in the list, whole numbers from 1 on.
+        Number of times each row counts, whole numbers of at least 1.
 
     Notes
     -----

@@ -165,7 +165,7 @@ def by_utility(lists: Lists, *, comparison: bool) -> _ByUtility:
 
 
 class LogisticPairs(TemplateLoss):
-    """What the logistic losses of pairs share; which pairs count is what they differ in."""
+    """Base class of the logistic losses of pairs, which differ in the pairs that count."""
 
     is_translation_invariant = True
 

@@ -114,7 +114,7 @@ def _unit(lists: Lists, centred: FloatArray) -> Any:
 
 
 class _Hinge(TemplateLoss):
-    """What the two hinges share.
+    """Base class of the two hinge losses.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ __all__ = ["centre_and_scale", "scaled"]
 def centre_and_scale(
     values: FloatArray, offsets: IntArray, weight: FloatArray | None, *, by_extremes: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Find where the columns of each list lie, and how wide.
+    """Compute centre and scale of the columns of each list.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ def centre_and_scale(
     Returns
     -------
     centre : ndarray of shape (n_lists, n_columns)
-        What is subtracted.
+        Value that is subtracted.
     scale : ndarray of shape (n_lists, n_columns)
-        By what is divided: infinite where all values are equal.
+        Value to divide by; infinite if all values are equal.
     """
     starts, lengths = offsets[:-1], np.diff(offsets)
     counted = values

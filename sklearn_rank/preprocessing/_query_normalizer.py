@@ -172,7 +172,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.list_: Any = self._learned(X, weight) if self.n_queries_ == 1 else None
 
     def _learned(self, X: Any, weight: FloatArray | None) -> Any:
-        """What is kept of one list."""
+        """Statistics of a single query."""
         values = self._prepared(X)
         if self.method == "rank":
             return SortedList.of(values, weight)
@@ -296,7 +296,7 @@ def _blocks(offsets: IntArray, n_columns: int) -> Iterator[tuple[slice, slice]]:
 
 
 def _warn_of_one_list(name: str, n_rows: int) -> None:
-    """Warn that there were no ids; refuse where so many rows are hardly one list."""
+    """Warn that ids are missing; raise an error if there are too many rows for one query."""
     said = (
         f"{name} got no qid for {n_rows} rows: pass qid=, one id per row (in a pipeline or "
         "search, groups= with metadata routing enabled), or qid=0 if all rows are one query."

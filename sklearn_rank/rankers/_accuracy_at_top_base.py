@@ -32,7 +32,7 @@ FAR = 1.01
 def pivot_problem(
     kernel: KernelMap | None, X: Any, rows: TwoClasses, cost: Any, mass: Any
 ) -> PivotProblem:
-    """Make the problems of the rows X, in the coordinates of a kernel."""
+    """Make the problems of the rows X, in kernel coordinates."""
     return PivotProblem.from_rows(
         X,
         rows.sign,
@@ -43,7 +43,7 @@ def pivot_problem(
 
 
 class AccuracyAtTopBase(KernelRanker):
-    """What is learned by accuracy at the top, and what it says of rows.
+    """Base class of rankers for accuracy at the top: fitted attributes and margin bound.
 
     A subclass has the parameters of the constraints.
     """
@@ -78,7 +78,7 @@ class AccuracyAtTopBase(KernelRanker):
     def _store_solution(
         self, solution: AccuracyAtTopSolution, rows: TwoClasses, selection: str, tau: float
     ) -> None:
-        """Store what is known of the solution and of the candidates, and judge these."""
+        """Store the solution and the candidates, and warn if they are not accurate."""
         certificate, candidates = solution.certificate, solution.candidates
         self.pivot_index_ = int(rows.taken[solution.candidate_indices[solution.candidate]])
         self.quantile_distance_ = solution.distance

@@ -360,7 +360,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         return self
 
     def _grid(self) -> TopGrid:
-        """What is tried, checked."""
+        """Check the values to try."""
         if isinstance(self.Cs, Integral):
             costs = np.logspace(*C_RANGE, int(self.Cs))
         else:
@@ -379,7 +379,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         return grid
 
     def _scorer(self, pos_label: Any = None) -> Any:
-        """What settings are chosen by, and :meth:`score` returns."""
+        """Get the scorer that selects settings and that :meth:`score` uses."""
         scoring = self.scoring
         if scoring is None:
             scoring = get_measure(smoothed_precision_at_top_score, tau=self.tau)
@@ -416,7 +416,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     def _routed(
         self, sample_weight: Any, params: dict[str, Any], taken: IntArray, n_samples: int
     ) -> list[dict[str, Any]]:
-        """What the splitter gets of what was passed to ``fit``, and the scorer."""
+        """Route the arguments of ``fit`` to the splitter and the scorer."""
         if _routing_enabled():
             routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
             parts = [routed.splitter.split, routed.scorer.score]

@@ -56,7 +56,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
     def _two_classes(self, y: Any, weight: Any, inner: Any = None) -> TwoClasses:
         """Check labels; return the rows of positive weight with their classes.
 
-        ``inner`` is what an estimator within was told, and counts where ``pos_label`` is None.
+        ``inner`` is the ``pos_label`` of an inner estimator, used if ``pos_label`` is None.
         """
         present = y[weight > 0]
         if len(present) == 0:

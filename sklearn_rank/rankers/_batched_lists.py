@@ -101,7 +101,7 @@ def _stacked(pieces: list[Any]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class BatchedLists:
-    """Blocks of lists whose rows are read batch by batch; see ``Blocks`` of the solvers.
+    """Blocks of lists whose rows are read in batches; implements ``Blocks`` of the solvers.
 
     Parameters
     ----------
@@ -110,11 +110,11 @@ class BatchedLists:
     cells : list of Cell
         All lists, in the order of the rows.
     normalizer : QueryNormalizer or None
-        What puts the features of each list on one scale.
+        Normalises the features within each list.
     n_threads : int
         Number of threads that share the cells of a batch.
     losses : list or None, default=None
-        What was made for each cell.
+        Loss of each cell.
     """
 
     rows: RowBatches
@@ -141,7 +141,7 @@ class BatchedLists:
         lists : Lists
             The lists, from :func:`in_file_order`.
         normalizer : QueryNormalizer or None, default=None
-            What puts the features of each list on one scale.
+            Normalises the features within each list.
         n_threads : int, default=1
             Number of threads.
 
@@ -180,7 +180,7 @@ class BatchedLists:
         function : callable
             ``function(items, loss, *arguments)``, a tuple of numbers and arrays.
         *arguments : object
-            What it needs beside the items of a cell and their loss.
+            Further arguments of the function.
 
         Returns
         -------

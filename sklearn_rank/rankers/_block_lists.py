@@ -29,7 +29,7 @@ MOST_LABELS = 3
 
 @dataclass(frozen=True, eq=False)
 class BlockLists:
-    """Lists in blocks, and what a ranker must know of them all.
+    """Lists in blocks, with summaries over all of them.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class BlockLists:
     differ : bool
         Whether a list has different labels.
     given : TrainingQueries
-        What the ranker will remember of the lists, those included that were left out.
+        Record of the training queries, including those left out.
     labels : ndarray
         Labels as they were read; of chunks some, the smallest and the largest among them.
     """
@@ -88,7 +88,7 @@ def batched_lists(
     lists : Lists
         The lists, with utilities or relevances as labels.
     normalizer : QueryNormalizer or None
-        What puts the features of each list on one scale.
+        Normalises the features within each list.
     n_threads : int
         Number of threads that share the work of a batch.
 
@@ -110,7 +110,7 @@ def batched_lists(
 
 
 class _Facts(NamedTuple):
-    """What is known of the lists of some chunks.
+    """Summary of the lists of some chunks.
 
     ``ids`` are those of all lists, chunk by chunk, and ``chunks`` the number of each of these;
     ``labels`` some of the labels that were given, the smallest and the largest among them.
@@ -188,16 +188,16 @@ def chunked_lists(
     columns : dict
         X, y, qid, sample_weight, query_weight and perhaps others, by name.
     labels : LabelType
-        What the labels are.
+        Type of the labels.
     convert : callable
         ``convert(lists, columns)``: from the lists of a chunk as they were given to those of
         utilities or relevances; None where none is left.
     n_features : int
         Number of features.
     normalizer : QueryNormalizer or None
-        What puts the features of each list on one scale.
+        Normalises the features within each list.
     held : ExitStack
-        Lets go of the chunks when it is closed.
+        Releases the chunks when it is closed.
 
     Returns
     -------
@@ -263,7 +263,7 @@ def _read_chunk(
 
 
 def refuse_cut_queries(ids: list[AnyArray], chunks: list[int]) -> None:
-    """Refuse queries of which some rows are in one chunk and some in another.
+    """Raise an error for queries with rows in more than one chunk.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def refuse_cut_queries(ids: list[AnyArray], chunks: list[int]) -> None:
 
 
 def normalized_scores(estimator: Any, X: Any, qid: Any, score: Callable[[Any], FloatArray]) -> Any:
-    """Score rows that are not in memory, whose features are normalised within each query.
+    """Score rows that are not in memory, with features normalised within each query.
 
     Parameters
     ----------

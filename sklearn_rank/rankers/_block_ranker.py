@@ -113,7 +113,7 @@ n_features)
         return normalized_scores(self, X, qid, self._scorer())
 
     def _scorer(self) -> Callable[[Any], Any]:
-        """What scores rows, without what a ranker remembers of its training."""
+        """Copy of the ranker for scoring, without the record of its training."""
         fitted = type(self)()
         for name in ("coef_", "intercept_"):
             if hasattr(self, name):

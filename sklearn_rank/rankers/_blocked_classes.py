@@ -42,7 +42,7 @@ class BlockedClasses(NamedTuple):
 
 
 def blocked_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> BlockedClasses:
-    """Check rows that are not in memory, and bring their labels and weights here.
+    """Check rows that are not in memory, and load their labels and weights.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def blocked_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Block
     Returns
     -------
     BlockedClasses
-        What a ranker of two classes is fitted to.
+        Data to fit a ranker of two classes.
     """
     check_features(estimator, X, reset=True)
     if isinstance(X, RowBatches):

@@ -31,12 +31,12 @@ ROW_TYPES = (np.float64, np.float32)
 
 
 def is_blocked(X: Any) -> bool:
-    """Whether rows are met block by block.
+    """Whether rows are read in blocks.
 
     Parameters
     ----------
     X : object
-        What was passed as X.
+        The value passed as X.
 
     Returns
     -------
@@ -47,16 +47,16 @@ def is_blocked(X: Any) -> bool:
 
 
 def refuse_blocked(estimator: Any, X: Any, instead: str = "") -> None:
-    """Refuse rows that are met block by block, where a fit needs all of them at once.
+    """Raise an error for rows in blocks, if a fit needs all rows in memory.
 
     Parameters
     ----------
     estimator : estimator
         The estimator.
     X : object
-        What was passed as X.
+        The value passed as X.
     instead : str, default=""
-        What else to do.
+        Further remedy to name in the message.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def check_small_columns(rows: RowBatches, **columns: Any) -> None:
     rows : RowBatches
         The rows.
     **columns : array-like or None
-        What was passed beside them, by name.
+        Other arguments, by name.
     """
     for name, values in columns.items():
         kept = getattr(rows, name, None)
@@ -228,7 +228,7 @@ def scores_by_blocks(estimator: Any, X: Any, score: Callable[[Any], FloatArray])
     Returns
     -------
     ndarray or dask array of shape (n_rows,)
-        The scores; lazily where the rows are.
+        Scores; lazy for dask collections.
     """
     check_features(estimator, X, reset=False)
     if isinstance(X, RowBatches):
@@ -255,12 +255,12 @@ def lazy_scores(partitions: Any, function: Callable[..., FloatArray], *arguments
     function : callable
         ``function(columns, *arguments)``: scores of the rows of a chunk.
     *arguments : object
-        What it needs beside the columns.
+        Further arguments of the function.
 
     Returns
     -------
     dask array of shape (n_rows,)
-        The scores, which are computed when they are asked for.
+        Lazy scores.
     """
     array = import_optional("dask.array", "A dask collection")
     delayed = import_optional("dask", "A dask collection").delayed(_or_none, pure=False)

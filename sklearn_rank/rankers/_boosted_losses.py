@@ -53,7 +53,7 @@ class LossObjective:
         return float(self.on_lists.value_and_gradient(score)[0].sum())
 
     def base_score(self) -> float:
-        """Score of all items of which the loss is least; 0 where it is the same for all."""
+        """Constant score that minimises the loss; 0 if the loss does not depend on it."""
         if self.loss.is_translation_invariant:
             return 0.0
 
@@ -88,7 +88,7 @@ class LossObjective:
 
 
 class MeasureOfScores:
-    """Value of a measure for other and other scores of the same rows.
+    """Value of a measure for changing scores of the same rows.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class MeasureOfScores:
     Attributes
     ----------
     warned : WarnedOnce
-        What the measure warned of.
+        Collected warnings of the measure.
     """
 
     def __init__(self, measure: Measure, lists: ScoredLists, n_rows: int) -> None:
@@ -122,7 +122,7 @@ class MeasureOfScores:
 
 
 def in_canonical_order(X: Any, lists: Lists) -> tuple[Any, Lists]:
-    """Order the rows of each list by what they hold, whatever the order in which they came.
+    """Order the rows of each list by their content, independent of their given order.
 
     Sums of floating-point numbers depend on the order, and the choice between two equal splits on
     such sums.

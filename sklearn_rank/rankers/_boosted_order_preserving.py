@@ -349,7 +349,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         seed: int,
         data: tuple[Any, Any],
     ) -> BoostedFit:
-        """Grow the trees, and tell of each."""
+        """Grow the trees, and report each."""
         settings = TreeSettings(
             backend=self.backend,
             n_estimators=self.n_estimators,

@@ -55,7 +55,7 @@ TARGETS: dict[str, Callable[[Any, TwoClasses], ScoreObjective]] = {
 
 
 def target_of(ranker: Any, rows: TwoClasses) -> ScoreObjective:
-    """Make the objective that a ranker is told to minimise.
+    """Make the objective set by the parameters of a ranker.
 
     Parameters
     ----------

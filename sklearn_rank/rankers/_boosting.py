@@ -31,7 +31,7 @@ LEAST_CURVATURE = 1e-3
 
 
 class Monitor(NamedTuple):
-    """What watches held-out rows, and when it ends the fit.
+    """Evaluation of held-out rows, which ends the fit early.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Monitor(NamedTuple):
     value : callable
         Value of their scores, in their order; more is better.
     patience : int
-        After how many rounds without a better value the fit ends.
+        Number of rounds without improvement after which the fit ends.
     """
 
     X: Any
@@ -49,7 +49,7 @@ class Monitor(NamedTuple):
 
 
 class BoostedFit(NamedTuple):
-    """What a fit found.
+    """Result of a fit.
 
     Parameters
     ----------
@@ -92,13 +92,13 @@ def boost(
     objective : callable
         Gradient and curvature, the latter at least 0, of the scores of the rows.
     settings : TreeSettings
-        What the trees are to be like.
+        Settings of the trees.
     base_score : float, default=0.0
         Score of all rows before the first tree.
     total_weight : float or None, default=None
-        What all rows weigh, repetitions counted; None is their number.
+        Total weight of all rows, with repetitions; None is the number of rows.
     monitor : Monitor or None, default=None
-        What ends the fit early; the trees are then those of the best round, the first of equals.
+        Ends the fit early; the trees are then those of the first best round.
     on_round : callable or None, default=None
         Called with the number of each round from 1, and the value of the monitor or None.
 

@@ -24,12 +24,12 @@ BLOCK = 2**14
 
 @dataclass(frozen=True, kw_only=True)
 class TreeSettings:
-    """What trees are to be like, in the words of scikit-learn.
+    """Settings of trees, named as in scikit-learn.
 
     Parameters
     ----------
     backend : {"lightgbm", "xgboost"}
-        What grows them.
+        Library that grows them.
     n_estimators : int
         Largest number of trees.
     learning_rate : float
@@ -49,9 +49,9 @@ class TreeSettings:
     n_threads : int
         Number of threads.
     seed : int
-        What is random follows from it.
+        Seed of everything random.
     backend_params : mapping, default={}
-        Further parameters in the words of the backend.
+        Further parameters of the backend, by its own names.
     """
 
     backend: str
@@ -140,7 +140,7 @@ class Grower(ABC):
     X : {ndarray, CSR matrix} of shape (n_rows, n_features)
         Rows.
     settings : TreeSettings
-        What the trees are to be like.
+        Settings of the trees.
     X_val : {ndarray, CSR matrix} or None
         Held-out rows.
     """
@@ -272,7 +272,7 @@ class LightGBMGrower(Grower):
             self.booster.add_valid(held, "validation")
 
     def _params(self) -> dict[str, Any]:
-        """The settings in LightGBM's words; sums in one order, whatever the number of threads."""
+        """Parameters of LightGBM; sums do not depend on the number of threads."""
         settings = self.settings
         leaves = settings.max_leaf_nodes
         if leaves is None:

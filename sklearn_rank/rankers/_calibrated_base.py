@@ -55,7 +55,7 @@ class CalibratedRanker(QueryRanker):
         return X, defined
 
     def _loss(self, lists: Lists, *, eta: float | None = None) -> TemplateLoss:
-        """The loss for lists of utilities, with a warning where it is calibrated with nothing.
+        """The loss for lists of utilities, with a warning if it is not order-preserving.
 
         ``eta`` is the upper limit of the utilities where the loss has one; None is that of the
         measure, or of the lists.
@@ -63,7 +63,7 @@ class CalibratedRanker(QueryRanker):
         return self._loss_up_to(float(lists.grade.max()), eta=eta)
 
     def _loss_up_to(self, found: float, *, eta: float | None = None) -> TemplateLoss:
-        """The same for utilities of which the largest is known."""
+        """The same for utilities with a known maximum."""
         largest = max(positional_form(self.measure)[1].largest or 0.0, found)
         return calibrated_loss(self.loss, self.measure, eta=eta, largest=largest)
 
@@ -150,7 +150,7 @@ def nothing_to_learn(measure: Measure) -> ValueError:
 def calibrated_loss(
     loss: TemplateLoss | str, measure: Any, *, eta: float | None, largest: float
 ) -> TemplateLoss:
-    """Make the loss for lists of utilities, with a warning where it is calibrated with nothing.
+    """Make the loss for lists of utilities, with a warning if it is not order-preserving.
 
     Parameters
     ----------

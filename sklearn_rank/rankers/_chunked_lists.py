@@ -40,14 +40,14 @@ class ChunkedLists:
     Parameters
     ----------
     partitions : Partitions
-        What the chunks were made of, which names the chunk of an error.
+        Source of the chunks, used to name the chunk in errors.
     chunks : list of Delayed
         A tuple for each, of which ``rows`` are the rows and ``lists`` the lists; None of one
         without lists.
     n_features : int
         Number of features.
     held : ExitStack
-        Lets go of what is kept when it is closed, also while an error that refers to it is alive.
+        Releases the kept chunks when it is closed, even while an error refers to them.
     prepared : list of Delayed or None, default=None
         The chunks with their losses.
     """
@@ -62,18 +62,18 @@ class ChunkedLists:
     def of(
         cls, partitions: Partitions, chunks: list[Any], n_features: int, held: ExitStack
     ) -> ChunkedLists:
-        """Have chunks computed, and keep them.
+        """Compute the chunks, and keep them on the workers.
 
         Parameters
         ----------
         partitions : Partitions
-            What they are made of.
+            Source of the chunks.
         chunks : list of Delayed
             The chunks.
         n_features : int
             Number of features.
         held : ExitStack
-            Lets go of them.
+            Releases them.
 
         Returns
         -------
@@ -83,19 +83,19 @@ class ChunkedLists:
         return cls(partitions, _kept(chunks, held), n_features, held)
 
     def reduced(self, function: Callable[[Any], Any], merge: Callable[[list[Any]], Any]) -> Any:
-        """Merge what a function finds in each chunk.
+        """Merge the results of a function for each chunk.
 
         Parameters
         ----------
         function : callable
-            From a chunk to what it finds.
+            From a chunk to its result.
         merge : callable
             From a list of two or more of these to one.
 
         Returns
         -------
         object
-            What was merged; None if no chunk has rows that count.
+            The merged result; None if no chunk has rows of positive weight.
         """
         take = import_optional("dask", USED_BY).delayed(_if_any, pure=False)
         found = [take(function, chunk) for chunk in self.chunks]
@@ -129,7 +129,7 @@ class ChunkedLists:
             ``function(items, loss, *arguments)``, a tuple of numbers and arrays; it can be
             pickled.
         *arguments : object
-            What it needs beside the items of a cell and their loss.
+            Further arguments of the function.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class ChunkedLists:
 
 
 def _kept(values: list[Any], held: ExitStack) -> list[Any]:
-    """Have values computed where they will be asked for, and keep them."""
+    """Compute values on the workers, and keep them there."""
     kept = _Kept(import_optional("dask", USED_BY).persist(*values))
     held.callback(_let_go, ref(kept))
     return kept

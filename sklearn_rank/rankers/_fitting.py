@@ -41,9 +41,9 @@ OBSERVED, LONG = 2.0, 600.0
 
 @contextmanager
 def restored_on_error(estimator: Any) -> Iterator[None]:
-    """Give back the fitted attributes that the estimator had, if the body raises.
+    """Restore the fitted attributes of the estimator if the body raises.
 
-    ``validate_data`` sets ``n_features_in_`` before it has seen all of what may be wrong.
+    ``validate_data`` sets ``n_features_in_`` before all checks are done.
     """
     before = {name: value for name, value in vars(estimator).items() if not name.startswith("_")}
     try:
@@ -56,14 +56,14 @@ def restored_on_error(estimator: Any) -> Iterator[None]:
 
 
 class WarnedOnce:
-    """Keeps warnings back, to tell once what is warned of many times with other numbers."""
+    """Collects warnings, and issues each kind once."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[type[Warning], str], str] = {}
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Keep the warnings of the body."""
+        """Collect the warnings of the body."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
@@ -72,7 +72,7 @@ class WarnedOnce:
             self._first.setdefault((one.category, re.sub(r"[0-9.]+", "", text)), text)
 
     def tell(self) -> None:
-        """Warn of each kind, by the first one."""
+        """Issue the first warning of each kind."""
         for (category, _), text in self._first.items():
             warn(text, category)
 
@@ -84,7 +84,7 @@ def forget(estimator: Any, *names: str) -> None:
 
 
 class FitProgress:
-    """Report the steps of a fit to callbacks and, where ``verbose`` asks for it, to the user.
+    """Report the steps of a fit to callbacks and, with ``verbose``, to the user.
 
     Parameters
     ----------
@@ -95,11 +95,11 @@ class FitProgress:
     X, y : object
         Training data, handed to the callbacks.
     criterion : {"relative_gap", "gradient_norm", "statistic"}, default="relative_gap"
-        Which of these :meth:`iteration` is told.
+        Criterion that is passed to :meth:`iteration`.
     instead : str, default=""
-        What else to do where the fit takes long. If given, steps take about the same time, and
-        there is a LongFitWarning if the rest of them will take more than ten minutes; where
-        ``verbose`` asks for it, steps 2, 4, 8 ... say on the standard error how long that is.
+        Remedy for long fits. If given, steps must take about the same time, and a LongFitWarning
+        is issued if the remaining steps will take more than ten minutes. With ``verbose``, steps
+        2, 4, 8 ... write the remaining time to the standard error.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class FitProgress:
         self._criterion = CRITERIA[criterion]
 
     def step(self, found: bool = False) -> None:
-        """Say that one more step is done, or was found done, which tells nothing of the time."""
+        """Report one more step; steps that were found done do not count for the forecast."""
         self._blocks.block_done()
         if found:
             self._n_steps -= 1
@@ -130,7 +130,7 @@ class FitProgress:
             self._forecast()
 
     def iteration(self, n_iter: int, objective: float, certificate: float) -> None:
-        """Say that one more step is done, and where it led; a line on the standard error."""
+        """Report one more step and its objective; a line on the standard error."""
         self.step()
         if self._verbose:
             sys.stderr.write(
@@ -139,11 +139,11 @@ class FitProgress:
             )
 
     def done(self) -> None:
-        """Say that the fit is done."""
+        """Report the end of the fit."""
         self._blocks.fit_done()
 
     def _forecast(self) -> None:
-        """Warn, once, where the rest will take long; the first step may hold preparations."""
+        """Warn once if the rest will take long; the first step can include preparations."""
         now, n_done = perf_counter(), self._n_done
         if n_done == 1:
             self._first_done = now
@@ -159,7 +159,7 @@ class FitProgress:
 
 
 def _duration(seconds: float) -> str:
-    """A time in words."""
+    """Format a duration as text."""
     for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * size:
             return f"about {seconds / size:.0f} {unit}"
@@ -175,23 +175,23 @@ def warn_not_converged(
     regularise: str,
     problems: str = "",
 ) -> None:
-    """Warn that a certificate misses the tolerance.
+    """Warn that a certificate does not reach the tolerance.
 
     Parameters
     ----------
     criterion : {"relative_gap", "gradient_norm"}
-        Which certificate.
+        Name of the certificate.
     value : float
         Its value.
     n_iter : int
         Iterations taken.
     tol : float
-        What it had to be at most.
+        The tolerance.
     regularise : str
-        How to ask for an easier problem, such as ``"raise alpha"``.
+        How to make the problem easier, such as ``"raise alpha"``.
     problems : str, default=""
-        Which of several problems missed it, such as ``"2 of 9 problems"``; ``value`` is then the
-        largest.
+        Which of several problems did not reach it, such as ``"2 of 9 problems"``; ``value`` is
+        then the greatest.
     """
     which = f"{problems} did not reach tol={tol:g}: the largest" if problems else "The"
     missed = "" if problems else f" and did not reach tol={tol:g}"

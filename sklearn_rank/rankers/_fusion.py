@@ -34,7 +34,7 @@ class Fusion:
         self.normalizer = QueryNormalizer("rank" if name == "reciprocal_rank" else name)
 
     def fit(self, scores: FloatArray, qid: Any, sample_weight: Any) -> Fusion:
-        """Learn where the scores of one list lie; nothing of several lists.
+        """Learn the statistics of the scores of a single list; nothing for several lists.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class Fusion:
         Returns
         -------
         ndarray of shape (n_samples, n_members)
-            What is averaged.
+            Scaled scores.
         """
         found = self.normalizer.transform(scores, qid=qid)
         if self.name != "reciprocal_rank":

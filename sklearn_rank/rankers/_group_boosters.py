@@ -23,7 +23,7 @@ IDS = ("group_id", "qid", "group")
 
 
 class Stopping:
-    """When to stop: validation rows, the values of the measure on them, and patience.
+    """Early stopping: validation rows, values of the measure on them, and patience.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ class Stopping:
 
     @property
     def is_over(self) -> bool:
-        """Whether patience has run out."""
+        """Whether the fit is to stop."""
         return len(self.scores.values) - 1 - self.best >= self.patience
 
 
 class GroupBooster:
-    """An estimator whose ``fit`` takes sizes or ids of groups, of no library that is known.
+    """Any estimator whose ``fit`` takes sizes or ids of groups.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class GroupBooster:
         self.name = type(estimator).__name__
 
     def ids_argument(self) -> str:
-        """Say which argument of ``fit`` takes the queries.
+        """Find the argument of ``fit`` that takes the queries.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class GroupBooster:
         )
 
     def check_stopping(self) -> None:
-        """Refuse to stop early where that is not possible, or was asked for twice."""
+        """Raise an error if early stopping is not possible, or is set twice."""
         if not self.is_known:
             raise ValueError(
                 f"early_stopping=True is not supported for {self.name}: set "
@@ -100,7 +100,7 @@ class GroupBooster:
             )
 
     def check_labels(self, labels: FloatArray) -> None:
-        """Refuse grades that the library refuses in words of its own, or not at all.
+        """Raise an error for grades that the library does not accept.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class LightGBM(GroupBooster):
     is_known = True
 
     def check_labels(self, labels: FloatArray) -> None:
-        """Refuse grades that have no gain.
+        """Raise an error for grades without a gain.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class LightGBM(GroupBooster):
         )
 
     def fit(self, rows: GroupedRows, stopping: Stopping | None) -> None:
-        """Fit the estimator; the lines that LightGBM prints are left out unless asked for.
+        """Fit the estimator; LightGBM prints only if requested.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class XGBoost(GroupBooster):
     is_known = True
 
     def check_labels(self, labels: FloatArray) -> None:
-        """Refuse grades that have no gain.
+        """Raise an error for grades without a gain.
 
         Parameters
         ----------
@@ -340,7 +340,7 @@ class CatBoost(GroupBooster):
     kinds_of_columns = ("cat_features", "text_features", "embedding_features")
 
     def fit(self, rows: GroupedRows, stopping: Stopping | None) -> None:
-        """Fit the estimator; CatBoost prints and writes files only if it was asked to.
+        """Fit the estimator; CatBoost prints and writes files only if requested.
 
         Parameters
         ----------
@@ -382,7 +382,7 @@ class CatBoost(GroupBooster):
             metric.forget()
 
     def predict(self, X: Any) -> Any:
-        """Score rows, with as many threads as the estimator was told.
+        """Score rows, with the number of threads set in the estimator.
 
         Parameters
         ----------
@@ -447,11 +447,11 @@ class CatBoostMeasure:
         return {"_scores": None, "_labels": np.empty(0), "_alike": False, "_is_second": False}
 
     def forget(self) -> None:
-        """Let go of the rows, since a fitted model keeps its metric."""
+        """Release the rows, since a fitted model keeps its metric."""
         self._scores, self._labels = None, np.empty(0)
 
     def is_max_optimal(self) -> bool:
-        """Say that more is better.
+        """Whether greater is better.
 
         Returns
         -------
@@ -461,12 +461,12 @@ class CatBoostMeasure:
         return True
 
     def get_final_error(self, error: float, weight: float) -> float:
-        """Give back the value, which is no sum over rows.
+        """Return the value, which is not a sum over rows.
 
         Parameters
         ----------
         error : float
-            What :meth:`evaluate` gave.
+            Value returned by :meth:`evaluate`.
         weight : float
             Its weight.
 
@@ -485,14 +485,14 @@ class CatBoostMeasure:
         approxes : sequence of ndarray of shape (n,)
             Scores.
         target : ndarray of shape (n,)
-            Labels, which tell the rows.
+            Labels, which identify the rows.
         weight : ndarray of shape (n,) or None
             Weights.
 
         Returns
         -------
         float
-            The value; 0 for the training rows, which are no matter.
+            The value; 0 for the training rows, which are not evaluated.
         float
             Its weight, 1.
         """
@@ -557,7 +557,7 @@ KNOWN = {
 
 
 def booster_of(estimator: Any) -> GroupBooster:
-    """Find how to talk to an estimator, by the class that it is or descends from.
+    """Find the adapter of an estimator by its class.
 
     Parameters
     ----------
@@ -567,7 +567,7 @@ def booster_of(estimator: Any) -> GroupBooster:
     Returns
     -------
     GroupBooster
-        LightGBM's, XGBoost's or CatBoost's ways, else those of its signature.
+        Adapter of LightGBM, XGBoost or CatBoost, else one by the signature of ``fit``.
     """
     for one in type(estimator).__mro__:
         known = KNOWN.get((one.__module__.partition(".")[0], one.__name__))

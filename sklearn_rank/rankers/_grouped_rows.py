@@ -79,7 +79,7 @@ def ordered_by_content(X: Any, lists: Lists) -> Lists:
 
 
 def grouped_rows(X: Any, lists: Lists) -> GroupedRows:
-    """Bring rows together by query, each as often as its weight says.
+    """Sort rows by query and repeat each by its weight.
 
     Parameters
     ----------

@@ -115,8 +115,7 @@ def _decision(function: ScoreFunction, threshold: float, X: Any) -> FloatArray:
 class OneProblemRanker(KernelRanker):
     """Base class of kernel rankers that solve one problem, on rows in memory or in blocks.
 
-    A subclass says in :meth:`_solve` which, and in :meth:`_threshold_of`, where the problem has
-    one, the threshold.
+    A subclass defines :meth:`_solve` and, if the problem has a threshold, :meth:`_threshold_of`.
     """
 
     # How to ask for an easier problem, and by which criterion the solver goes.
@@ -125,7 +124,7 @@ class OneProblemRanker(KernelRanker):
 
     @abstractmethod
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
-        """Solve the problem of rows; tell the progress of each iteration."""
+        """Solve the problem on rows, and report each iteration."""
 
     def _threshold_of(
         self, result: SolverResult, scores: FloatArray, rounding: FloatArray, rows: TwoClasses

@@ -70,7 +70,7 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
     def _labelled(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, LabelOrders, FloatArray | None]:
-        """Check what ``fit`` was given, and store what it says of the labels.
+        """Check the arguments of ``fit``, and store the labels.
 
         Rows of weight 0 are left out; the weights are None where all are 1.
         """

@@ -81,7 +81,7 @@ class ItemReader:
     Parameters
     ----------
     normalizer : QueryNormalizer or None, default=None
-        What puts the features of each list on one scale.
+        Normalises the features within each list.
     """
 
     def __init__(self, normalizer: QueryNormalizer | None = None) -> None:

@@ -38,7 +38,7 @@ MEASURE_CONSTRAINTS = [str, Measure, ScoreGeneratingFunction, callable]
 
 
 def weights_of(lists: Lists) -> FloatArray:
-    """Weight of each list, 1 where nothing else was said."""
+    """Weight of each list, 1 by default."""
     return np.ones(lists.n_lists) if lists.query_weight is None else lists.query_weight
 
 
@@ -65,7 +65,7 @@ def checked_labels(y: Any) -> AnyArray:
 
 
 def refuse_words(y: AnyArray) -> None:
-    """Refuse labels that are no numbers."""
+    """Raise an error for labels that are not numbers."""
     if y.dtype.kind not in "biuf":
         raise ValueError(
             f"y must be numeric relevance, got dtype {y.dtype}: pass grades, such as (y == "
@@ -157,7 +157,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         )
 
     def _refuse_blocks(self, X: Any) -> None:
-        """Refuse rows that are not in memory, unless the ranker takes them."""
+        """Raise an error for rows that are not in memory, unless the ranker takes them."""
         if not self._takes_blocks:
             refuse_blocked(self, X, ", or use OrderPreservingRanker or RankSVM")
 

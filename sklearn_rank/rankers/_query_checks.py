@@ -40,7 +40,7 @@ def check_given_ids(name: str, qid: Any, n_rows: int, *, single_list: bool) -> N
     n_rows : int
         Number of rows.
     single_list : bool
-        Whether the ranker was told that all rows are one list.
+        Value of the parameter ``single_list``.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def check_given_ids(name: str, qid: Any, n_rows: int, *, single_list: bool) -> N
 
 
 def refuse_ids_of_rows(name: str, lists: Lists) -> None:
-    """Refuse ids of which most are of one row.
+    """Raise an error if most ids have only one row.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def refuse_ids_of_rows(name: str, lists: Lists) -> None:
 
 
 def refuse_single_rows(name: str, single: int, n_lists: int) -> None:
-    """Refuse ids of which most are of one row.
+    """Raise an error if most ids have only one row.
 
     Parameters
     ----------

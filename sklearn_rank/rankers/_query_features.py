@@ -24,7 +24,7 @@ NORMALIZE_CONSTRAINTS = [None, StrOptions(set(METHODS)), QueryNormalizer]
 
 
 def as_normalizer(normalize: Any) -> QueryNormalizer | None:
-    """An own normaliser for what the parameter ``normalize`` says."""
+    """Make a normaliser for the parameter ``normalize``."""
     if normalize is None:
         return None
     return QueryNormalizer(normalize) if isinstance(normalize, str) else clone(normalize)

@@ -80,7 +80,7 @@ def hold_out_queries(qid: Any, fraction: Any, random_state: Any, n_rows: int) ->
     fraction : float or int
         Share of the queries, in (0, 1), or their number.
     random_state : int, RandomState or None
-        What draws them.
+        Random state for drawing them.
     n_rows : int
         Number of rows.
 
@@ -106,7 +106,7 @@ def hold_out_rows(labels: AnyArray, fraction: Any, random_state: Any) -> HeldOut
     fraction : float or int
         Share of the rows of each class, in (0, 1), or the number of rows in all.
     random_state : int, RandomState or None
-        What draws them.
+        Random state for drawing them.
 
     Returns
     -------

@@ -27,7 +27,7 @@ TIED = 1e-10
 def focus_weights(
     scores: FloatArray, weight: FloatArray, phi: ScoreGeneratingFunction, floor: float
 ) -> FloatArray:
-    """Weigh rows by what a place is worth at which they stand.
+    """Compute row weights from places in a ranking.
 
     Parameters
     ----------

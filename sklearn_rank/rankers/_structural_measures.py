@@ -36,7 +36,7 @@ class StructuralMeasure:
     Parameters
     ----------
     name : str
-        What it is called.
+        Its name.
     kind : {"pairs", "top", "order", "set"}
         What its labellings are of.
     k : int or None, default=None

@@ -308,7 +308,7 @@ class TopPushRanker(OneProblemRanker):
         return solution
 
     def _warn_of_zero(self, problem: TopPushProblem) -> None:
-        """Warn that 0 is the solution, and say with which top it is not."""
+        """Warn that 0 is the solution, and name the smallest top with another."""
         which = "rows" if self.of == "all" else "negative rows"
         mass = largest_collapsing_mass(problem)
         total = float(problem.top.weight.sum())

@@ -15,7 +15,7 @@ __all__ = ["TwoClasses"]
 
 @dataclass(frozen=True, eq=False)
 class TwoClasses:
-    """The rows of positive weight, and which of the two classes they are of.
+    """The rows of positive weight, with their classes.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class TwoClasses:
         return C * self.weight * np.where(self.positive, positive, negative)
 
     def pair_mass(self) -> FloatArray:
-        """How often each row stands in a pair of a negative and a positive one."""
+        """Number of pairs of a negative and a positive row that contain each row."""
         mass_neg, mass_pos = self.masses
         return self.weight * np.where(self.positive, mass_neg, mass_pos)
 

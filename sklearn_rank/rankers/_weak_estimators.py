@@ -47,7 +47,7 @@ class EstimatorRanking:
 
 
 class FittedEstimators:
-    """What an estimator learns from rows under ever other weights.
+    """Fits of an estimator to rows under changing weights.
 
     Parameters
     ----------
