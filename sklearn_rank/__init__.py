@@ -1,12 +1,17 @@
-"""Train for the top of the list, score a ranking correctly, know how far to trust the score.
+"""Learning to rank with the scikit-learn API: rankers, ranking metrics and their uncertainty.
 
-The estimators are here; everything else is one room further: :mod:`sklearn_rank.metrics` to
-score a ranking, :mod:`sklearn_rank.losses` and :mod:`sklearn_rank.calibration` for what a ranker
-minimises and what follows from it, :mod:`sklearn_rank.clicks` for what users saw,
-:mod:`sklearn_rank.inference` and :mod:`sklearn_rank.bounds` for how far to trust a score,
-:mod:`sklearn_rank.model_selection` to choose a model by that, :mod:`sklearn_rank.preprocessing`
-for features per query, :mod:`sklearn_rank.datasets` to have
-something to rank and :mod:`sklearn_rank.plotting` to see the top of the list.
+Import estimators from ``sklearn_rank`` and functions from its modules:
+
+- :mod:`sklearn_rank.metrics`: ranking metrics and scorers,
+- :mod:`sklearn_rank.inference`: confidence intervals and tests,
+- :mod:`sklearn_rank.bounds`: finite-sample bounds,
+- :mod:`sklearn_rank.model_selection`: splitters, searches and comparisons for ranked data,
+- :mod:`sklearn_rank.losses` and :mod:`sklearn_rank.calibration`: surrogate losses and their
+  regret bounds,
+- :mod:`sklearn_rank.preprocessing`: features per query and grades of labels,
+- :mod:`sklearn_rank.clicks`: examination propensities from click logs,
+- :mod:`sklearn_rank.datasets`: readers and generators of data sets,
+- :mod:`sklearn_rank.plotting`: displays.
 """
 
 from __future__ import annotations
@@ -86,7 +91,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Rooms are imported when they are first used: all of them take as long as scikit-learn.
+    # Submodules are imported on first use: together they take as long as scikit-learn.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}.")
     if name[0].isupper():

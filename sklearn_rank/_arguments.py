@@ -1,4 +1,4 @@
-"""Checks of arguments that are one number, one word or one flag."""
+"""Validation of arguments that are a number, a string or a flag."""
 
 from __future__ import annotations
 

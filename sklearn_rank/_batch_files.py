@@ -1,4 +1,4 @@
-"""Batches of rows from Parquet and LETOR files, read anew by each call."""
+"""Readers of batches of rows from Parquet and LETOR files."""
 
 from __future__ import annotations
 

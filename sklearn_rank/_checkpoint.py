@@ -1,4 +1,4 @@
-"""What a fit has computed so far, in files: a fit that was killed goes on from there."""
+"""Checkpoint files of a fit, from which an interrupted fit continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one place that compiles: numba with the options that every kernel of the package shares.
+"""Compilation of kernels by numba, with the same options for all kernels of the package.
 
 Importing this module imports numba, so only kernel modules do it, and those are imported by the
 first call that needs them.

@@ -1,4 +1,4 @@
-"""Orders of labels, one for each row, in any of the forms that users have them: read here once.
+"""Readers of label orders, one order per row, from all supported input formats.
 
 All forms become grades: one column for each label, more is nearer to the top, NaN where the label
 is missing in the row.

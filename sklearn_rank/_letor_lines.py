@@ -1,4 +1,4 @@
-"""One ranking file, line by line: scikit-learn parses the numbers, this keeps the rest."""
+"""Line reader of a ranking file: scikit-learn parses the numbers, this module ids and comments."""
 
 from __future__ import annotations
 

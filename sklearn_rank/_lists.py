@@ -1,4 +1,4 @@
-"""Rows of one or more lists, query by query: made once from what the user gave.
+"""Rows grouped into lists, one list per query: the internal form of ranked data.
 
 A list is the items of one query, a run of consecutive rows here, wherever its rows stood before.
 Rows of weight 0 are absent. Everything that works list by list, metrics, losses, rankers and

@@ -1,4 +1,4 @@
-"""The one place that sorts: items of lists by score, and sums along them.
+"""Sorting of the items of lists by score, and cumulative sums along lists.
 
 A *list* is a run of consecutive rows; ``offsets`` says where each begins, and None is one list.
 """

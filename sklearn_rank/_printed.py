@@ -1,4 +1,4 @@
-"""Results whose printed form is what a session and a notebook show."""
+"""Results whose ``repr`` in a session and a notebook is their printed form."""
 
 from __future__ import annotations
 

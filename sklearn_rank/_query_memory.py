@@ -1,4 +1,4 @@
-"""The queries that a ranker was trained on: hashes of their ids, and digests of their rows."""
+"""Training queries of a ranker: hashes of their ids, and digests of their rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that are read batch by batch, each time they are needed."""
+"""Rows that are read batch by batch whenever they are needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one place that touches what scikit-learn keeps private or calls experimental."""
+"""Access to the private and experimental functions of scikit-learn, in one module."""
 
 from __future__ import annotations
 

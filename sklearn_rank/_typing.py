@@ -1,4 +1,4 @@
-"""Array types that the typed rooms share."""
+"""Array types for annotations."""
 
 from __future__ import annotations
 

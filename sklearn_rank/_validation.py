@@ -1,4 +1,4 @@
-"""Anything array-like in; canonical arrays out, or one error that says what is wrong where.
+"""Validation of array-like inputs: returns canonical arrays or raises an error with the position.
 
 Rows of weight 0 are absent: their labels and scores are not looked at. In two dimensions so are
 items whose label is missing, since lists of a matrix may be of different lengths.

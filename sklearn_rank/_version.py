@@ -1,3 +1,3 @@
-"""The version number, in the one place that states it."""
+"""Version number of the package."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Warnings that point at the line of the user, however deep in the package they arise."""
+"""Warnings whose ``stacklevel`` points at the line of the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the AUC of a sample may be from its expectation, whatever the distribution.
+"""Distribution-free bounds of the deviation of the AUC of a sample from its expectation.
 
 Three questions (how far, how probably, how much data), each for one function, a finite class or a
 uniform class. Ties count 1/2 in the AUC and in its expectation.

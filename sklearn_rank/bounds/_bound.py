@@ -1,4 +1,4 @@
-"""What a guarantee says, of what, and by which theorem."""
+"""Bound: the result type of all bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the mean AUC of the folds of a cross-validation may be from its expectation."""
+"""Bound of the deviation of the mean AUC of cross-validation folds from its expectation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classes of infinitely many functions, from which a training set chooses one."""
+"""Classes of infinitely many scoring functions, for uniform bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relative entropy of two coins, and its inverse: what the Chernoff bound needs."""
+"""Relative entropy of two Bernoulli distributions and its inverse, for the Chernoff bound."""
 
 from __future__ import annotations
 

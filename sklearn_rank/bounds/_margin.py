@@ -1,4 +1,4 @@
-"""What a training sample guarantees by margins: for bounded norms, whatever the dimension.
+"""Margin bounds on a training sample, for bounded norms and any dimension.
 
 All are about ``f(x) = <w, Phi(x)>`` with ``|w| <= norm`` and ``|Phi(x)| <= radius``, Phi a map
 that does not depend on the sample. A value of 1 or more says nothing, and is not cut off.

@@ -1,4 +1,4 @@
-"""How far the precision at the top of a test set may be from that of the population.
+"""Bound of the deviation of the precision at the top of a test set from the population's.
 
 Let a positive be above the threshold of the population with probability a, and a negative with
 probability b: ``n_pos a + n_neg b = tau n``. Of the items of the test set K positives and N

@@ -1,4 +1,4 @@
-"""How far a linear rank statistic may be from its functional, whatever the distribution.
+"""Distribution-free bounds of the deviation of a linear rank statistic from its functional.
 
 For n items, k of them positive, ``W_n/k`` is the mean over the positives of ``phi(R/(n+1))``, R
 their ascending ranks among all, and ``W_phi = E[phi(F(s)) | positive]`` with F the distribution of

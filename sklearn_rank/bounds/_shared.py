@@ -1,4 +1,4 @@
-"""What other rooms may import of this one, beside what is public."""
+"""Names of this package that other packages of the library import, besides the public ones."""
 
 from ._kl import kl_limits
 from ._precision_at_top import TIES_IN_RANDOM_ORDER, TOP_THEOREM, top_precision_limits

@@ -1,4 +1,4 @@
-"""In how many ways a class of functions can order two samples, on a logarithmic scale.
+"""Logarithm of the number of ways in which a class of functions can order two samples.
 
 Linear functions of d features, and polynomials as linear functions of their d monomials.
 """

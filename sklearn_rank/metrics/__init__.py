@@ -1,4 +1,4 @@
-"""How good: plain functions of ``(y_true, y_score)``, exact under ties, and their scorers."""
+"""Ranking metrics as functions of ``(y_true, y_score)``, exact under ties, and their scorers."""
 
 from ._accumulator import Accumulator
 from ._at_k import precision_at_k_score, recall_at_k_score

@@ -1,4 +1,4 @@
-"""What accumulators keep: a table of one list, the values of queries, or all rows."""
+"""Data that an accumulator keeps: a table of one list, the values of queries, or all rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A measure of data that come in parts, and of parts that are on several machines."""
+"""Accumulator: a measure of data in batches, or of parts on several machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Precision and recall in one number: at as many places as positives, and among the first k."""
+"""Measures that combine precision and recall: R-precision and F1 at k."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A list that is larger than memory: bins of its scores, and what the order within them adds.
+"""A list that is larger than memory: bins of its scores, and bounds for the order within them.
 
 Let V(T) be a measure of a table T, C the table whose bins are blocks of tied items, and F the
 table of all rows. A measure is *additive* if it is a mean over the orders of tied items of

@@ -1,4 +1,4 @@
-"""Measures of a reader who goes down the list and stops somewhere."""
+"""Measures with a model of a reader: average precision, reciprocal rank, ERR and RBP."""
 
 from __future__ import annotations
 

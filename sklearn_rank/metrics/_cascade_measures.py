@@ -1,4 +1,4 @@
-"""Measures of a reader who goes down the list, as measures."""
+"""Measure classes of average precision, reciprocal rank, ERR and RBP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled sums over pairs of items that two orders have."""
+"""Compiled sums over the pairs of items of two orders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other systems do where definitions leave a choice: one table, and how it is applied."""
+"""Conventions of other systems: their rules for ties, undefined lists and parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coverage: how far down a list its last positive stands."""
+"""Coverage: the position of the last positive of a list."""
 
 from __future__ import annotations
 

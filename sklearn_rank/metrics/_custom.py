@@ -1,4 +1,4 @@
-"""A measure made from a function of one's own."""
+"""Measures made from a user's function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures whose scale ends with the highest grade that they see."""
+"""Check for measures whose scale depends on the highest grade of the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One grammar of measures: names, objects, functions, read in one place."""
+"""Grammar of measures: makes a measure from a name, an object or a function."""
 
 from __future__ import annotations
 

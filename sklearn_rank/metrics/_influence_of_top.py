@@ -1,4 +1,4 @@
-"""Influence of single items on how many of the positives the top of one list holds."""
+"""Influence of single items on the share of positives in the top of one list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lift: the share of the positives that a share of the list holds, as a ratio to that share."""
+"""Lift: the share of the positives in the top of a list, divided by the size of the top."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a measure is: the lists it is of, its value of each, and what is known of it."""
+"""Base class of measures: values per list, their mean, and properties of the measure."""
 
 from __future__ import annotations
 

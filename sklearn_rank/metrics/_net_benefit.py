@@ -1,4 +1,4 @@
-"""Net benefit of acting on all items whose probability reaches a threshold."""
+"""Net benefit of selecting all items whose probability reaches a threshold."""
 
 from __future__ import annotations
 

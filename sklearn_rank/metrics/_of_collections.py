@@ -1,4 +1,4 @@
-"""A measure of dask collections: chunk by chunk where the chunks are, and numbers come back.
+"""Measures of dask collections, evaluated chunk by chunk.
 
 Queries are evaluated in the chunks that hold them. The rows of one list become a table in each
 chunk, sorted by score; small tables are merged in a tree, large ones are cut into ranges of scores

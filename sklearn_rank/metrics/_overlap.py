@@ -1,4 +1,4 @@
-"""Rank-biased overlap: how much the tops of two orders share, depth by depth."""
+"""Rank-biased overlap: agreement of the tops of two orders over all depths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of the ROC curve, and how high the negatives stand.
+"""Partial area under the ROC curve, and the p-norm of the heights of the negatives.
 
 Neither is a function of the pooled ranks of the positives.
 """

@@ -1,4 +1,4 @@
-"""Rows that are a part of the data of a measure, read as lists."""
+"""Reader of a batch of rows into lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which class of an estimator is positive, and its scores by which that class is on top."""
+"""Positive class of an estimator, and scores that rank this class to the top."""
 
 from __future__ import annotations
 

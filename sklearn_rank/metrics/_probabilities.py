@@ -1,4 +1,4 @@
-"""Probabilities instead of scores: what acts at a threshold needs their values."""
+"""Validation of probabilities, for functions that use a threshold."""
 
 from __future__ import annotations
 

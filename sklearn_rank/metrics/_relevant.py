@@ -1,4 +1,4 @@
-"""Relevant items that are not among the rows: those that were not retrieved."""
+"""Relevant items that are not among the rows, because they were not retrieved."""
 
 from __future__ import annotations
 

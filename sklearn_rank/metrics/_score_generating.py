@@ -1,4 +1,4 @@
-"""Score-generating functions: how much each place of a ranking counts."""
+"""Score-generating functions, which weight the ranks of a linear rank statistic."""
 
 from __future__ import annotations
 

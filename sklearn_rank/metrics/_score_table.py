@@ -1,4 +1,4 @@
-"""The rows of one list, each pair of a score and a label once: what measures of any size keep."""
+"""Table of the distinct pairs of score and label of one list, with their weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of estimators for the rows of dask collections, chunk by chunk where the chunks are."""
+"""Scores of estimators for the rows of dask collections, computed chunk by chunk."""
 
 from __future__ import annotations
 

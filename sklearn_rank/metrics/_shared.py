@@ -1,4 +1,4 @@
-"""What other rooms may import of this one, beside what is public."""
+"""Names of this package that other packages of the library import, besides the public ones."""
 
 from ._accumulated import QueryValues as KeptValues
 from ._at_k_measures import PrecisionAtKMeasure

@@ -1,4 +1,4 @@
-"""Where a reader stops who goes down a list: the mean of 1 / position, over all orders of ties.
+"""Mean of 1 / position at which a reader stops, over all orders of tied items.
 
 In a tied block of L items after N others, let ``c_m`` be the chance that the reader has stopped
 after m of its items, in the mean over their orders. Up to the item M of the block the mean of

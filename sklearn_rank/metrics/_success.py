@@ -1,4 +1,4 @@
-"""Success: whether a positive is among the first k."""
+"""Success at k: whether a positive is among the first k items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One list whose rows are in many tables, evaluated without bringing them into one memory.
+"""Evaluation of one list whose rows are in several tables, without merging them in memory.
 
 Let C be the list in which all items of a range of scores are tied, for each of some ranges, and
 F_r the same in which those of range r have their own scores again. Measures that are sums over

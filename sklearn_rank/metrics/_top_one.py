@@ -1,4 +1,4 @@
-"""Whether the item on top is one of the best."""
+"""Top-1 accuracy: whether the first item of a list has the highest relevance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queries that an estimator was trained on, beside those on which it is scored."""
+"""Warning if an estimator is scored on queries that it was trained on."""
 
 from __future__ import annotations
 

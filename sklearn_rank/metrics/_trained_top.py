@@ -1,4 +1,4 @@
-"""The share of the top that an estimator was trained for, beside that at which it is scored."""
+"""Warning if an estimator was trained for another share of the top than that of the measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether weights of items are of the scale of repetitions."""
+"""Check that weights of items have the scale of repetitions."""
 
 from __future__ import annotations
 
