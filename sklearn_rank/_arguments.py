@@ -38,12 +38,12 @@ LONGEST_SHOWN = 80
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a real number and no bool."""
+    """Whether a value is a real number and not a bool."""
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number of an integer type and no bool."""
+    """Whether a value is a whole number of an integer type and not a bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
@@ -97,9 +97,9 @@ def _as_float(value: Any) -> float:
 
 
 def shown(value: Any) -> str:
-    """Represent a value in a message, cut off where it is long."""
+    """Represent a value in a message, truncated if it is long."""
     if isinstance(value, int) and value.bit_length() > 3 * LONGEST_SHOWN:
-        # Python refuses to write out integers of thousands of digits.
+        # Python raises an error when it converts integers of thousands of digits to text.
         return f"<an integer of {value.bit_length()} bits>"
     text = repr(value)
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
@@ -227,7 +227,7 @@ def check_resamples(n_resamples: Any) -> int:
 
 
 def check_choice(name: str, value: Any, choices: Collection[Any], *, hint: str = "") -> None:
-    """Check an argument that is one of a few words, or None where that is among them.
+    """Check an argument that must be one of several strings, or None if it is among them.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def check_generator(random_state: Any) -> np.random.Generator:
-    """Make the source of random numbers that an argument names.
+    """Make a random generator from ``random_state``.
 
     Parameters
     ----------

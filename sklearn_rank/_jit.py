@@ -19,7 +19,7 @@ from numba.extending import get_cython_function_address, intrinsic
 
 __all__ = ["Kernel", "address_of_potrf", "call_potrf", "compiled"]
 
-# Seconds of compiling after which the user is told, once.
+# Seconds of compiling after which the user gets one warning.
 PATIENCE = 2.0
 
 _told = threading.Event()

@@ -44,7 +44,7 @@ ABOVE, LEVEL = ">", "="
 
 
 class RowError(ValueError):
-    """What is wrong with a row, whose number is that among the rows that were read.
+    """Error in a row, with its number among the rows that were read.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class RowError(ValueError):
 
 @contextmanager
 def rows_numbered(rows: IntArray) -> Iterator[None]:
-    """Name rows in errors of the body by the numbers that they have elsewhere.
+    """Use the given row numbers in errors that are raised in the body.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class LabelOrders:
 
     @property
     def known(self) -> BoolArray:
-        """Which labels each row has, of shape (n_rows, n_labels)."""
+        """Mask of the labels that each row has, of shape (n_rows, n_labels)."""
         return ~np.isnan(self.grades)
 
     def lists(self, query_weight: FloatArray | None = None) -> Lists:
@@ -206,7 +206,7 @@ def _columns(y: Any) -> tuple[Any, AnyArray | None]:
 
 
 def _guess(y: Any, name: str) -> str:
-    """The form of orders that do not say it."""
+    """Infer ``target_type`` from the values."""
     if sp.issparse(y):
         return "indicator" if _is_binary(y.data) else "utilities"
     try:
@@ -505,7 +505,7 @@ def split_order(order: str) -> list[list[str]]:
 
 
 def fault_of(levels: list[list[Any]]) -> str | None:
-    """Say what is wrong with the levels of an order.
+    """Describe the error in the levels of an order.
 
     Parameters
     ----------

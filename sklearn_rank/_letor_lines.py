@@ -39,12 +39,12 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class LineError(ValueError):
-    """A line that is not of the format; the message names file and line."""
+    """Error for a malformed line; the message has the file and the line."""
 
 
 @dataclass(eq=False)
 class Table:
-    """What one file holds, its features in blocks of rows.
+    """Content of one file, with the features in blocks of rows.
 
     Parameters
     ----------
@@ -404,7 +404,7 @@ class _Lines(io.BufferedIOBase):
 
 
 def _fault(body: bytes, first: int) -> str | None:
-    """What is wrong with a row, and what to do; None if nothing is found."""
+    """Description of the error in a row, with its remedy; None if none is found."""
     label, *entries = body.decode(errors="backslashreplace").split()
     if not _is(float, label):
         return f"the label {label!r} is not a number; write the grade as one"

@@ -265,7 +265,7 @@ class Lists:
         )
 
     def to_rows(self, values: FloatArray, n_rows: int) -> FloatArray:
-        """Bring values of the items back into the rows that the user gave.
+        """Put values of the items back into the order of the user's rows.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class Lists:
         return by_row
 
     def name_of(self, index: int) -> str:
-        """Say which list this is, for messages.
+        """Name a list, for messages.
 
         Parameters
         ----------
@@ -357,7 +357,7 @@ class ScoredLists(Lists):
         # The first k items make up a weight of k where no weight is less than 1.
         if counts is None or (self.weight is not None and self.weight.min() < 1.0):
             return self
-        # Beyond the length of the longest list a number of items says nothing more.
+        # Larger numbers of items than the longest list are equivalent to its length.
         wanted = np.ceil(np.minimum(counts, self.lengths)).astype(np.intp)
         rows = leading(self.score, wanted, self.offsets)
         if rows is None:
@@ -411,7 +411,7 @@ class ScoredLists(Lists):
 
 @dataclass(frozen=True)
 class LabelType:
-    """What labels are: classes or grades, and how they are read.
+    """Type of labels: classes or grades, and how they are read.
 
     Parameters
     ----------
@@ -626,7 +626,7 @@ def group_rows(qid: AnyArray | Coded) -> tuple[AnyArray, IntArray, IntArray | No
         heads = qid[starts]
         if np.all(heads[1:] > heads[:-1]):
             return heads, np.append(starts, len(qid)), None
-    if 2 * len(starts) > len(qid):  # hardly any rows of a query stand together
+    if 2 * len(starts) > len(qid):  # few rows of a query are adjacent
         ids, code = _ascending(qid)
         sizes = np.bincount(code)
     else:

@@ -40,7 +40,7 @@ WIDE = ("X",)
 
 
 def is_collection(value: Any) -> bool:
-    """Say whether a value is a dask collection; dask is not imported for it.
+    """Return whether a value is a dask collection, without importing dask.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def is_collection(value: Any) -> bool:
 
 
 def any_collection(*values: Any) -> bool:
-    """Say whether one of some values is a dask collection.
+    """Return whether one of several values is a dask collection.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def any_collection(*values: Any) -> bool:
 
 
 def refuse_collection(value: Any, name: str) -> None:
-    """Refuse a dask collection where all rows are needed at once.
+    """Raise an error for a dask collection if all rows are needed at once.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def tree_reduce(
 
 
 def in_chunk(number: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a function of one chunk; its error names the chunk.
+    """Run a function on one chunk; errors get the number of the chunk.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def in_chunk(number: int, function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def aligned(**columns: Any) -> Partitions:
-    """Bring columns of the same rows into the same chunks.
+    """Align columns of the same rows into the same chunks.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ Method: TypeAlias = Tightest | FiniteMethod | UniformMethod
 
 # Where there is no one expected AUC.
 WITHOUT_AUC = ("mcdiarmid", "hoeffding", "chebyshev")
-# Of these the smallest is one of two.
+# The smallest of these is one of two.
 TIGHT_WITHOUT_AUC = ("hoeffding", "chebyshev")
 
 DEVIATIONS_OF_CHOSEN: dict[Side, str] = {
@@ -580,7 +580,7 @@ def _check_method(
 
 
 def _check_used(name: str, value: float | None, method: str, users: tuple[str, ...]) -> None:
-    """Refuse an argument that the method makes no use of."""
+    """Raise an error for an argument that the method does not use."""
     if value is not None and method not in users:
         takers = " or ".join(repr(user) for user in users)
         raise ValueError(
@@ -600,7 +600,7 @@ def _check_auc(name: str, auc: float | None, *, needed: bool) -> float | None:
 def _check_single_function(
     name: str, value: float | None, function_class: int | FunctionClass | None
 ) -> None:
-    """Refuse what is known of one function where there are several."""
+    """Raise an error for a value of one function if there are several."""
     if value is not None and function_class is not None:
         raise ValueError(
             f"{name}={value!r} is for one function, but function_class={shown(function_class)} has"

@@ -83,7 +83,7 @@ def finite_width(
 def tightest_finite_method(
     n_pos: int, n_neg: int, log_delta: float, auc: float | None, side: Side
 ) -> FiniteMethod:
-    """Choose an inequality by what is known before the data, so that the choice costs nothing.
+    """Choose an inequality before the data are seen, so that the choice needs no correction.
 
     Of the two that do not depend on the AUC the smaller is chosen, and improved by the AUC if it
     is known. "mcdiarmid" is never smaller than "hoeffding".
@@ -172,7 +172,7 @@ def finite_sample_size(
 
 
 def finite_theorem(method: str, one: str, chosen: str, n_functions: int | None) -> str:
-    """Name what a bound rests on.
+    """Return the theorem of a bound.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ N_HALVINGS = 60
 
 
 def binary_kl(p: ArrayLike, q: ArrayLike) -> FloatArray:
-    """Relative entropy ``p ln(p/q) + (1-p) ln((1-p)/(1-q))`` of coins.
+    """Relative entropy ``p ln(p/q) + (1-p) ln((1-p)/(1-q))`` of two Bernoulli distributions.
 
     Parameters
     ----------

@@ -402,7 +402,7 @@ def _check_squares(squares: tuple[float, float], radius: float) -> tuple[float, 
 
 
 def _check_reach(names: str, some: FloatArray, others: FloatArray, reach: float) -> None:
-    """Refuse scores that are farther apart than functions of the class can make them."""
+    """Raise an error for scores with a greater range than functions of the class can have."""
     least, most = (
         min(float(some.min()), float(others.min())),
         max(float(some.max()), float(others.max())),

@@ -492,7 +492,7 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
 
 
 def _pooled(n: int, log_inverse: float, labels: Labels) -> float:
-    """Bound of ``sup |F_n - F|``, from the logarithm of ``1 / delta``."""
+    """Bound of ``sup |F_n - F|``, given the logarithm of ``1 / delta``."""
     return sqrt((LOG_2 + log_inverse + (1.0 if labels == "fixed" else 0.0)) / (2.0 * n))
 
 

@@ -31,7 +31,7 @@ DEVIATIONS: dict[Side, str] = {
 }
 
 AGARWAL = "Agarwal et al. (2005)"
-# Where the proofs stand of what is not from a paper.
+# Source of the proofs that are not in a paper.
 OURS = "sklearn_rank, Proofs of bounds"
 
 FIXED_FUNCTION = "the ranking function does not depend on the test set"
@@ -39,7 +39,7 @@ INDEPENDENT = "items are independent given their labels"
 
 
 def condition(labels: Labels) -> str:
-    """What is held fixed."""
+    """The condition of the probability."""
     return "the labels" if labels == "fixed" else ""
 
 

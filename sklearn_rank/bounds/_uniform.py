@@ -164,7 +164,7 @@ def uniform_sample_size(
 
 
 def uniform_theorem(method: str, function_class: FunctionClass, statement: str) -> str:
-    """Name what a bound rests on, ``statement`` being its number in Agarwal et al."""
+    """Return the theorem of a bound; ``statement`` is its number in Agarwal et al."""
     if method == "averaging":
         return f"{OURS}, Theorem 3"
     if method == "freund":

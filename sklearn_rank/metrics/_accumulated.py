@@ -24,7 +24,7 @@ FEW = 2**18
 
 
 class Kept(ABC):
-    """What is kept of the rows that an accumulator was given."""
+    """Base class of the data that an accumulator keeps."""
 
     @abstractmethod
     def add(self, lists: ScoredLists, measure: Any) -> None:
@@ -40,7 +40,7 @@ class Kept(ABC):
 
     @abstractmethod
     def merge(self, other: Any) -> None:
-        """Add what another one of the same type keeps; nothing is changed if that fails.
+        """Add the data of another one of the same type; nothing is changed if that fails.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class Kept(ABC):
 
 
 class KeptTable(Kept):
-    """One list whose equal rows are one.
+    """One list, as a table of its distinct rows.
 
     Rows wait until they are as many as those of the table into which they are merged, or four
     times as many where hardly any are equal, so that n rows take time O(n log n) however many
@@ -157,7 +157,7 @@ class KeptTable(Kept):
 
     @property
     def is_full(self) -> bool:
-        """Whether the table has more items than there is room for."""
+        """Whether the table has more items than the limit."""
         return self._table is not None and len(self._table) > self._max_items
 
     @property
@@ -269,7 +269,7 @@ _MIXED_IDS = "qid has ids of different types: make them all numbers or all strin
 
 
 def _alike(*ids: AnyArray) -> list[AnyArray]:
-    """Ids in one type, in which they are equal where they were."""
+    """Ids in one common type that keeps their equality."""
     kinds = {one.dtype.kind for one in ids}
     dtype = np.dtype(object)  # numbers that float64 would round compare by value as objects
     if len(kinds) == 1 or kinds <= set("SU") or kinds <= set("iu"):
@@ -286,7 +286,7 @@ def _sorted_ids(ids: AnyArray) -> Any:
 
 
 class KeptQueries(Kept):
-    """Values of queries, each of which came whole in one update.
+    """Values of queries, each passed completely in one update.
 
     They stand in sorted runs, each at least twice as long as the next, so that a query that comes
     again is found in the update that brings it.
@@ -454,7 +454,7 @@ class KeptQueries(Kept):
 
 
 class KeptRows(Kept):
-    """All rows, for what cannot be told from less."""
+    """All rows, for measures that need them."""
 
     def __init__(self) -> None:
         self._parts: list[ScoredLists] = []
@@ -549,7 +549,7 @@ NO_QUERY_COUNTS = "query_weight is 0 for all queries: give at least one query a 
 
 
 def _copied(lists: ScoredLists) -> ScoredLists:
-    """The same lists in arrays of their own: those given may be the caller's, who may write."""
+    """Copy of the lists, because the caller may change the arrays."""
     return replace(
         lists,
         labels=lists.labels.copy(),
@@ -587,7 +587,7 @@ def _query_weight(lists: Lists) -> FloatArray:
 
 
 def refuse_large_weights(lists: Lists) -> None:
-    """Refuse weights whose sum is so large that a product with it would leave float64.
+    """Raise an error for weights whose sum is so large that products with it overflow float64.
 
     Parameters
     ----------

@@ -476,7 +476,7 @@ def _listed(classes: dict[bool, Any]) -> str:
 
 @contextmanager
 def _named_update(number: int) -> Iterator[None]:
-    """Say in errors which update they are of."""
+    """Prefix errors with the number of the update."""
     try:
         yield
     except (TypeError, ValueError) as error:

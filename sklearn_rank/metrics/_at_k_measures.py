@@ -55,7 +55,7 @@ class _AtK(ConventionalMeasure):
 
     @property
     def has_influence(self) -> bool:
-        """Not by the rules of another system."""
+        """False with the rules of another system."""
         return self.convention is None
 
 
@@ -93,7 +93,7 @@ class PrecisionAtKMeasure(_AtK):
         return found / self.k
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Find how much each item of one list moves the precision.
+        """Compute the influence of each item of one list on the precision.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class RecallAtKMeasure(_AtK):
             return np.minimum(found, positives) / relevant
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Find how much each item of one list moves the recall.
+        """Compute the influence of each item of one list on the recall.
 
         Parameters
         ----------

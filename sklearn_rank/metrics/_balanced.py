@@ -48,11 +48,11 @@ class RPrecisionMeasure(ConventionalMeasure):
 
     @property
     def has_influence(self) -> bool:
-        """Not by the rules of another system."""
+        """False with the rules of another system."""
         return self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Find how much each item of one list moves the precision.
+        """Compute the influence of each item of one list on the precision.
 
         Parameters
         ----------
@@ -121,11 +121,11 @@ class F1AtKMeasure(ConventionalMeasure):
 
     @property
     def has_influence(self) -> bool:
-        """Not by the rules of another system."""
+        """False with the rules of another system."""
         return self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Find how much each item of one list moves the F1.
+        """Compute the influence of each item of one list on the F1.
 
         Parameters
         ----------

@@ -171,11 +171,11 @@ class KeptBins(Kept):
 
     @property
     def is_reading(self) -> bool:
-        """Whether some rows have to come again still since the last call of :meth:`again`."""
+        """Whether the pass since the last call of :meth:`again` lacks some rows."""
         return self._rows is not None
 
     def again(self, measure: Measure) -> None:
-        """Be ready for all rows once more.
+        """Begin another pass over all rows.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class KeptBins(Kept):
         self._n_again, self._has_begun = 0, True
 
     def needs_again(self, measure: Measure) -> bool:
-        """Whether the result needs the rows once more.
+        """Whether the result needs another pass over the rows.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class KeptBins(Kept):
         return self._opened
 
     def _find_open(self, measure: Measure) -> Cells:
-        """Cells that have rows in an order that is not known and that counts."""
+        """Cells with rows whose order is unknown and changes the value."""
         cells = self._cells()
         mixed = cells.mixed
         found = np.zeros(len(cells), dtype=bool)
@@ -273,7 +273,7 @@ class KeptBins(Kept):
         neg = np.concatenate([[cells.neg[below].sum()], neg, [cells.neg[above].sum()]])
         pos = np.concatenate([[cells.pos[below].sum()], pos, [cells.pos[above].sum()]])
         with warnings.catch_warnings():
-            # Those of the measure come with the result.
+            # Warnings of the measure come with the result.
             warnings.simplefilter("ignore")
             return float(measure.values(self._lists(neg, pos))[0])
 
@@ -311,7 +311,7 @@ class KeptBins(Kept):
         self._rows = None
 
     def _check_same(self, rows: TakenRows, cells: Cells) -> None:
-        """Check that the rows that came again are those of the first time."""
+        """Check that the rows of this pass are those of the first pass."""
         taken = self._bins.is_taken(cells.bin)
         expected = [*self._masses, cells.neg[taken].sum(), cells.pos[taken].sum()]
         found = [*self._bins.masses(), *rows.masses()]
@@ -344,7 +344,7 @@ class KeptBins(Kept):
         return float(np.clip(value + self._added, *measure.range))
 
     def bounds(self, measure: Measure) -> tuple[float, float]:
-        """Find values between which that of the measure lies.
+        """Compute an interval that contains the value of the measure.
 
         Parameters
         ----------

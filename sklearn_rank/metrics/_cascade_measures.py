@@ -40,7 +40,7 @@ __all__ = [
     "ReciprocalRankMeasure",
 ]
 
-# Items of a long list that a reader is expected not to get past.
+# Number of items of a long list that a reader does not pass, with near certainty.
 LOOKED_AT = 1000
 
 
@@ -143,7 +143,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
         return self.k is None and self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Find how much each item of one list moves the average precision.
+        """Compute the influence of each item of one list on the average precision.
 
         Parameters
         ----------
@@ -200,13 +200,13 @@ class ReciprocalRankMeasure(ConventionalMeasure):
         values = _first_positives(blocks, self.k)
         if lists.n_relevant is None:
             return values
-        # Relevant items that are not among the rows are found nowhere.
+        # Relevant items that are not among the rows are never found.
         return np.where((blocks.n_class == 0) & (lists.n_relevant > 0), 0.0, values)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class _OnAScale(Measure):
-    """A measure of grades on a scale that ends with the highest grade.
+    """A measure of grades whose scale depends on the highest grade.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
         """Expected reciprocal rank of each list."""
         ordered = self.rules.ordered(lists, lists.grade)
         highest = self._highest(lists.grade)
-        # Nobody goes on through a long list of items that satisfy now and then.
+        # The probability to go on through a long list of partly satisfying items is negligible.
         for count in (LOOKED_AT, None) if self.k is None else (self.k,):
             top = ordered.leading(count)
             chance = _chances_up_to(highest, top.grade)
@@ -331,7 +331,7 @@ class RankBiasedPrecisionMeasure(_OnAScale):
 
 
 def _nobody_goes_on(lists: ScoredLists, top: ScoredLists, chance: FloatArray) -> bool:
-    """Whether what was left out of the lists counts for nothing in float64."""
+    """Whether the items left out of the lists do not change the value in float64."""
     stays = np.multiply.reduceat(1.0 - chance, top.offsets[:-1])
     return bool(np.all((top.lengths == lists.lengths) | (stays < np.exp(-NEGLIGIBLE))))
 

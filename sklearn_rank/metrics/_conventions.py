@@ -102,7 +102,7 @@ class Rules:
     refuses_above_one: bool = False
 
     def ordered(self, lists: ScoredLists, relevance: AnyArray) -> ScoredLists:
-        """Break the ties as the system does.
+        """Break ties by the rule of the system.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ XGBOOST = Rules(ties="rows", undefined=1.0, single_precision=True)
 def check_convention(
     name: str, systems: Mapping[str, Rules], given: dict[str, Any], convention: Any
 ) -> None:
-    """Check that a system has a measure, and that no parameter says otherwise than it does.
+    """Check that a system has a measure, and that no parameter conflicts with its rules.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def make_measure(
     *,
     name: str | None = None,
     kind: Kind = "binary",
-    range: tuple[float, float] = (-inf, inf),  # the statistician's word
+    range: tuple[float, float] = (-inf, inf),  # the usual name in statistics
     per_query: bool = True,
     greater_is_better: bool = True,
     undefined: Undefined = "skip",
@@ -161,7 +161,7 @@ def _checked_range(given: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CustomMeasure(Measure):
-    """A measure of a user; made by :func:`make_measure`, which explains the parameters."""
+    """Measure of a user's function; see :func:`make_measure` for the parameters."""
 
     is_mean_over_ties = False
 
@@ -184,7 +184,7 @@ class CustomMeasure(Measure):
         super().__post_init__()
 
     def in_grammar(self) -> tuple[str, dict[str, Any]]:
-        """Say what the measure is called, and from which grade on it counts items as relevant.
+        """Return the name of the measure, including the smallest relevant grade.
 
         Returns
         -------
@@ -266,7 +266,7 @@ class CustomMeasure(Measure):
         )
 
     def _labels(self, lists: Lists) -> AnyArray:
-        """Labels of the function's own: what it does to them harms nobody."""
+        """Copy of the labels, which the function may change."""
         return lists.positive.astype(np.int64) if self.kind == "binary" else lists.grade.copy()
 
     def _utilities(self, lists: Lists) -> FloatArray:

@@ -44,7 +44,7 @@ Discount: TypeAlias = Literal["logarithmic", "linear"] | Callable[[FloatArray, F
 
 
 def check_gain(gain: Any) -> None:
-    """Refuse a gain that is none.
+    """Raise an error for an invalid gain.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ __all__ = ["check_fixed_scale"]
 
 
 def check_fixed_scale(measure: Measure, labels: AnyArray) -> None:
-    """Refuse to score parts of data, each on a scale that ends with its own highest grade.
+    """Raise an error if each part of the data would be scored on a scale of its own.
 
     Parameters
     ----------

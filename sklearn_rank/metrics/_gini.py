@@ -36,7 +36,7 @@ class GiniMeasure(Measure):
         return 2.0 * _AUC.values(lists) - 1.0
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Find how much each item of one list moves the coefficient.
+        """Compute the influence of each item of one list on the coefficient.
 
         Parameters
         ----------

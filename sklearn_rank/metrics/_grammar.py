@@ -89,7 +89,7 @@ from ._top_one import TopOneMeasure, top_1_score
 
 __all__ = ["MeasureLike", "get_measure", "get_measure_names"]
 
-# What stands for a measure wherever one is taken.
+# Types that are accepted as a measure.
 MeasureLike: TypeAlias = str | Measure | ScoreGeneratingFunction | Callable[..., Any]
 
 
@@ -129,7 +129,7 @@ def _large_rate(text: str) -> float:
 
 
 def _limits(text: str) -> dict[str, float]:
-    """Limits of a part of the ROC curve: fpr0.1, tpr0.8, or both in this order."""
+    """Limits of the partial AUC: fpr0.1, tpr0.8, or both in this order."""
     found = re.fullmatch(r"(?:fpr([0-9.e+-]+))?(?:tpr([0-9.e+-]+))?", text)
     if found is None or not text:
         raise ValueError(text)
@@ -196,7 +196,7 @@ _GRAMMAR = (
     _Entry(TopOneMeasure),
 )
 
-# The level from which grades are relevant, behind the name of a measure of two classes.
+# The smallest relevant grade, after the name of a measure of two classes.
 _LEVEL = re.compile(r"(?P<name>.*)\(rel>=(?P<rel>-?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?)\)")
 
 _OF_FUNCTION: dict[Callable[..., Any], type[Measure]] = {
@@ -239,7 +239,7 @@ _OF_FUNCTION: dict[Callable[..., Any], type[Measure]] = {
     tpr_at_fpr_score: TPRAtFPRMeasure,
 }
 
-# Other names of the same measures; what a measure calls itself is the one that it stands for.
+# Aliases of measures; a measure shows its own name, not the alias.
 _ALIASES = {
     "average_precision": "ap",
     "hit_rate": "success",
@@ -248,7 +248,7 @@ _ALIASES = {
     "roc_auc": "auc",
 }
 
-# Names that are refused, by the function of the measure that they mean.
+# Names that raise an error, with the function of the measure that they mean.
 _SPELLINGS = {
     "auc_score": "roc_auc_score",
     "auroc": "roc_auc_score",
@@ -378,7 +378,7 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
 
 
 def _spelled_otherwise(name: str) -> list[str]:
-    """The name of the measure that is meant by that of its function, or by a common other one."""
+    """The name of the measure for the name of its function, or for a common alias."""
     name = _SPELLINGS.get(name.lower(), name.lower())
     for function, measure in _OF_FUNCTION.items():
         if name in (function.__name__, function.__name__.rpartition("_")[0]):
@@ -403,7 +403,7 @@ def _with(measure: Measure, parameters: dict[str, Any]) -> Measure:
     _check_known(type(measure), parameters)
     usual = measure.undefined == measure._undefined_of(None)
     if "convention" in parameters and "undefined" not in parameters and usual:
-        # What undefined lists count is then the system's.
+        # Undefined lists then count by the rule of the system.
         parameters = {**parameters, "undefined": None}
     return replace(measure, **parameters) if parameters else measure
 

@@ -322,7 +322,7 @@ def linear_rank_influence_of(
     ends = phi._at_ranks(np.array([k + 0.5, n - k + 0.5]), np.array([float(n)]))
     slope = found.label_slope - (1.0 - between) * (float(ends[0]) - worst) * n / k
     slope -= between * (float(ends[1]) - best) * n / k
-    # Nobody else has the values yet; a copy would take a third of the time of long lists.
+    # The values are not shared yet; a copy would take a third of the time for long lists.
     return replace(found, label_slope=slope).scaled(worst, best - worst, copy=False)
 
 

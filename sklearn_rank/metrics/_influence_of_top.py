@@ -71,7 +71,7 @@ def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInflu
 
 
 def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInfluence:
-    """Find how much each item of one list moves the share of the positives in its top.
+    """Compute the influence of each item of one list on the share of the positives in its top.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class LiftMeasure(Measure):
             return np.minimum(found / blocks.n_class / float(self.fraction), self.range[1])
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Find how much each item of one list moves the ratio.
+        """Compute the influence of each item of one list on the ratio.
 
         Parameters
         ----------

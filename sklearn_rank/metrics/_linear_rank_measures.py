@@ -100,7 +100,7 @@ class _RankStatistic(Measure):
         return limit and self._ties == "average"
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Find how much each item of one list moves the statistic.
+        """Compute the influence of each item of one list on the statistic.
 
         Parameters
         ----------
@@ -270,11 +270,11 @@ class BEDROCMeasure(_EarlyRecognition):
 
     @property
     def has_influence(self) -> bool:
-        """Not in the order of the rows."""
+        """False with ties in the order of the rows."""
         return self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Find how much each item of one list moves the value.
+        """Compute the influence of each item of one list on the value.
 
         Parameters
         ----------
@@ -357,7 +357,7 @@ class AUCMeasure(Measure):
             return np.minimum(in_order / (n_pos * n_neg), 1.0)
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Find how much each item of one list moves the area.
+        """Compute the influence of each item of one list on the area.
 
         Parameters
         ----------

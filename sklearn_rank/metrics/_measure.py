@@ -118,9 +118,9 @@ class Measure(ABC):
     two_dimensions_are_classes: ClassVar[bool] = False
     # Whether the scores have one column for each class.
     by_class: ClassVar[bool] = False
-    # What a list without a value counts unless the caller says otherwise.
+    # Default of ``undefined``.
     undefined_counts: ClassVar[Undefined] = "skip"
-    # Function of this module, for messages; what the name begins with, and the parameter in it.
+    # Name of the function, for messages; prefix of the name, and the parameter in the name.
     function: ClassVar[str] = ""
     stem: ClassVar[str] = ""
     in_name: ClassVar[str | None] = None
@@ -130,13 +130,13 @@ class Measure(ABC):
     settable: ClassVar[tuple[str, ...] | None] = None
     conventions: ClassVar[Mapping[str, Rules]] = MappingProxyType({})
     takes_relevant: ClassVar[tuple[str, ...]] = ()
-    # How the value of one list follows from those of the lists in which the scores of one range
-    # are as they are and those within each other range are tied: each adds what it differs by from
-    # that with all ranges tied, as of sums over tied blocks, or it is the largest. None: it does
-    # not.
+    # How the value of one list is computed from ranges of its scores. For each range take the list
+    # in which the scores of all other ranges are tied. "sum" adds the differences to the value
+    # with all ranges tied, as for sums over blocks of ties; "largest" takes the maximum. None: it
+    # is not possible.
     from_ranges: ClassVar[Literal["sum", "largest"] | None] = None
-    # Whether it is the mean over the orders of tied items, of which none is better than that with
-    # the positives first, and none worse than that with them last.
+    # Whether it is a mean over the orders of tied items, with the positives first as the best
+    # order and last as the worst.
     is_mean_over_ties: ClassVar[bool] = True
     # Whether it compares orders pair by pair, so that the share of items below each is learned.
     compares_pairs: ClassVar[bool] = False
@@ -503,7 +503,7 @@ class Measure(ABC):
             The mean for ``average="mean"``; else the values, with the ids if ``return_qid``.
         """
         if misplaced:
-            # A search would take any other error for the score NaN, and go on.
+            # A search would turn any other error into the score NaN and continue.
             error = ScorerSetupError if hasattr(y_true, "fit") else TypeError
             raise error(
                 f"{self.name} takes labels and scores, and keywords for all other arguments: for"
@@ -524,7 +524,7 @@ class Measure(ABC):
             )
         lists = self.lists(y_true, y_score, pos_label=pos_label, **given, **relevant)
         if lists.rows is not None:
-            # Where the rows stood is of no use from here on, and their numbers take memory.
+            # The row numbers are not needed from here on and take memory.
             lists = replace(lists, rows=None)
         return self.of_lists(lists, average=average, return_qid=return_qid)
 
@@ -657,7 +657,7 @@ class ConventionalMeasure(Measure):
 
     def _defined(self, values: FloatArray, lists: Lists, average: Average) -> FloatArray:
         if not self.rules.weighs_undefined:
-            # Then those of weight 0 count too.
+            # Lists of weight 0 then count too.
             lists = replace(lists, query_weight=None)
         return super()._defined(values, lists, average)
 

@@ -113,7 +113,7 @@ class PartialAUCMeasure(ConventionalMeasure):
         return self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Find how much each item of one list moves the area.
+        """Compute the influence of each item of one list on the area.
 
         Parameters
         ----------

@@ -64,7 +64,7 @@ class TauBMeasure(_RankCorrelation):
         difference = _agreement(lists, by_score, by_grade, weight)
         with np.errstate(divide="ignore", invalid="ignore"):
             values = difference / np.sqrt(pairs[0]) / np.sqrt(pairs[1])
-        # Scores that are all tied are no order, which is worth as much as one at random.
+        # Scores that are all tied give no order, which counts as much as a random order.
         values = np.where(_n_blocks(by_score) > 1, np.clip(values, -1.0, 1.0), 0.0)
         return np.where(_n_blocks(by_grade) > 1, values, np.nan)
 

@@ -150,11 +150,11 @@ def _grades(lists: ScoredLists, shape: tuple[int, ...], ideal: Any) -> Lists:
     try:
         grade = check_vector("ideal", grade)
     except ValueError:
-        # Said again of the list where it is.
+        # The error is raised again with the name of the list.
         for index, part in enumerate(parts):
             check_vector(f"ideal of {lists.name_of(index)}", part)
         raise
-    # Junk, below 0, is as good as nothing.
+    # Grades below 0 (junk documents) count as 0.
     return Lists(labels=np.maximum(grade, 0.0), offsets=offsets, ids=lists.ids)
 
 
@@ -164,7 +164,7 @@ def _check_holds(best: Lists, lists: ScoredLists) -> None:
     ideal = sorted_descending(best.grade, best.offsets)
     place = ragged_ranges(np.zeros(lists.n_lists, dtype=np.intp), lists.lengths)
     inside = place < lists.to_items(best.lengths)
-    # Positions beyond the end of the best order hold nothing of worth.
+    # Positions beyond the end of the best order have no gain.
     at = np.where(inside, lists.to_items(best.offsets[:-1]) + place, 0)
     beats = ordered > np.where(inside, ideal[at], 0.0)
     if beats.any():

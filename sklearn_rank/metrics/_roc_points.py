@@ -82,7 +82,7 @@ class TPRAtFPRMeasure(Measure):
         return self.max_fpr > 0
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Find how much each item of one list moves the rate.
+        """Compute the influence of each item of one list on the rate.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class FPRAtTPRMeasure(Measure):
         return self.min_tpr < 1
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Find how much each item of one list moves the rate.
+        """Compute the influence of each item of one list on the rate.
 
         Parameters
         ----------

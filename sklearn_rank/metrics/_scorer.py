@@ -351,7 +351,7 @@ class RankingScorer(BaseScorer):
         classes = estimator.classes_.tolist()
         counted = counted_labels(np.asarray(y_true), arguments.get("sample_weight"))
         missing = [label for label in classes if not np.any(counted == label)]
-        # Of many queries the measure itself knows which ones have no value.
+        # For several queries the measure itself handles those without a value.
         if missing and arguments.get("qid") is None:
             raise ValueError(
                 f"No row has the label {missing[0]!r}, so {self.measure.name} is undefined: score"
@@ -372,7 +372,7 @@ class RankingScorer(BaseScorer):
             self._set_up(check_fixed_scale, labels)
         if self.measure.rel is not None:
             labels = labels >= self.measure.rel
-        # Of many queries the measure itself knows which ones have no value.
+        # For several queries the measure itself handles those without a value.
         if not has_queries and len(labels) and np.all(labels == labels[0]):
             raise ValueError(
                 f"All labels are {labels[:1].tolist()[0]!r}, so all orders are equally good: score"
@@ -385,7 +385,7 @@ class RankingScorer(BaseScorer):
         try:
             positive = positive_class(estimator, pos_label)
         except ValueError as error:
-            # Only here is it known who can be told.
+            # Only here the setting is known that the message names.
             told = f"{str(error).removesuffix('.')}, to the scorer or the estimator."
             raise ScorerSetupError(told) from None
         graded = self.measure.kind == "graded" or self.measure.rel is not None

@@ -66,7 +66,7 @@ class SmoothedPrecisionAtTopMeasure(Measure):
         return min(MULTIPLES[-1] * self.tau, 1.0)
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Find how much each item of one list moves the mean precision.
+        """Compute the influence of each item of one list on the mean precision.
 
         Parameters
         ----------

@@ -74,7 +74,7 @@ def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> Fl
     value /= above + 1
     needed = sizes > 1
     if np.any(sizes > SHORT):
-        # Blocks that nobody reaches are not looked into.
+        # Blocks with probability 0 of being reached are skipped.
         stays = np.multiply.reduceat(1.0 - chance, starts)
         needed &= _reached(stays, first) > np.exp(-NEGLIGIBLE)
         going_on[~needed] = stays[~needed]

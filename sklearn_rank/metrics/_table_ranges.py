@@ -31,7 +31,7 @@ MOST_LABELS = 64
 
 @dataclass(frozen=True, eq=False)
 class TableSummary:
-    """What is known of a table without its rows.
+    """Summary of a table without its rows.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class TableSummary:
 
 
 def summary_of(table: ScoreTable) -> TableSummary:
-    """Say what is needed of a table to plan with it.
+    """Summarise a table for the plan of ranges.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ class PrecisionAtTopMeasure(Measure):
         return positives_in_top(lists.leading(mass).blocks(), mass) / mass
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Find how much each item of one list moves the precision.
+        """Compute the influence of each item of one list on the precision.
 
         Parameters
         ----------
@@ -134,11 +134,11 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
 
     @property
     def has_influence(self) -> bool:
-        """Not in the order of the rows."""
+        """False with ties in the order of the rows."""
         return self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Find how much each item of one list moves the factor.
+        """Compute the influence of each item of one list on the factor.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class AccuracyAtTopMeasure(Measure):
             return (above / n_neg + below / n_pos) / 2
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Find how much each item of one list moves the loss.
+        """Compute the influence of each item of one list on the loss.
 
         Parameters
         ----------
@@ -292,7 +292,7 @@ def _errors_of_items(lists: ScoredLists, count: IntArray) -> tuple[AnyArray, ...
 def _errors_of_weights(
     lists: ScoredLists, weight: FloatArray, mass: FloatArray
 ) -> tuple[AnyArray, ...]:
-    """Weights of the same."""
+    """The same as weights."""
     blocks = tied_blocks(lists.score, lists.offsets)
     positive = blocks.totals(np.where(lists.positive, weight, 0.0))
     negative = blocks.totals(np.where(lists.positive, 0.0, weight))
@@ -307,7 +307,7 @@ def _errors_of_weights(
 
 
 def check_top(name: str, share: Any) -> None:
-    """Check the share of the items that make the top, in (0, 1).
+    """Check the share of the items that form the top, in (0, 1).
 
     Parameters
     ----------

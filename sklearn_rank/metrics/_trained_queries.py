@@ -59,7 +59,7 @@ def overlap_with(ranker: Any, y: Any, qid: Any, weights: dict[str, Any]) -> Over
 
 
 def warn_of_trained_queries(estimator: Any, y: Any, qid: Any, weights: dict[str, Any]) -> None:
-    """Warn where an estimator is scored on queries of which it was trained on some.
+    """Warn if an estimator is scored on queries that it was trained on.
 
     Parameters
     ----------

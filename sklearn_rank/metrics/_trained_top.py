@@ -15,7 +15,7 @@ __all__ = ["warn_of_other_top"]
 
 
 def warn_of_other_top(measure: Measure, estimator: Any) -> None:
-    """Warn where a measure looks at another share of the top than the estimator was trained for.
+    """Warn if the share of the top differs between a measure and the training of an estimator.
 
     Parameters
     ----------

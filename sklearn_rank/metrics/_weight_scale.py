@@ -11,12 +11,12 @@ from ..exceptions import RelativeWeightWarning
 
 __all__ = ["check_weight_scale", "refuse_weight_scale", "warn_of_equal_weights"]
 
-# Beyond it an item takes no room among the positions of its list, which are float64.
+# Beyond it the position of an item does not change in float64.
 LARGEST_RATIO = 2.0**53
 
 
 def check_weight_scale(lists: Lists, name: str) -> None:
-    """Refuse weights without room for their items; warn of equal ones that are no counts.
+    """Raise an error for weights off the scale of repetitions; warn of equal fractional ones.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def check_weight_scale(lists: Lists, name: str) -> None:
 
 
 def refuse_weight_scale(lists: Lists, name: str) -> None:
-    """Refuse weights without room for their items.
+    """Raise an error for weights off the scale of repetitions.
 
     Parameters
     ----------
