@@ -397,7 +397,7 @@ def test_what_cannot_be_scored_says_what_to_do(data):
     for columns, told in ((0, "one score"), (2, "2 scores")):
         with refused(match=f"gives {told} for each row, but y has 4 labels"):
             get_scorer("tau_b")(Constant(columns=columns), X, y)
-    with refused(match="many labels"):
+    with refused(match="one label per row"):
         make_bound_scorer("tau_b")(ranker, X, order)
     with pytest.raises(ValueError, match="score of the label in column 0 is NaN in row 0"):
         get_scorer("tau_b")(Constant(np.nan, 4), X, y)
