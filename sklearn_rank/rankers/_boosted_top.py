@@ -90,8 +90,8 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         ``n_estimators``, and 0 for "pairwise_logistic". Without a warm-up all rows are tied at the
         start, so that the list has no top yet.
     backend : {"lightgbm", "xgboost"}, default="lightgbm"
-        Library that grows the trees; install it by ``pip install "sklearn-rank[lightgbm]"`` or
-        ``[xgboost]``.
+        Library that grows the trees; install it by ``python -m pip install "lightgbm>=4.7"`` or
+        ``"xgboost>=3.2"``.
     n_estimators : int, default=100
         Maximum number of trees, those of the warm-up included.
     learning_rate : float, default=0.1
