@@ -1,4 +1,4 @@
-"""Simulated rare positives of two kinds, whose best ranking is known."""
+"""Synthetic binary data with rare positives of two kinds and a known optimal ranking."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def make_bipartite_ranking(
     return_X_y: bool = False,
     random_state: Any = None,
 ) -> Any:
-    """Simulate rare positives, such as frauds, whose top of the list follows a rule of its own.
+    """Generate a binary data set with rare positives and a separate rule at the top of the list.
 
     Most positives have larger values of the first feature, which has heavy tails: negatives have
     large values too. A few *clear* positives have larger values of the second feature, which has
@@ -51,7 +51,7 @@ def make_bipartite_ranking(
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     random_state : int, RandomState instance or None, default=None
-        Source of randomness; pass an int for reproducible data.
+        Random number generator or seed. Pass an int for reproducible results.
 
     Returns
     -------
@@ -65,8 +65,8 @@ def make_bipartite_ranking(
         is_clear : ndarray of shape (n_samples,)
             True for clear positives.
         probability : ndarray of shape (n_samples,)
-            Probability of the positive class given the features: the scores that no others beat
-            in expectation, whichever part of the list counts.
+            Probability of the positive class given the features; as scores they are optimal in
+            expectation for every part of the list.
         feature_names : list of str
             ``"feature_1"`` and so on.
 
@@ -75,14 +75,14 @@ def make_bipartite_ranking(
     Raises
     ------
     ValueError
-        If a parameter is outside its range.
+        If a parameter is out of range.
     TypeError
-        If a number is not whole.
+        If an argument is not a whole number where one is required.
 
     See Also
     --------
-    load_ionosphere : Real data of two classes.
-    make_subset_ranking : Simulated queries with grades.
+    load_ionosphere : Loads a real binary data set.
+    make_subset_ranking : Generates queries with graded items.
 
     Notes
     -----
@@ -91,7 +91,7 @@ def make_bipartite_ranking(
     density of the first feature and g the normal density, the odds of the positive class are
     ``p / (1 - p) * ((1 - c) * f(x_1 - shift) / f(x_1) + c * g(x_2 - clear_shift) / g(x_2))``.
 
-    O(n_samples n_features) time and memory.
+    The cost is O(n_samples n_features) time and memory.
 
     Examples
     --------

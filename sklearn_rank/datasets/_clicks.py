@@ -45,7 +45,7 @@ def make_clicks(
         Scores of the logging ranker; a higher score ranks a row nearer to the top. Ties are broken
         at random, once for all sessions.
     qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any row order. None means one query.
+        Query id of each row, in any order. None means one query.
     n_sessions : int, default=1000
         Number of sessions, at least 1.
     eta : float, default=1.0

@@ -19,9 +19,8 @@ def above_negatives_interval(
 ) -> Interval:
     """Interval for the fraction of new positives above the highest observed negative.
 
-    Given the negatives, the positives above the highest of them are a binomial number. The
-    highest of new negatives is another one: its own spread, that of an extreme, is not in the
-    interval.
+    Given the negatives, the positives above the highest of them are a binomial number. The highest
+    of new negatives is another one: its own variance, that of an extreme, is not in the interval.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Moments of a sample for the AUC intervals, in O(n log n), and their variances.
 
-The *placement* of a positive is the share of the negatives below it, that of a negative the share
-of the positives above it, ties counting 1/2. Both have the AUC as their mean.
+The *placement* of a positive is the fraction of negatives below it, and the placement of a
+negative is the fraction of positives above it; ties count 1/2. Both have the AUC as their mean.
 """
 
 from __future__ import annotations

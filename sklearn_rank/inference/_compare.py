@@ -87,7 +87,7 @@ def compare(
         coefficient per ranker, which sum to 0. A list holds pairs of names, ``("a", "b")`` for ``a
         - b``, or coefficients without a name.
     qid : array-like of shape (n_samples,), or mapping, default=None
-        Query id of each row, in any row order. The measure is then averaged over queries, and the
+        Query id of each row, in any order. The measure is then averaged over queries, and the
         queries are the sample. None means one list, or two-dimensional input.
     groups : array-like of shape (n_samples,), or mapping, default=None
         Id of the group (patient, user) of each row, or of each query for two-dimensional input.

@@ -38,7 +38,7 @@ _INFLUENCE: dict[type[Measure], Callable[[ScoredLists], CorrelationInfluence]] =
 
 
 def is_correlation(measure: Measure) -> bool:
-    """Say whether a measure is a correlation of which the influence of the items is known.
+    """Return whether a measure is a correlation with an influence function.
 
     Parameters
     ----------

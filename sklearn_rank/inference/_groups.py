@@ -348,7 +348,7 @@ class Spread:
         Returns
         -------
         float
-            That of the contrast of which the variance is known worst.
+            Those of the contrast with the fewest degrees of freedom.
         """
         variances = np.stack(
             [np.einsum("mi,mi->m", contrasts @ one, contrasts) for one in self.covariances]

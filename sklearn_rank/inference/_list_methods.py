@@ -401,7 +401,7 @@ def _by_influence(measure: Measure, sample: OneList, options: ListOptions) -> In
 
 
 def _rows_that_count(measure: Measure, data: ScoredLists) -> ScoredLists:
-    """Make one row of items that a measure does not tell apart."""
+    """Merge items that a measure does not distinguish into one row."""
     if isinstance(measure, AveragePrecisionMeasure | PartialAUCMeasure):
         return runs_of_negatives(data)
     top = 1.0

@@ -55,7 +55,7 @@ def metric_interval(
         Scores from a model that was not fitted or selected on these items; a higher score ranks an
         item nearer to the top.
     qid : array-like or dask collection of shape (n_samples,), default=None
-        Query id of each row, in any row order. None means one list, or two-dimensional input.
+        Query id of each row, in any order. None means one list, or two-dimensional input.
     sample_weight : array-like or dask collection of shape (n_samples,), default=None
         Weight of each item: the number of times that it counts, for measures that support weights.
         One list requires whole numbers, except for ``"auc"`` and ``"gini"`` with ``groups``.

@@ -278,7 +278,7 @@ def net_benefit_curve(
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """Labels, and of which shares the net benefit is made.
+    """Labels, and the proportions whose sum is the net benefit.
 
     Parameters
     ----------

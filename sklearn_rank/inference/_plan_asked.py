@@ -113,7 +113,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Asked:
-    """The numbers of an interval, or of a test, one of which is to be found.
+    """The numbers of an interval or of a test, one of which is unknown.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def paired_query_test(
     y_score_b : array-like or dask collection of shape (n_samples,)
         Scores of system b.
     qid : array-like or dask collection of shape (n_samples,), default=None
-        Query id of each row, in any row order. None requires two-dimensional input.
+        Query id of each row, in any order. None requires two-dimensional input.
     sample_weight : array-like or dask collection of shape (n_samples,), default=None
         Weight of each item: the number of times that it counts, for measures that support weights.
     groups : array-like of shape (n_samples,), default=None

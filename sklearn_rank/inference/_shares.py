@@ -94,7 +94,7 @@ def share_limits(sample: QueryValues, level: float) -> Limits:
 
 
 def difference_limits(sample: QueryValues, level: float) -> Limits:
-    """Limits for a mean of differences of which there are three, by Tango's score.
+    """Limits for a mean of differences with three possible values, by Tango's score.
 
     Parameters
     ----------

@@ -41,9 +41,8 @@ def top_limits(
 ) -> tuple[Limits, float]:
     """Return score limits for the precision at the top, or exact ones where they are farther out.
 
-    The score limits are the p with
-    ``top (estimate - p)**2 <= z**2 (p (1 - p) + (1 - tau) (p - eta)**2)``: the variance is that of
-    the precision in question, not of the one that was seen.
+    The score limits are the p with ``top (estimate - p)**2 <= z**2 (p (1 - p) + (1 - tau) (p -
+    eta)**2)``: the variance is that of the candidate precision, not of the observed one.
 
     Parameters
     ----------

@@ -134,7 +134,7 @@ class BestEstimatorMixin:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         qid : array-like of shape (n_samples,), default=None
-            Query id of each row, in any row order. None means one query.
+            Query id of each row, in any order. None means one query.
 
         Returns
         -------

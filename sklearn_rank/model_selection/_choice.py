@@ -87,7 +87,7 @@ class Choice:
     grid : Grid
         The candidates.
     scored : ndarray of int
-        Which of them were scored: those of which no fit failed.
+        Indices of the candidates that were scored, because none of their fits failed.
     evidence : Evidence
         What the held-out parts showed of these.
     limits : Limits

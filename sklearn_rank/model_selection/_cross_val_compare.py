@@ -64,7 +64,7 @@ def cross_val_compare(
     groups : array-like of shape (n_samples,), default=None
         Group id of each row. For a mean over queries without ``qid`` it is the query id.
     qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any row order, for a mean over queries.
+        Query id of each row, in any order, for a mean over queries.
     params : dict or None, default=None
         Parameters passed to the fits of all estimators; as for :func:`cross_val_interval`.
     single_list : bool, default=False

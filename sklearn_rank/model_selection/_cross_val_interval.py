@@ -138,7 +138,7 @@ def cross_val_interval(
         of one group may depend on each other in any way. Folds must keep groups whole. For a mean
         over queries without ``qid``, ``groups`` holds the query ids.
     qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any row order, for a mean over queries. ``groups`` are then groups
+        Query id of each row, in any order, for a mean over queries. ``groups`` are then groups
         of queries.
     params : dict or None, default=None
         Parameters passed to the fits, such as ``{"sample_weight": weight}``; with metadata routing

@@ -138,7 +138,7 @@ class ListEvidence(Evidence):
         return float(np.mean(tied))
 
     def fewest(self) -> str:
-        """Say of which class there are fewer.
+        """Describe the size of the rarer class.
 
         Returns
         -------

@@ -35,7 +35,7 @@ class Metadata:
     qid : ndarray of shape (n_samples,) or None
         Ids of the queries, for a mean over queries.
     wholes : dict
-        Ids, by what they are of, of which none may be both trained on and held out.
+        Ids by their kind; no id may be in both the training and the test part.
     """
 
     fit_params: list[dict[str, Any]]

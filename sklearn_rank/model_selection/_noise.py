@@ -82,7 +82,7 @@ def may_be_best(evidence: Evidence, delta: float, rng: np.random.Generator) -> B
     A candidate stays unless some other one is better than it by more than ``q`` standard errors of
     their difference, q being the quantile of the largest of its standardised differences to all
     others. So the one whose expected mean is the largest stays with probability ``1 - delta``, in
-    the limit, although it is not known which one that is.
+    the limit, although it is unknown which one that is.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def query_learning_curve(
     y : array-like of shape (n_samples,)
         Relevance grades.
     qid : array-like of shape (n_samples,)
-        Query id of each row, in any row order.
+        Query id of each row, in any order.
     train_sizes : array-like of shape (n_ticks,), default=(0.1, 0.325, 0.55, 0.775, 1.0)
         Integers are numbers of training queries. Floats are fractions, in (0, 1], of the number of
         queries in the smallest training part. Equal numbers are merged.

@@ -47,7 +47,7 @@ def query_permutation_importance(
     y : array-like of shape (n_samples,)
         Relevance grades.
     qid : array-like of shape (n_samples,)
-        Query id of each row, in any row order.
+        Query id of each row, in any order.
     scoring : str, Measure, callable, list, tuple, dict or None, default=None
         Name of a measure, a measure, or a scorer, or several in the forms that scikit-learn
         accepts. None means the ``score`` method of the estimator.

@@ -37,7 +37,7 @@ class _QuerySplitter(BaseCrossValidator, metaclass=ABCMeta):
         y : array-like of shape (n_samples,), default=None
             Relevance grades; used for ``stratify="relevance"`` only.
         groups : array-like of shape (n_samples,)
-            Query id of each row, in any row order, of any sortable type.
+            Query id of each row, in any order, of any sortable type.
 
         Yields
         ------
@@ -351,7 +351,7 @@ def query_train_test_split(
     *arrays : sequence of array-likes of n_samples rows
         Arrays, data frames, sparse matrices or lists, such as ``X, y``.
     qid : array-like of shape (n_samples,)
-        Query id of each row, in any row order.
+        Query id of each row, in any order.
     test_size : float, int or None, default=None
         Fraction of the queries for the test part, in (0, 1), or their number. None means the rest
         of ``train_size``, or 0.25 if both are None.
