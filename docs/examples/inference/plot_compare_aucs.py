@@ -45,7 +45,7 @@ print(found)
 # %%
 # Left: each AUC with its own interval. Right: each difference with its simultaneous interval. A
 # pair whose interval excludes 0 differs at the 5 % level.
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
 IntervalsDisplay.from_intervals(values, ax=left)
 left.set_xlabel("AUC, 95 %")
 IntervalsDisplay.from_intervals({name: found[name].interval for name in found}, ax=right)

@@ -33,7 +33,7 @@ for correlation, test in tests.items():
 
 # %%
 # ``curve`` evaluates a plan at other sizes. Dots mark the planned sizes.
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 curve = plan.curve(sizes)
 left.semilogx(curve.n, curve.values, color="#0072B2")
 left.plot(plan.n, plan.width, "o", color="#0072B2")

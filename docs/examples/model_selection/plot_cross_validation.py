@@ -50,7 +50,7 @@ print(studies[0][0])
 # :func:`~sklearn_rank.model_selection.cross_val_interval`, the thin line the naive interval, and
 # the dash the true mean AUC of the five fold models on new rows. Crosses mark naive intervals
 # that miss it.
-figure, axes = plt.subplots(figsize=(9, 4), layout="constrained")
+figure, axes = plt.subplots(figsize=(8.5, 4), layout="constrained")
 missed = 0
 for place, (found, values, half, true) in enumerate(studies):
     axes.plot([place] * 2, [found.low, found.high], color="#56B4E9", linewidth=6, alpha=0.7)
