@@ -65,7 +65,7 @@ def refuse_collections(reason: str, **arguments: Any) -> None:
     for name, value in arguments.items():
         if is_collection(value):
             raise TypeError(
-                f"{name} is a dask collection, and {reason}: pass {name}.compute() if it fits into"
+                f"{name} is a dask collection, but {reason}: pass {name}.compute() if it fits into"
                 " memory."
             )
         if isinstance(value, Mapping):

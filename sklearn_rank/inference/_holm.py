@@ -55,7 +55,7 @@ def holm_adjust(pvalues: Any) -> FloatArray:
     >>> holm_adjust([0.01, 0.04, 0.02])
     array([0.03, 0.04, 0.04])
     """
-    refuse_collections("the largest p-values are adjusted last", pvalues=pvalues)
+    refuse_collections("all p-values are sorted together", pvalues=pvalues)
     values = np.asarray(pvalues, dtype=np.float64)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(
