@@ -368,7 +368,7 @@ def solve_linear_hinge(
     while n_iter < max_iter and width > LEAST_WIDTH * margin:
         solution = solve_linear(
             problem.rounded(width),
-            # A problem needs no better solution than its rounding is worth.
+            # The tolerance need not be below rounding.
             tol=max(1e-9, 1e-3 * np.sqrt(width / margin)),
             max_iter=max_iter - n_iter,
             start=w,

@@ -466,7 +466,7 @@ def _scale_about(outer, row, total, z, sigma, hessian):
         hessian[p, p] += 1.0
 
 
-# What is not written to may lie in memory that processes share and none may write to.
+# Arrays that are not written to may be in read-only shared memory.
 READ = "Array({}, {}, 'C', readonly=True)".format
 READ_MATRIX, READ_VECTOR = READ("float64", 2), READ("float64", 1)
 READ_INT32, READ_INT64 = READ("int32", 1), READ("int64", 1)
@@ -618,7 +618,7 @@ def solve_pivots(
                 if checked:
                     break
                 if upper - lower > best_gap:
-                    # Out of steps, maybe astray beyond what float64 can tell apart.
+                    # Out of steps, possibly by differences below float64 resolution.
                     _copy(best_w, w)
                     _copy(best_trial, trial)
                 # u and v were updated step by step: certify from sums made anew.
@@ -703,7 +703,7 @@ def solve_pivots(
                 _scale_about(outer_sum, row_sum, total, z, sigma, hessian)
                 for j in range(d):
                     direction[j] = -gradient[j]
-                # Should rounding break the matrix, the line search goes down the gradient.
+                # If rounding makes the matrix indefinite, the line search uses the gradient.
                 _solve_cholesky(hessian, direction, d, potrf)
 
             _margins(dense, columns, data, indices, indptr, y, z, direction, along)
@@ -716,7 +716,7 @@ def solve_pivots(
             _clip(b, u, sigma, trial)
             slope_low = slope_w + np.dot(trial, cost_along)
             if slope_low >= 0.0:
-                # No descent: the prediction was off, else rounding has the last word.
+                # No descent: the prediction was wrong, or the step is within rounding.
                 renew = not outer
                 continue
             high = -1.0

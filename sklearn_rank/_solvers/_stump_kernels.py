@@ -54,7 +54,7 @@ def table_scores(X, features, begin, knots, values, scores):
         for u in range(len(features)):
             x = X[i, features[u]]
             low, left = begin[u], begin[u + 1] - begin[u]
-            # Halving without a branch that the processor would have to guess.
+            # Branch-free bisection.
             while left > 1:
                 half = left // 2
                 low += half * (knots[low + half - 1] < x)

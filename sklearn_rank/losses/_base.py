@@ -16,7 +16,7 @@ from .._validation import check_vector
 
 __all__ = ["CONSTANT_OF_TABLE", "LossOnLists", "TemplateLoss", "product_or_zero"]
 
-# Where the constants of many losses are from, in the words of their bounds.
+# Source of the constants of many losses, as text of their bounds.
 CONSTANT_OF_TABLE = "the constant of Table 2"
 
 

@@ -78,7 +78,7 @@ def _softmax(lists: Lists, score: FloatArray) -> _Parts:
     peak = lists.largest(score)
     rising = lists.counts * np.exp(score - lists.to_items(peak))
     total = lists.totals(rising)
-    # A list in which nothing counts has no share to give.
+    # A list without positive utility has no shares.
     total = np.where(total > 0, total, 1.0)
     return rising / lists.to_items(total), np.log(total) + peak
 

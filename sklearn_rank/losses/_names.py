@@ -41,7 +41,7 @@ _LOSSES: dict[str, Callable[..., TemplateLoss]] = {
     "softmax": ListwiseSoftmax,
 }
 
-# What others call some of these.
+# Names of these losses in other packages.
 _ALIASES = {
     "listnet": "normalized_softmax",
     "ranknet": "comparison_logistic",

@@ -26,7 +26,7 @@ from ._score_function import learned_scores
 from ._top_of_rows import mass_of_top
 from ._two_classes import TwoClasses
 
-# What fits that take long are told.
+# Remedy in the warning about long fits.
 MANY_ROWS = (
     "accuracy at the top solves one convex problem for each distinct row. For many rows use "
     "TopFocusedRanker, which takes a few fits of a classifier (see 'Many rows' in the user "

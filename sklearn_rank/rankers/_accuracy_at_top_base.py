@@ -24,8 +24,8 @@ from ._two_classes import TwoClasses
 
 __all__ = ["AccuracyAtTopBase", "pivot_problem"]
 
-# Margins from the quantile from which on the paper's rule warns: more than one, which is what
-# separable rows give, to the accuracy of the scores.
+# Distance from the quantile, in margins, above which the paper's rule warns: more than the one of
+# separable rows, by the accuracy of the scores.
 FAR = 1.01
 
 

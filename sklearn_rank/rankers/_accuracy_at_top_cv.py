@@ -48,7 +48,7 @@ QUANTILES = ("sample", "pairs")
 
 FOLDS = 5
 
-# Powers of 10 between which a number of values of C are.
+# Exponents of 10 of the smallest and greatest C, if ``Cs`` is a number.
 C_RANGE = (-4, 0)
 
 

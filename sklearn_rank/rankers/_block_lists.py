@@ -23,7 +23,7 @@ from ._query_base import checked_labels, remembered_lists, weights_of
 
 __all__ = ["BlockLists", "batched_lists", "chunked_lists", "has_pairs", "normalized_scores"]
 
-# Different labels of a chunk that are remembered.
+# Maximum number of distinct labels of a chunk that are kept.
 MOST_LABELS = 3
 
 
@@ -222,7 +222,7 @@ def chunked_lists(
         largest=facts.largest,
         differ=facts.differ,
         given=facts.given,
-        # Labels of two classes in each chunk may be of more in all.
+        # Chunks of two classes each can contain more than two in total.
         labels=labels.read(check_rows(facts.labels, None, name=labels.name)),
     )
     return found, facts.n_single, sum(map(len, facts.ids))

@@ -26,7 +26,7 @@ __all__ = [
     "scores_by_blocks",
 ]
 
-# Types of rows that solvers take as they are; others become the first.
+# Dtypes that solvers take without conversion; others are converted to the first.
 ROW_TYPES = (np.float64, np.float32)
 
 
@@ -172,7 +172,7 @@ def checked_chunk(X: Any, *, n_features: int, dtype: Any = ROW_TYPES) -> Any:
     if X.shape[1] != n_features:
         raise ValueError(f"X has {X.shape[1]} features in this chunk, but {n_features} in others.")
     values = X.data if sp.issparse(X) else X
-    # A sum that is finite needs no copy to tell that all is.
+    # If the sum is finite, all values are; this needs no copy.
     if not np.isfinite(values.sum()) and not np.isfinite(values).all():
         flat = int(np.argmin(np.isfinite(values)))
         row = (

@@ -19,7 +19,7 @@ from ._row_keys import feature_keys
 __all__ = ["LossObjective", "MeasureOfScores", "in_canonical_order"]
 
 
-# Draws of signs from which the curvature of a loss that does not know it is estimated.
+# Number of random sign vectors for estimating the curvature of a loss without second derivatives.
 N_DRAWS = 4
 
 
@@ -62,7 +62,7 @@ class LossObjective:
             return float(self.on_lists.value_and_gradient(every)[1].sum())
 
         low, high = -1.0, 1.0
-        # Where all utilities are the largest there are, the loss falls without end.
+        # If all utilities are at the upper limit, the loss has no minimum.
         while slope(low) > 0.0 and low > -32.0:
             low *= 2.0
         while slope(high) < 0.0 and high < 1e9 * (1.0 + self.lists.grade.max()):

@@ -13,7 +13,7 @@ from .._typing import FloatArray, IntArray
 
 __all__ = ["StumpScores"]
 
-# Rows that are scored at a time: they stay in the processor's cache.
+# Rows scored at a time, so that they stay in the processor's cache.
 BLOCK = 2048
 
 
@@ -58,7 +58,7 @@ class StumpScores:
         """
         if len(self.features) == 0:
             return np.zeros(X.shape[0])
-        # Columns without a stump are not looked at.
+        # Columns without a stump are skipped.
         used = X[:, self.features] if sp.issparse(X) else X
         features = np.arange(len(self.features)) if sp.issparse(X) else self.features
         scores = np.empty(X.shape[0])

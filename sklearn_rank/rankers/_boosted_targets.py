@@ -23,15 +23,15 @@ from ._two_classes import TwoClasses
 
 __all__ = ["TARGETS", "WarmedUp", "target_of"]
 
-# A row that is far on the wrong side has a slope and no curvature, and would ask for a step
-# without limit: no leaf asks for more than this, as a difference of log-odds.
+# Maximum step of a leaf, in log-odds: misordered rows with large differences have a gradient but
+# almost no curvature, and would give unlimited steps.
 LONGEST_STEP = 3.0
 
 
 def _rank_statistic(ranker: Any, rows: TwoClasses) -> ScoreObjective:
     phi = Exponential(1.0 / ranker.tau) if ranker.phi is None else read_phi(ranker.phi)
     length = float(rows.weight.sum())
-    # What jumps within the top is smoothed over half of it.
+    # Jumps within the top are smoothed over half of the top.
     window = max(1.0, 0.5 * ranker.tau * length)
     sums = sums_over_ranks(phi, length)
     return SmoothRankStatistic(rows.positive, rows.weight, sums, window)
@@ -42,7 +42,7 @@ def _p_norm_push(ranker: Any, rows: TwoClasses) -> ScoreObjective:
     return made(rows.positive, rows.weight, float(ranker.p))
 
 
-# By name: the objective of a ranker's rows.
+# Objectives by name.
 TARGETS: dict[str, Callable[[Any, TwoClasses], ScoreObjective]] = {
     "top_push": lambda ranker, rows: SmoothTopPush(rows.positive, rows.weight, ranker.tau),
     "p_norm_push": _p_norm_push,

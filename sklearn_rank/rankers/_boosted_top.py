@@ -40,10 +40,10 @@ from ._two_classes import TwoClasses
 
 __all__ = ["BoostedTopRanker"]
 
-# What the AUC of held-out rows counts beside their precision at the top, which has few values.
+# Weight of the AUC of held-out rows added to their precision at the top, which has few values.
 TIES = 1e-6
 
-# Scores no further apart than this share of the largest are one.
+# Scores that differ by less than this share of the greatest are equal.
 ROUNDING = 1e-13
 
 
@@ -81,8 +81,8 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         nearer to the top.
     phi : str, Measure, ScoreGeneratingFunction, callable or None, default=None
         Score-generating function of "w_phi": one of :mod:`sklearn_rank.metrics`, or a measure that
-        is a linear rank statistic, such as "local_auc@0.8". None is :class:`Exponential(1 / tau)
-        <sklearn_rank.metrics.Exponential>`.
+        is a linear rank statistic, such as ``"local_auc@0.8"``. None is :class:`Exponential(1 /
+        tau) <sklearn_rank.metrics.Exponential>`.
     loss : {"logistic", "exponential"}, default="logistic"
         Loss of a pair of "p_norm_push".
     n_warmup : int or None, default=None

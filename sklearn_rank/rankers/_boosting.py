@@ -25,8 +25,8 @@ __all__ = [
     "importances_of",
 ]
 
-# Least curvature of a row, where the mean at the start is 1: rows that a loss does not bend at,
-# as those far on the wrong side of a hinge, otherwise ask for steps without limit.
+# Minimum curvature of a row, where the initial mean is 1: rows without curvature, such as those
+# far on the wrong side of a hinge, would give unlimited steps.
 LEAST_CURVATURE = 1e-3
 
 
@@ -121,7 +121,7 @@ def boost(
             best = n_rounds if value > values[best] else best
         if on_round is not None:
             on_round(n_rounds, values[-1] if values else None)
-        # Without a split the next round is this one again, unless it draws other features.
+        # Without a split the next round would be the same, unless it draws other features.
         if not grown and settings.max_features == 1.0:
             break
         if monitor is not None and n_rounds - best >= monitor.patience:

@@ -18,7 +18,7 @@ __all__ = ["BACKENDS", "Grower", "Objective", "TreeSettings", "Trees"]
 # Gradient and curvature by each score, for the scores of the rows in their order.
 Objective: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
-# Rows that are made dense at once.
+# Number of rows converted to dense at once.
 BLOCK = 2**14
 
 
@@ -184,7 +184,7 @@ def _instead(parameter: str, *names: str) -> dict[str, str]:
     return dict.fromkeys(names, f"set {parameter}")
 
 
-# What backend_params may not hold, by the names that both backends know.
+# Parameters that backend_params must not contain, by the names of both backends.
 _SHARED = {
     **_instead("loss", "objective", "app", "application", "objective_type", "loss"),
     **_instead("measure", "metric", "metrics", "metric_types", "eval_metric"),

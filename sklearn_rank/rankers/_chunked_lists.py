@@ -191,5 +191,5 @@ def _evaluate(number: int, chunk: _Prepared | None, function: Any) -> tuple[Any,
         return function(reader.items(cell, chunk.rows[cell.start : cell.stop]), loss)
 
     found = summed(map(one, chunk.cells, chunk.losses))
-    # The scheduler knows the size of arrays, not of numbers within tuples of Python.
+    # The scheduler measures the size of arrays, but not of numbers in Python tuples.
     return None if found is None else tuple(np.asarray(one) for one in found)

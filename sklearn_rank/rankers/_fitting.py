@@ -28,14 +28,14 @@ __all__ = [
 
 Criterion: TypeAlias = Literal["relative_gap", "gradient_norm", "statistic"]
 
-# What tells how good a solution is, as messages call it.
+# Names of certificates in messages.
 CRITERIA = {
     "relative_gap": "relative duality gap",
     "gradient_norm": "gradient norm relative to that at 0",
     "statistic": "best statistic",
 }
 
-# Seconds of steps from which the rest of a fit is forecast, and the rest that is announced.
+# Seconds of observed steps before a forecast, and forecast seconds that give a warning.
 OBSERVED, LONG = 2.0, 600.0
 
 

@@ -25,7 +25,7 @@ from ._row_keys import is_frame
 
 __all__ = ["GroupRankerAdapter"]
 
-# Grades of any sign: which of them a library takes is its own matter.
+# Grades of any sign; the library checks them.
 GRADES = LabelType("graded", lowest=-np.inf, name="y")
 
 
@@ -311,7 +311,7 @@ class GroupRankerAdapter(QueryRanker):
 
     def _array_checks(self, estimator: Any) -> dict[str, Any]:
         """How arrays are checked; the estimator checks values, and frames."""
-        # CatBoost takes words in arrays of objects.
+        # CatBoost takes strings in object arrays.
         has_words = isinstance(booster_of(estimator), CatBoost)
         return {
             "dtype": None if has_words else "numeric",

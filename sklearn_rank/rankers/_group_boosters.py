@@ -18,7 +18,7 @@ __all__ = ["GroupBooster", "Stopping", "booster_of", "unfitted"]
 
 USED_BY = "GroupRankerAdapter"
 
-# How fit may call what says which rows belong together, in the order in which they are taken.
+# Names of the argument of fit that defines the queries, in order of preference.
 IDS = ("group_id", "qid", "group")
 
 
@@ -58,7 +58,7 @@ class GroupBooster:
         It; changed by :meth:`fit`.
     """
 
-    # Whether it is of a library that is known, and the parameters by which that stops early.
+    # Whether the library is supported, and its parameters for early stopping.
     is_known = False
     own_stopping: tuple[str, ...] = ()
 
@@ -221,7 +221,7 @@ class LightGBM(GroupBooster):
             self.estimator.set_params(metric="None")
             scores = stopping.scores
 
-            # A function, since LightGBM copies what has attributes.
+            # A function, since LightGBM copies objects with attributes.
             def measure(y_true: Any, y_pred: FloatArray) -> tuple[str, float, bool]:
                 return "measure", scores.add(y_pred), True
 
@@ -439,7 +439,7 @@ class CatBoostMeasure:
         self._is_second = False
 
     def __deepcopy__(self, memo: Any) -> CatBoostMeasure:
-        # CatBoost copies its parameters, and the values are wanted here.
+        # CatBoost copies its parameters, but the values are needed here.
         return self
 
     def __getstate__(self) -> dict[str, Any]:

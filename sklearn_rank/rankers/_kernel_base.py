@@ -118,7 +118,7 @@ class OneProblemRanker(KernelRanker):
     A subclass defines :meth:`_solve` and, if the problem has a threshold, :meth:`_threshold_of`.
     """
 
-    # How to ask for an easier problem, and by which criterion the solver goes.
+    # How to make the problem easier, and the convergence criterion of the solver.
     _regularise = "lower C"
     _criterion: Criterion = "relative_gap"
 

@@ -36,7 +36,7 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
 
     # Format of sparse matrices that X may be; False is none.
     _sparse: ClassVar[Any] = "csr"
-    # Whether X must be finite, as scikit-learn's validation takes it.
+    # Value of scikit-learn's validation parameter for finite X.
     _finite: Any = True
 
     labels_: AnyArray

@@ -19,7 +19,7 @@ __all__ = ["Cell", "ItemReader", "cells_of", "summed"]
 
 # Bytes of the rows of a cell in float64, which stay in the processor's cache.
 CELL_BYTES = 2**22
-# Least rows of a cell, for what it costs besides.
+# Minimum number of rows of a cell, to limit its overhead.
 LEAST_ROWS = 1024
 
 

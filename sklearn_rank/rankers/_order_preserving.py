@@ -348,7 +348,7 @@ n_features)
             ExitStack() as held,
             cleared_on_success(self.checkpoint, type(self).__name__) as checkpoints,
         ):
-            # A fit forgets what partial_fit has seen.
+            # fit discards the state of partial_fit.
             forget(self, "curvature_", "slope_", "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             lists: Lists | BlockLists

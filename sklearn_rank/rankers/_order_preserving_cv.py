@@ -27,7 +27,7 @@ from ._score_function import LinearScores
 
 __all__ = ["OrderPreservingRankerCV"]
 
-# From a penalty that leaves the direction of the gradient to hardly any.
+# From a penalty that leaves only the direction of the gradient to almost none.
 ALPHAS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
 
@@ -289,7 +289,7 @@ def _means(scores: FloatArray, lists: Lists, folds: list[Fold]) -> FloatArray:
     """Mean over the folds, by the weight of the queries that each holds out."""
     weight = np.ones(lists.n_lists) if lists.query_weight is None else lists.query_weight
     held_out = np.array([weight[np.unique(lists.list_of[test])].sum() for _, test in folds])
-    # A fold in which the measure is undefined says nothing of any candidate.
+    # A fold in which the measure is undefined is ignored for all candidates.
     defined = ~np.isnan(scores).any(axis=0)
     if not defined.any():
         raise ValueError(
@@ -316,7 +316,7 @@ def _scores_of_path(
     for ranker in rankers:
         path.set_params(alpha=ranker.alpha)
         with warnings.catch_warnings():
-            # The fit to all rows tells what there is to tell.
+            # The fit to all rows issues these warnings.
             warnings.simplefilter("ignore", CalibrationWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)
             path.fit(X_train, y[train], **in_fit)

@@ -185,7 +185,7 @@ class PNormPushRanker(OneProblemRanker):
 
     _parameter_constraints = {
         **KernelRanker._parameter_constraints,
-        # Infinity goes through, to be refused with what has it.
+        # Infinity is allowed here, since it gets its own error message.
         "p": [Interval(Real, 1, np.inf, closed="both")],
         "loss": [StrOptions({"exponential", "logistic"})],
         "C": [Interval(Real, 0, None, closed="neither")],

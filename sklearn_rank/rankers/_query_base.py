@@ -93,7 +93,7 @@ def remembered_lists(
     if lists.weight is not None and np.all(lists.weight == 1):
         lists = replace(lists, weight=None)
     labels_of_items = y if lists.rows is None else y[lists.rows]
-    # One number for all rows is no id.
+    # A single number for all rows is not an id.
     ids = lists.ids if np.ndim(qid) else None
     return replace(lists, given=TrainingQueries.of(ids, lists.offsets, labels_of_items))
 
@@ -108,9 +108,9 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"single_list": ["boolean"]}
 
-    # Types of X that a fit takes as they are; of others it makes the first.
+    # Dtypes of X that fit takes without conversion; others are converted to the first.
     _row_types: ClassVar[Any] = np.float64
-    # Whether X must be finite, as scikit-learn's validation takes it.
+    # Value of scikit-learn's validation parameter for finite X.
     _finite: Any = True
     # Whether fit, predict and score take rows that are not in memory.
     _takes_blocks: ClassVar[bool] = False
@@ -120,7 +120,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     n_queries_: int
     training_queries_: TrainingQueries
 
-    # One array groups=... then reaches splitter, fit and score, where routing is enabled.
+    # With metadata routing, one array groups=... then reaches splitter, fit and score.
     __metadata_request__fit = {"qid": "groups"}
     __metadata_request__score = {"qid": "groups"}
 

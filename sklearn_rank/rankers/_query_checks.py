@@ -17,7 +17,7 @@ from ..metrics._shared import has_exponential_gain
 
 __all__ = ["check_gains", "check_given_ids", "refuse_ids_of_rows", "refuse_single_rows"]
 
-# Rows that are taken as one list without a word of the user; the longest query of MSLR has 1,251.
+# Maximum number of rows treated as one query without qid; the longest query of MSLR has 1,251.
 LONGEST_SINGLE_LIST = 2000
 
 # Largest grade g for which float64 holds the sum of 2**g - 1 and a few gains of 1.
@@ -180,13 +180,13 @@ def _refuse_cut_queries(name: str, qid: Any) -> None:
         if found is None:
             return
         _check_whole(name, fit, found)
-        # The tool itself may have been handed a part, by the next one.
+        # The tool itself may have got a part from an outer tool.
         given = np.asarray(found)
 
 
 def _ids_of_all_rows(fit: FitToPart, given: AnyArray) -> Any:
     """Find the ids of which the fit got its rows' among the parameters of the tool."""
-    # What is called after ids comes first, should several be equal.
+    # Parameters named after ids come first, if several are equal.
     names = sorted(fit.parameters, key=lambda name: not name.endswith(("qid", "groups")))
     for name in names:
         values = fit.parameters[name]

@@ -36,7 +36,7 @@ class NormalizingRanker(QueryRanker):
     ``fit`` obtains its rows from :meth:`_items`, which sets ``normalizer_``.
     """
 
-    # With features per query the ids are needed where rows are scored, too.
+    # With normalised features, scoring rows also needs the ids.
     __metadata_request__predict = {"qid": "groups"}
     __metadata_request__decision_function = {"qid": "groups"}
 

@@ -50,7 +50,7 @@ from ._weighted_base import weight_argument
 
 __all__ = ["RankBoostRanker"]
 
-# What a fit learns with some weak rankers only.
+# Fitted attributes that exist only with some weak rankers.
 OF_SOME = (
     "coef_",
     "estimator_ranges_",

@@ -133,7 +133,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
     0.81
     """
 
-    # The ids are needed where rows are scored, too.
+    # Scoring rows also needs the ids.
     __metadata_request__predict = {"qid": "groups"}
     __metadata_request__decision_function = {"qid": "groups"}
 
@@ -270,7 +270,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
                 delayed(_fitted)(member, X, lists.grade, given) for member in members
             )
             self.named_estimators_ = Bunch(**dict(zip(names, self.estimators_, strict=True)))
-            # Members place the rows of one list in that list, as they learned it with its weights.
+            # Members scale the rows of a single query by its statistics from fit, with weights.
             ids = None if lists.n_lists == 1 else given["qid"]
             scores = _scores_of(self.estimators_, X, ids)
             self.fusion_ = Fusion(self.fusion).fit(scores, given["qid"], lists.weight)

@@ -15,7 +15,7 @@ __all__ = ["read_phi", "sums_over_ranks"]
 # Cells of ranks in which phi is summed up; shorter lists have a cell for each rank.
 MOST_CELLS = 2**16
 
-# Where functions are measures, and not functions of the ranks.
+# Module whose functions are measures, not score-generating functions.
 METRICS = "sklearn_rank.metrics"
 
 

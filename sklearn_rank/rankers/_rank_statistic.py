@@ -257,7 +257,7 @@ class RankStatisticRanker(OneProblemRanker):
         self.verbose = verbose
 
     def _check_parameters(self, *, blocked: bool) -> None:
-        # What is wrong with these is said before a kernel is computed, or rows are read.
+        # Errors in these parameters are raised before a kernel is computed or rows are read.
         super()._check_parameters(blocked=blocked)
         read_phi(self.phi)
         if self.start is None:
@@ -298,7 +298,7 @@ class RankStatisticRanker(OneProblemRanker):
             return solve_logistic_regression(
                 design, rows.positive, rows.weight, float(self.C)
             ).coef
-        # Rows that are not in memory have a start that was fitted before.
+        # For rows that are not in memory, the start is already fitted.
         X = design.matrix if isinstance(design, InMemoryDesign) else None
         model = fit_with_weights(self.start, X, rows.positive, rows.weight)
         coef = np.ravel(getattr(model, "coef_", []))
@@ -309,7 +309,7 @@ class RankStatisticRanker(OneProblemRanker):
                 "linear classifier, such as LogisticRegression(), and scale the features before "
                 "this ranker."
             )
-        # What was fitted before scores its second class high, else the positive one.
+        # A frozen classifier scores its second class high, others the positive class.
         sign = rows.direction if isinstance(self.start, FrozenEstimator) else 1.0
         return sign * coef.astype(np.float64)
 

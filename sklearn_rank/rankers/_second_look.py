@@ -20,7 +20,8 @@ __all__ = ["COMBINATIONS", "Combination", "Rounds", "SecondLook", "focus_weights
 Combination = Literal["pilot", "last", "sum"]
 COMBINATIONS: tuple[Combination, ...] = ("pilot", "last", "sum")
 
-# Scores of equal rows differ by rounding; at this share of their range they count as tied.
+# Scores that differ by at most this share of their range count as tied, since rounding separates
+# equal rows.
 TIED = 1e-10
 
 

@@ -78,7 +78,7 @@ class StructuralMeasure:
             )
         known = get_measure(measure)
         name, parameters = known.in_grammar()
-        # What a list without positives counts is of no matter: there are both classes.
+        # The value for lists without positives has no effect, since both classes are present.
         if not parameters.keys() - {"undefined"}:
             if name == "auc":
                 return cls(name, "pairs")

@@ -35,11 +35,12 @@ def accuracy_threshold(
         equally good.
     """
     merged = merge_rounded(scores, rounding)
-    # What is gained or lost by each distinct score, from the top, that is put above the threshold.
+    # Gain or loss of weighted accuracy for each distinct score, from the top, placed above the
+    # threshold.
     values, block = np.unique(-merged, return_inverse=True)
     change = np.bincount(block, weights=np.where(positive, weight, -weight))
     gain = np.cumsum(np.append(0.0, change))
-    # Sums of weights are rounded: what is better by rounding alone is no better.
+    # Sums of weights are rounded; differences within rounding are ignored.
     above = int(np.argmax(gain >= gain.max() - 1e-12 * weight.sum()))
     margin = float(rounding.max())
     if above == 0:

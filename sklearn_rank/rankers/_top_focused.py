@@ -45,8 +45,8 @@ from ._weighted_base import log_odds, log_odds_of_probabilities, weight_argument
 
 __all__ = ["TopFocusedRanker"]
 
-# The focus where the top is small. A narrower one gains on some sets; on others it forgets the
-# bulk, whose rows then rise to the top.
+# Minimum default focus, for small tops. A narrower focus improves on some data sets; on others it
+# ignores the bulk, whose rows then rise to the top.
 LEAST_FOCUS = 0.25
 
 

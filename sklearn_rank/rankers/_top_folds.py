@@ -33,7 +33,7 @@ from ._two_classes import TwoClasses
 
 __all__ = ["CrossValidation"]
 
-# Parameters by which a fitted ranker scores rows, and is judged.
+# Parameters by which a fitted ranker scores rows and is evaluated.
 OF_SCORES = ("tau", "kernel", "gamma", "degree", "coef0", "kernel_params")
 
 

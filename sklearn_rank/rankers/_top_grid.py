@@ -68,7 +68,7 @@ class TopGrid:
         within : ndarray of bool of shape (n_settings,)
             Which settings are within one standard error of the largest mean.
         """
-        # Means that are equal but for their rounding are equal.
+        # Means that differ only by rounding are equal.
         mean, error = scores.mean(axis=0).round(DIGITS), standard_error(scores)
         best = int(np.argmax(mean))
         within = mean >= mean[best] - error[best]

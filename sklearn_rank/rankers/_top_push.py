@@ -33,7 +33,7 @@ __all__ = ["TopPushRanker"]
 
 LOSSES = {"squared_hinge": SquaredHinge(), "hinge": Hinge(), "logistic": LogisticLoss()}
 
-# Share of its value at w = 0 that the objective of a solution that is not 0 has less, at least.
+# Minimum decrease of the objective from w = 0, as a share, for a solution to count as nonzero.
 FALL = 1e-4
 
 

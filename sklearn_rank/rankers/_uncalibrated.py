@@ -250,7 +250,7 @@ n_features)
             If the duality gap (hinge) or the gradient norm (squared hinge) does not reach ``tol``.
         """
         with restored_on_error(self), ExitStack() as held:
-            # A wrong measure fails here rather than after the fit, in score.
+            # An invalid measure raises an error here rather than after the fit, in score.
             get_measure(self.measure)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             criterion, attribute = CERTIFICATES[self.loss]

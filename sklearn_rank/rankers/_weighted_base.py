@@ -52,7 +52,7 @@ def weight_argument(estimator: Any, *, regressors: bool = False) -> str:
     if isinstance(estimator, BaseSearchCV):
         return weight_argument(estimator.estimator, regressors=regressors)
     parameters = signature(estimator.fit).parameters
-    # Ensembles hand on whatever they get.
+    # Ensembles pass on all arguments.
     if "sample_weight" not in parameters and not any(
         parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()
     ):
@@ -84,7 +84,7 @@ def fit_with_weights(estimator: Any, X: Any, y: Any, weight: FloatArray | None) 
         The fitted clone.
     """
     given = {} if weight is None else {weight_argument(estimator, regressors=True): weight}
-    # The weights are made here and for this estimator: nothing else may ask for them.
+    # The weights are computed for this estimator, so that no metadata request is needed.
     with config_context(enable_metadata_routing=False):
         return clone(estimator).fit(X, y, **given)
 
