@@ -46,7 +46,7 @@ axes.legend(*[entry[:2] for entry in axes.get_legend_handles_labels()])
 plt.show()
 
 # %%
-# How a query without a relevant item counts moves the mean the most: as 0, as 1
-# or not at all. Among the judged queries what is left is the gain of a grade,
-# the discount and the order of ties. :doc:`/user_guide/other_systems` lists the
-# conventions.
+# The distance between the two marks of a row shows how a query without a
+# relevant item counts: as 0, as 1 or not at all. The lines differ by the gain
+# of a grade, the discount and the order of ties.
+# :doc:`/user_guide/other_systems` lists the conventions.
