@@ -6,6 +6,8 @@ How often do nominal 95 % intervals cover their target? The figures show the sto
 simulation studies, for every measure and for every method of the AUC.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # ``python benchmarks/studies/interval_coverage.py`` draws samples of many designs and counts how
 # often :func:`~sklearn_rank.inference.metric_interval` covers. Each dot is a design: lists with

@@ -6,6 +6,8 @@ Figures 1 and 2 of Agarwal, Graepel, Herbrich, Har-Peled and Roth (2005), *Gener
 for the area under the ROC curve*, computed again, with a bound that is always smaller than theirs.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # Figure 1: deviations that are exceeded with probability .01 at most
 # --------------------------------------------------------------------

@@ -6,6 +6,8 @@ Figures 3 and 4 of Agarwal, Graepel, Herbrich, Har-Peled and Roth (2005), *Gener
 for the area under the ROC curve*, computed again, with a bound that is several times smaller.
 """
 
+# sphinx_gallery_thumbnail_number = 3
+
 # %%
 # Figure 3: linear functions of one feature
 # -----------------------------------------

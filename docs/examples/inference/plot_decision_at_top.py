@@ -7,6 +7,8 @@ probabilities correct, and from which probability on should one treat? Naive Bay
 after calibration, and a logistic regression.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # One patient in eight is ill. Most of the features are combinations of others, and naive Bayes
 # treats them as independent.
