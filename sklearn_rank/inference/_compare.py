@@ -172,7 +172,7 @@ def compare(
     nine measures of lists and queries, rows and groups, ten or a hundred positives. Five cells,
     all with a margin, exceeded .065 by more than chance: ``"bedroc@20"`` in groups (.15 to .18),
     ``"local_auc@0.8"`` with 10 positives (.17) and ``"precision@1"`` over ten queries (.18). The
-    user guide has the table.
+    table is in :doc:`/benchmarks/inference`.
 
     A contrast without variation is treated as in :func:`paired_rank_test`. For means over queries,
     half a query is added at either end of the range of the measure. For K rankers the cost is O(n

@@ -168,7 +168,8 @@ def metric_interval(
     ``qid``. "influence" uses Wilson's limits within the range of the measure, or exact limits if
     these are wider, with half an item or group added at either end in both classes. Labels are
     treated as fixed. The cost beyond the measure is O(n log n) time and O(n) memory, and
-    O(n_resamples n) time for bootstraps. The user guide has the measured coverage.
+    O(n_resamples n) time for bootstraps. :doc:`/benchmarks/inference` has the measured
+    coverage.
 
     Do not pass scores pooled over the folds of a cross-validation: the interval is then too short.
     At nominal 95 % it covered .87 to .95, and 0 for leave-one-out with a strong penalty. Use

@@ -113,7 +113,7 @@ def paired_rank_test(
     effective number of groups, ``(sum of s^2)^2 / sum of s^4`` for groups of s items of a class,
     minus one, combined over the classes by Satterthwaite's rule. At the 5 % level, true hypotheses
     were rejected in 0 to 9 % of samples, 4 % in the median, over 48 designs of 10 to 200 groups
-    (table in the user guide).
+    (table in :doc:`/benchmarks/inference`).
 
     References
     ----------
