@@ -130,9 +130,9 @@ def auc_interval(
     less than 93.5 % in 8 of 1143 cells. It covers more than nominal if positives are few and the
     AUC is near 1. It covers least for Cauchy scores and if a few positives lie below all
     negatives; there "delong" falls to 16 %, "logit-delong" to 19 % and "newcombe" to 62 % (table
-    in :doc:`/benchmarks/inference`). The term with ``|AUC - A|`` allows for a small group of positives
-    below all negatives (or negatives above all positives) that the sample may have missed, if a quarter of
-    the distance is due to it.
+    in :doc:`/benchmarks/inference`). The term with ``|AUC - A|`` allows for a small group of
+    positives below all negatives (or negatives above all positives) that the sample may have
+    missed, if a quarter of the distance is due to it.
 
     Groups use Obuchowski's variance. A different group id for each row makes real-valued
     ``sample_weight`` survey weights. The cost is O(n log n) time and O(n) memory; without groups
