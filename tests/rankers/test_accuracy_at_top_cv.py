@@ -427,7 +427,7 @@ def test_measures_are_no_scorers_and_groups_are_one_a_row():
         ),
         (
             {"cv": [(np.arange(72), np.arange(0, 72, 3))]},
-            "test part of fold 0 .* 24 of all 72 rows",
+            "test part of fold 0 .*24 of all 72 rows",
         ),
     ],
 )

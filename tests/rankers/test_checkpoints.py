@@ -173,7 +173,7 @@ def test_a_full_disk_keeps_what_was_solved_and_the_old_fit(tmp_path, solved, mon
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match=r"No space left on device.*fit again to go on"):
+        with pytest.raises(OSError, match=r"No space left on device.*fit again to continue"):
             ranker.fit(X, y)
     np.testing.assert_array_equal(ranker.coef_, before)
     solved.clear()

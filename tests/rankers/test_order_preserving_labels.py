@@ -256,7 +256,7 @@ def test_measures():
         OrderPreservingLabelRanker(measure="rr").fit(X, top)
     with pytest.raises(ValueError, match="y is -2 in row 3 for label 1, but ndcg needs"):
         ranker(measure="ndcg").fit(X, np.where(np.arange(240).reshape(60, 4) == 13, -2.0, top))
-    with pytest.raises(ValueError, match="of two classes"):
+    with pytest.raises(ValueError, match="needs two classes"):
         ranker(measure="precision@1").fit(X, y)
 
 
