@@ -42,7 +42,8 @@ for row, system in enumerate(systems):
 axes.set_yticks(range(len(systems)), [system or "default" for system in systems])
 axes.invert_yaxis()
 axes.set(xlabel="NDCG@10 of the same run")
-axes.legend(*[entry[:2] for entry in axes.get_legend_handles_labels()])
+handles, labels = axes.get_legend_handles_labels()
+figure.legend(handles[:2], labels[:2], loc="outside lower center", ncols=2)
 plt.show()
 
 # %%
