@@ -1,13 +1,13 @@
 """Coverage and length of the intervals for the AUC, over sizes, AUCs and shapes of distributions.
 
-Every cell draws fresh samples whose expected AUC is known, and counts how often the interval of
-each method covers it. A sample for which a method refuses (no spread was seen: an AUC of 1, say)
-counts as not covered. A cell is called discrete where more than 5 % of its samples have an AUC of
-exactly 1: few values are possible then and no method can cover close to nominal, so that its
-length is what to look at.
+Every cell draws samples whose expected AUC is known and counts how often the interval of each
+method contains it. If a method refuses a sample (for example, without spread at an AUC of 1), the
+sample counts as not covered. A cell is called discrete if more than 5 % of its samples have an AUC
+of exactly 1. Few values are then possible and no method can have close to nominal coverage, so
+compare the lengths in such cells.
 
-    python benchmarks/studies/auc_coverage.py              # the tables, about ten minutes
-    python benchmarks/studies/auc_coverage.py --write      # and results/auc_coverage.csv
+    python benchmarks/studies/auc_coverage.py              # print the tables, about ten minutes
+    python benchmarks/studies/auc_coverage.py --write      # also store results/auc_coverage.csv
 """
 
 import argparse
@@ -310,14 +310,14 @@ def main():
     rows = simulate(arguments.samples, arguments.level, arguments.seed)
     print(
         f"\nCoverage of nominal {arguments.level:.0%} intervals, {arguments.samples} samples per"
-        " cell; cells with at least 10 positives that are not discrete"
+        " cell, over the cells with at least 10 positives that are not discrete"
     )
     columns = [("method", "method", "")]
     columns += [(key, key, ".3f") for key in ("least", "5 %", "median", "95 %", "most")]
     columns += [(key, key, "d") for key in ("too low", "too high", "cells")]
     print(format_table(summary(rows, arguments.level), [*columns, ("length", "length", ".3f")]))
     for method in ("wilson", "logit-delong", "delong"):
-        print(f"\n{method}: coverage over the shapes that are not discrete (mean length, all)")
+        print(f"\n{method}: coverage over shapes that are not discrete (mean length over all)")
         table = by_size(rows, method)
         print(format_table(table, [(key, key, "") for key in table[0]]))
     if arguments.write:

@@ -1,9 +1,9 @@
-"""Intervals for shares of queries: measures that are 0 or 1 on a query, and nearly so.
+"""Coverage of intervals for proportions of queries, and for measures of few values.
 
-Four tables. Least and mean coverage of 95 % intervals, with their mean width, over the rates .02
-to .98, by sums over the binomial distribution; the same for differences of two systems, by sums
-over the trinomial distribution; groups of queries that depend on each other, by simulation; and
-Student's t for the reciprocal rank and precision at 5, by simulation.
+The study prints four tables: least and mean coverage and mean width of 95 % intervals over the
+rates .02 to .98, by sums over the binomial distribution; the same for differences of two systems,
+by sums over the trinomial distribution; groups of dependent queries, by simulation; and Student's
+t for the reciprocal rank and precision at 5, by simulation.
 
     python benchmarks/studies/binary_query_intervals.py
     python benchmarks/studies/binary_query_intervals.py --write

@@ -1,20 +1,20 @@
-"""Do boosted trees gain by a target for the top of one list? The targets beside what users do.
+"""Compare targets for the top of one list with the usual targets of boosted trees.
 
-Precision of held-out rows at the top 1 and 5 %, TPR at FPR .1, .5 and 1 %, and average precision,
-on sets with many positives. All methods are LightGBM's trees with one thread, learning rate .1
-and rows of a fifth of each class held out of the training rows, on which smoothed precision at
-the top 1 % ends each fit and chooses what is left open:
+The measures are precision of held-out rows at the top 1 and 5 %, TPR at FPR .1, .5 and 1 %, and
+average precision, on sets with many positives. All methods are LightGBM's trees with one thread
+and learning rate .1. A fifth of the training rows of each class is held out. Smoothed precision at
+the top 1 % of these rows stops each fit and chooses the open parameters:
 
 - part "free": 4 or 31 leaves, up to 150 trees, patience 30; a warm-up of 50 trees for the targets
 - part "few": 30 trees of 4 leaves, none held out; a warm-up of 15 trees
 
-LightGBM refuses queries of more than 10,000 rows: its lambdarank gets random lists of 1,000.
-``TopFocusedRanker`` is around the binary classifier that was chosen. "warm-up only" is the ranker
-whose trees all lower the logistic loss: it differs from LightGBM's own by keeping features that
+LightGBM refuses queries of more than 10,000 rows, so its lambdarank gets random lists of 1,000.
+``TopFocusedRanker`` wraps the chosen binary classifier. "warm-up only" is the ranker whose trees
+all minimise the logistic loss. It differs from LightGBM's classifier by keeping features that
 few rows have (``feature_pre_filter=False``).
 
-Values of every split are stored in ``results/boosted_top_*.csv``; what is there is not
-computed again. About 15 minutes of one core.
+``results/boosted_top_*.csv`` stores the values of every split; stored values are not computed
+again. A full run takes about 15 minutes on one core.
 
     python benchmarks/studies/boosted_top.py
     python benchmarks/studies/boosted_top.py --sets spambase --splits 2 --tables
@@ -232,8 +232,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=[*PARTS])
     parser.add_argument("--sets", nargs="+", choices=[data_set.name for data_set in SETS])
-    parser.add_argument("--splits", type=int, default=4, help="of each set")
-    parser.add_argument("--tables", action="store_true", help="only print what is stored")
+    parser.add_argument("--splits", type=int, default=4, help="number of splits of each set")
+    parser.add_argument("--tables", action="store_true", help="only print stored results")
     options = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)
     print(describe_machine("lightgbm"))
@@ -260,10 +260,10 @@ def main():
     for part, store in stores.items():
         for base in ("lightgbm", CONTROL):
             tests = compare.compared(Against(store, base))
-            print(f"\n{part}: less {base!r}, mean ± standard error over sets (won / lost)")
+            print(f"\n{part}: minus {base!r}, mean ± standard error over sets (won / lost)")
             print(compare.summary(tests, {"all": lambda test: True}))
         for method in dict.fromkeys(test["method"] for test in tests):
-            print(f"\n{part}, {method}: value of {CONTROL!r}, and difference; * sure by Holm\n")
+            print(f"\n{part}, {method}: {CONTROL!r}, and difference; * significant by Holm\n")
             print(compare.by_set(tests, method))
 
 

@@ -1,15 +1,15 @@
 """Level of `compare` for measures of one list and over queries, in any design and question.
 
-    python benchmarks/studies/compare_levels.py            # the tables, about eight minutes
-    python benchmarks/studies/compare_levels.py --write    # and results/compare_levels.csv
+    python benchmarks/studies/compare_levels.py            # print the tables, about eight minutes
+    python benchmarks/studies/compare_levels.py --write    # also store results/compare_levels.csv
     python benchmarks/studies/compare_levels.py --only ap auc --repetitions 100
 
-Every hypothesis is true, and what is counted is how often a test at 5 % rejects it. Two or five
-rankers have a common part and exchangeable noise, on the same data or (two) on data of their own.
+Every hypothesis is true, and the study counts how often a test at 5 % rejects it. Two or five
+rankers have a common part and exchangeable noise, on the same data or (two) on different data.
 With a margin the first ranker has more noise, and the margin is the difference of the two in a
-large sample: the boundary of the hypothesis. Samples of "rows" are independent; "groups" are of
-five rows of one class and share half of what moves their scores; "queries" have ten rows, and
-those of "groups of queries" share by fives how hard they are for each ranker. The seed of a cell
+large sample, the boundary of the hypothesis. Samples of "rows" are independent. "groups" have
+five rows of one class and share half of the variation of their scores. "queries" have ten rows.
+In "groups of queries" five queries share their difficulty for each ranker. The seed of a cell
 depends on the cell alone.
 """
 
@@ -209,9 +209,9 @@ def main():
                 for tails in TAILS:
                     found += cells(design, size, tails, kept, arguments.repetitions)
     if not found:
-        parser.error(f"--only takes measures among {', '.join(OF_LISTS + OF_QUERIES)}")
+        parser.error(f"--only takes these measures: {', '.join(OF_LISTS + OF_QUERIES)}")
     print(format_table(list(summary(found)), COLUMNS))
-    print(f"\nMore than {HIGH} beyond chance\n")
+    print(f"\nCells whose rejection rate is significantly above {HIGH}\n")
     high = [row for row in found if is_high(row)]
     print(format_table(high, [(key, key, "") for key in found[0]]) if high else "none")
     if arguments.write:

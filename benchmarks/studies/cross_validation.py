@@ -1,17 +1,18 @@
-"""Coverage of intervals for cross-validation, beside what else is done with folds.
+"""Coverage of intervals for cross-validation, beside the usual intervals over folds.
 
-    python benchmarks/studies/cross_validation.py            # the tables, ten minutes of one core
-    python benchmarks/studies/cross_validation.py --write    # and store them anew
+    python benchmarks/studies/cross_validation.py            # print the tables, ten minutes
+    python benchmarks/studies/cross_validation.py --write    # also store them
     python benchmarks/studies/cross_validation.py --only folds --measures auc --repetitions 50
 
-Each cell draws samples, of five features of which one tells the classes apart, and counts how
-often intervals at 95 % hold their target. Of folds that is the mean over the fold models of the
-expected measure of a list as long as the fold; of a bootstrap that of the model fitted to all
-rows; of a comparison the difference of two such means, and "too high" there is how often it is
-shown at 2.5 % to be above a margin that it is at. The targets are known from 6,000 further
-rows or queries (120 lists of rows where the length of the list counts). Beside the functions of
-the package: the mean plus or minus 1.96 standard deviations over sqrt(K), the corrected resampled
-t of Nadeau & Bengio (2003), the scores of all folds as one list, and the t-test of K differences.
+Each cell draws samples with five features, one of which separates the classes, and counts how
+often 95 % intervals contain their target. The target of folds is the mean over the fold models of
+the expected measure of a list as long as the fold. The target of a bootstrap is the expected
+measure of the model fitted to all rows. The target of a comparison is the difference of two such
+means; "too high" is then how often a test at 2.5 % puts it above a margin that equals it. The
+targets are computed from 6,000 further rows or queries (120 lists of rows if the length of the
+list matters). The study compares the functions of the package with the mean plus or minus 1.96
+standard deviations over sqrt(K), the corrected resampled t of Nadeau & Bengio (2003), the scores
+of all folds as one list, and the t-test of K differences.
 """
 
 import argparse

@@ -1,12 +1,12 @@
-"""Level of tests and intervals for rows, and queries, that depend on each other in groups.
+"""Level of tests and intervals for rows, and queries, that are dependent in groups.
 
-    python benchmarks/studies/dependence.py             # the tables, a quarter of an hour
-    python benchmarks/studies/dependence.py --write     # and results/level_*.csv
+    python benchmarks/studies/dependence.py             # print the tables, a quarter of an hour
+    python benchmarks/studies/dependence.py --write     # also store results/level_*.csv
     python benchmarks/studies/dependence.py --only groups --replications 100
 
-Every hypothesis is true and every target known, from a large independent sample of the same
-distribution: what is printed is the share of the samples in which a test at 5 % rejects, or a 95 %
-interval leaves its target out. No constant of the package was chosen on these designs.
+Every hypothesis is true, and every target is known from a large independent sample of the same
+distribution. The study prints the proportion of samples in which a test at 5 % rejects, or a 95 %
+interval misses its target. No constant of the package was chosen on these designs.
 """
 
 import argparse
@@ -197,14 +197,14 @@ def query_rows(replications):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="groups,queries", help="parts, by commas")
+    parser.add_argument("--only", default="groups,queries", help="parts, separated by commas")
     parser.add_argument("--replications", type=int, default=150)
     parser.add_argument("--write", action="store_true", help="store results/level_*.csv")
     arguments = parser.parse_args()
     parts = {"groups": group_rows, "queries": query_rows}
     print(describe_machine())
     for part in arguments.only.split(","):
-        print(f"\n{part}: {arguments.replications} replications, half as many for 200 groups\n")
+        print(f"\n{part}: {arguments.replications} replications (half as many for 200 groups)\n")
         found = list(parts[part](arguments.replications))
         print(format_table(found, [(key, key, "") for key in found[0]]), flush=True)
         if arguments.write:

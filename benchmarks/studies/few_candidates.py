@@ -1,13 +1,13 @@
-"""What becomes of accuracy at the top with a few candidates only, which many rows would need.
+"""Accuracy at the top with only a few candidates, as many rows require.
 
-On each split of the rows into training and test parts (60 and 40 %, at most 30,000 to train on)
-two thirds of the training part are fitted to at three total costs, one third chooses among them
-by the smoothed precision at the top 1 %, and the test part gives the precision at the top. The
-24 candidates are those nearest to the top 1 % quantile of logistic regression, on all rows, and
-their solutions are averaged; "matched" costs weigh the negatives by the odds at that quantile,
-"focused" ones all rows by their rank too. Prints P@1 % of logistic regression, the differences
-from it with their standard errors over the splits, and how much of the list is above the pivot in
-the median solution, which was in the top 1 % of the pilot.
+Each split divides the rows into training and test parts (60 and 40 %, at most 30,000 for
+training). Models are fitted to two thirds of the training part at three total costs, the other
+third chooses among them by the smoothed precision at the top 1 %, and the test part gives the
+precision at the top. The 24 candidates are those nearest to the top 1 % quantile of logistic
+regression, on all rows, and their solutions are averaged. "matched" costs weight the negatives by
+the odds at that quantile, and "focused" costs also weight all rows by their rank. The study prints
+P@1 % of logistic regression, the differences from it with their standard errors over the splits,
+and the share of the list above the pivot in the median solution (1 % in the pilot).
 
     python benchmarks/studies/few_candidates.py [--splits 5] [names of data sets]
 """
@@ -118,7 +118,7 @@ def main():
             error = np.std(less, ddof=1) / np.sqrt(len(less))
             line = f"{method:36}{less.mean():+.3f} ± {error:.3f}"
             if "few" in method:
-                line += f"   above the pivot {np.mean(above[method]):.0%}"
+                line += f"   {np.mean(above[method]):.0%} of the list above the pivot"
             print(line, flush=True)
 
 

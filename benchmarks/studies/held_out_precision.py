@@ -1,9 +1,9 @@
-"""Held-out precision at the top: accuracy at the top beside what a user would pick instead.
+"""Held-out precision at the top of accuracy at the top and of common alternatives.
 
 Each of 20 stratified splits trains on 30 % of the rows (the share of Boyd et al., Section 5.3),
-selects C by 3-fold cross-validated precision at the same top, and scores the other 70 %. Prints
-the mean over the splits and its standard error; splits overlap, so that differences between rows
-of one column are better known than the standard errors say.
+selects C by 3-fold cross-validated precision at the same top, and scores the other 70 %. The study
+prints the mean over the splits and its standard error. Splits overlap, so the differences between
+rows of one column are more precise than the standard errors suggest.
 
     python benchmarks/studies/held_out_precision.py
 """

@@ -1,15 +1,15 @@
 """Coverage of `metric_interval` for every measure: independent rows, groups, queries.
 
-    python benchmarks/studies/interval_coverage.py            # the tables, about an hour
-    python benchmarks/studies/interval_coverage.py --write    # and results/interval_coverage.csv
+    python benchmarks/studies/interval_coverage.py            # print the tables, about an hour
+    python benchmarks/studies/interval_coverage.py --write    # also store the csv in results/
     python benchmarks/studies/interval_coverage.py --only ap auc --repetitions 200 --designs rows
 
-Every cell draws fresh samples whose target is known and counts how often the interval at 95 %,
-with ``method="auto"``, leaves it out below and above. The target of a measure of one list is its
-value in the population at the share of positives of the sample, from a million rows; that of a
-measure of the first few rows, or above the highest negative, is the one that its interval names,
-from the densities. Queries have values whose mean is known from 20,000 of them. The seed of a cell
-depends on the cell alone.
+Every cell draws samples whose target is known and counts how often the 95 % interval, with
+``method="auto"``, is below or above it. The target of a measure of one list is its value in the
+population at the share of positives of the sample, from a million rows. The target of a measure of
+the first few rows, or above the highest negative, is the one that its interval names, from the
+densities. The means of queries are known from 20,000 of them. The seed of a cell depends on the
+cell alone.
 """
 
 import argparse

@@ -1,14 +1,15 @@
-"""Which ranker of labels wins: linear, with kernels, or trees, beside what a user would pick?
+"""Compare rankers of labels: linear, with kernels, with trees, and common baselines.
 
-Kendall's tau of held-out rows in six sets (ten folds, five times), with all labels and with 30 and
-60 % of the labels of the training rows hidden; CPU time and memory of the linear ranker.
+The measure is Kendall's tau of held-out rows in six sets (ten folds, five times), with all labels
+and with 30 and 60 % of the labels of the training rows hidden. ``--speed`` measures CPU time and
+memory of the linear ranker.
 
-    python benchmarks/studies/label_ranking.py --run                       # what is missing
+    python benchmarks/studies/label_ranking.py --run                       # missing results
     python benchmarks/studies/label_ranking.py --run --hidden 0.3 --sets iris
     python benchmarks/studies/label_ranking.py --speed
-    python benchmarks/studies/label_ranking.py --tables                    # of what is stored
+    python benchmarks/studies/label_ranking.py --tables                    # stored results
 
-``results/label_ranking.csv`` has the value of every fold; what is there is not computed again.
+``results/label_ranking.csv`` stores the value of every fold. Stored values are not computed again.
 """
 
 import argparse
@@ -108,12 +109,12 @@ def run_speed():
 
 
 def print_tables(store):
-    """Print means and tests of what is stored."""
+    """Print means and tests of the stored results."""
     for share in SHARES:
         hidden = f", {share:.0%} of the labels hidden" if share else ""
         rows = compare.means(store, METHODS[share > 0], share)
         if rows:
-            print(f"\nKendall's tau, mean of the folds and its standard error{hidden}")
+            print(f"\nKendall's tau: mean over the folds and its standard error{hidden}")
             print(format_table(rows, MEANS))
         for question, pairs in PAIRS[share > 0].items():
             rows = compare.tested(store, pairs, share)
@@ -126,7 +127,7 @@ def print_tables(store):
             rows = [
                 {key: number(value) for key, value in row.items()} for row in csv.DictReader(lines)
             ]
-        print("\nFits of 20,000 rows with 9 features: CPU seconds of calls, memory of the last")
+        print("\nFits of 20,000 rows with 9 features: CPU seconds, memory of the last call")
         print(format_table(rows, TIMES))
 
 
@@ -142,13 +143,18 @@ def number(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--run", action="store_true", help="compute what is missing")
+    parser.add_argument("--run", action="store_true", help="compute missing results")
     parser.add_argument("--speed", action="store_true", help="time linear fits")
-    parser.add_argument("--tables", action="store_true", help="print what is stored")
-    parser.add_argument("--methods", nargs="+", help="some methods only")
+    parser.add_argument("--tables", action="store_true", help="print stored results")
+    parser.add_argument("--methods", nargs="+", help="only these methods")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=[*SETS])
     parser.add_argument("--hidden", nargs="+", type=float, choices=SHARES, default=[*SHARES])
-    parser.add_argument("--repeats", type=int, default=REPEATS, help="at most; hidden labels: 1")
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        default=REPEATS,
+        help="at most (default: %(default)s); 1 with hidden labels",
+    )
     options = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)
     store = Store()

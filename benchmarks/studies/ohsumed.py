@@ -1,26 +1,27 @@
 """OHSUMED by LETOR's protocol: candidates, rules that choose among them, and the test folds.
 
-In fold f the part S_f tests, S_(f-1) validates and the other three train. Every model that is
-tested was fitted to the three training parts, except in the rows that say so. Two ways to value a
-candidate, neither of which sees S_f:
+In fold f the part S_f tests, S_(f-1) validates and the other three train. Every tested model was
+fitted to the three training parts, except in the rows that state otherwise. A candidate is valued
+in two ways, neither of which uses S_f:
 
 - "vali": its NDCG@10 on S_(f-1), the protocol of the published tables;
 - "inner": its mean NDCG@10 over the queries of the four parts other than S_f, each scored by a fit
   to the other three of them.
 
 The candidates are nine losses, four scales, two measures and eight strengths, with the loss of a
-query divided by its number of items, or pairs. A rule takes the most valuable candidate, or takes
-the scale whose candidates are the most valuable in the mean, and averages the scores of all of
-them, standardised in each query. ``nested`` estimates what a rule is worth without the test parts:
-it chooses by three of the four parts and scores the fourth. By it alone, before anything was
-tested, some twenty rules were compared (numbers of candidates that are averaged, in one scale or
-all) and other features given up (ranks, quantiles, splines, squares, clipping, Nystroem):
-of the rules over all losses that choose the scale too, the average below had the largest value.
+query divided by its number of items, or pairs. One kind of rule takes the candidate with the
+largest value. The other takes the scale whose candidates have the largest mean value, and averages
+the scores of all of them, standardised in each query. ``nested`` estimates the value of a rule
+without the test parts: the rule chooses by three of the four parts and scores the fourth. About
+twenty rules were compared by this estimate alone, before any was tested (numbers of averaged
+candidates, in one scale or all). Other features were rejected by it (ranks, quantiles, splines,
+squares, clipping, Nystroem). Of the rules over all losses that also choose the scale, the average
+below had the largest value.
 
     python benchmarks/studies/ohsumed.py [--data DIRECTORY] [--quick] [--write]
 
-First the judge has to repeat the values that LETOR publishes for single features. --write stores
-the tables in results/.
+The evaluation first has to reproduce the values that LETOR publishes for single features. --write
+stores the tables in results/.
 """
 
 import argparse
@@ -210,13 +211,13 @@ def valuing_parts(fold, by):
 
 
 def run(quick=False):
-    """Yield the tables of means over the five test parts, and of what was chosen."""
+    """Yield the tables of means over the five test parts, and of the choices."""
     directory = data_file("ohsumed_letor2_baselines.csv").parent
     start = time.perf_counter()
     losses = ("pairwise_squared", "softmax") if quick else OURS + BASELINES
     study = Study(losses, ALPHAS[::3] if quick else ALPHAS)
     seconds = time.perf_counter() - start
-    print(f"{study.fits} fits, {study.unfinished} unfinished, {seconds:.0f} s with judging")
+    print(f"{study.fits} fits, {study.unfinished} unfinished, {seconds:.0f} s with evaluation")
     ours = tuple(loss for loss in losses if loss in OURS)
     rows, chosen = [], []
 

@@ -1,14 +1,14 @@
-"""Tables 1 and 2 of Boyd, Cortes, Mohri & Radovanovic (2012), repeated.
+"""Reproduce Tables 1 and 2 of Boyd, Cortes, Mohri & Radovanovic (2012).
 
     python benchmarks/studies/published_tables.py [--data DIRECTORY] [--parts table1 table2 ...]
     python benchmarks/studies/published_tables.py --methods "infinite push" --write
     python benchmarks/studies/published_tables.py --parts paired --write
 
-See published/README.md for the protocol. One thread for each of --jobs processes. Results are
-printed; --write stores means in results/published_tables.csv and the precision of every fold in
-results/published_tables_folds.csv, as soon as a method is through a set, and leaves other rows as
-they are. What is stored of as many partitions is neither computed again nor replaced, but with
---again. The part "paired" compares methods over the stored folds.
+See published/README.md for the protocol. Each of --jobs processes has one thread. Results are
+printed. --write stores means in results/published_tables.csv and the precision of every fold in
+results/published_tables_folds.csv, as soon as a method has finished a set, and keeps other rows
+unchanged. Stored results of as many partitions are neither computed again nor replaced, except
+with --again. The part "paired" compares methods over the stored folds.
 """
 
 import argparse
@@ -166,7 +166,7 @@ def check_against_the_estimator():
         difference = np.ptp(found - expected)
         if not difference < 1e-4:
             raise SystemExit(
-                f"kernel={kernel}: scores differ from the estimator's by {difference}"
+                f"kernel={kernel}: scores differ from those of the estimator by {difference}"
             )
 
 
@@ -476,7 +476,7 @@ def wanted(options):
                 ):
                     yield arguments
         except FileNotFoundError as error:
-            print(f"{part}: not run, there is no {error.filename}")
+            print(f"{part}: not run, {error.filename} does not exist")
 
 
 def main():
@@ -488,9 +488,9 @@ def main():
         "--features", nargs="+", choices=["scaled", "raw"], default=["scaled", "raw"]
     )
     parser.add_argument("--C", nargs="+", choices=["mean", "nested"], default=["mean", "nested"])
-    parser.add_argument("--partitions", type=int, default=20, help="random ones of Table 1")
+    parser.add_argument("--partitions", type=int, default=20, help="random partitions of Table 1")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--again", action="store_true", help="also what is stored")
+    parser.add_argument("--again", action="store_true", help="repeat stored results too")
     parser.add_argument("--write", action="store_true", help="store in results/")
     options = parser.parse_args()
     machine = describe_machine()

@@ -1,12 +1,12 @@
-"""Published tables of methods that push positives above the top of the negatives, repeated.
+"""Reproduce published tables of methods that rank positives above the top of the negatives.
 
 - "top": Table 2 of Li, Jin & Zhou (2014): the share of the positives above the highest negative
 - "rates": Zhang et al. (2018): the largest TPR with FPR at most tau, at two numbers of rows
 - "recall": Table 5 of Kumar et al. (2021): mean precision where recall is .95 to 1
 
-The positives of diabetes are the 268 patients, those of "healthy" the 500 others. The values of
-every split are stored in ``results/published_top_push.csv``. What is there is not computed again:
-an interrupted run goes on where it was. See published/README.md for the protocol.
+The positives of "diabetes" are the 268 patients, those of "healthy" the 500 others.
+``results/published_top_push.csv`` stores the values of every split. Stored values are not computed
+again, so an interrupted run resumes. See published/README.md for the protocol.
 
     python benchmarks/studies/published_top_push.py
     python benchmarks/studies/published_top_push.py --only top spambase logistic
@@ -414,7 +414,7 @@ def run(only, most_splits):
                     rows += run_split(job, number)
                     store_results(NAME, rows, made_with)
         except FileNotFoundError as error:
-            print(f"{job.part}, {job.data}: not run, there is no {error.filename}")
+            print(f"{job.part}, {job.data}: not run, {error.filename} does not exist")
         print(
             f"{job.part:7}{job.data:10}{job.n_rows or '':>6} {job.family:16}"
             f"{time.process_time() - start:8.1f} s",
@@ -509,10 +509,12 @@ NUMBERS = (
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", default=[], help="words: a part, a set, a family")
-    parser.add_argument("--splits", type=int, default=30, help="at most so many of each set")
+    parser.add_argument("--only", nargs="+", default=[], help="parts, sets or families")
+    parser.add_argument(
+        "--splits", type=int, default=30, help="largest number of splits of each set"
+    )
     parser.add_argument("--data", help="directory of the data sets")
-    parser.add_argument("--tables", action="store_true", help="print what is stored, run nothing")
+    parser.add_argument("--tables", action="store_true", help="only print stored results")
     options = parser.parse_args()
     if options.data:
         os.environ["SKLEARN_RANK_DATA"] = str(Path(options.data).resolve())

@@ -1,7 +1,7 @@
-"""What stratified folds of whole queries are worth: how far the means of the folds lie apart.
+"""Effect of stratified folds of whole queries on the variance between the means of the folds.
 
-For each set and measure, a ridge regression on the grades scores all queries out of fold; the
-queries are then divided into five folds a hundred times. Printed are the variance between the
+For each set and measure, a ridge regression on the grades scores all queries out of fold. The
+queries are then divided into five folds a hundred times. The study prints the variance between the
 means of the folds, relative to that without stratification, and the relative spread of their
 numbers of rows.
 

@@ -1,8 +1,9 @@
-"""Inference over queries: does it hold what it says?
+"""Coverage of intervals for means over queries, and size and power of paired tests.
 
-Two tables. Coverage of the intervals and mean width, in units of the width of the interval that
-knows the standard deviation, over populations of values that measures have. Size (and power) of
-the paired tests for differences of mean 0 (and of 0.3 standard deviations), symmetric and skewed.
+The first table has coverage and mean width of the intervals, over populations of values that
+measures have; the unit of the width is that of the interval with the known standard deviation. The
+second table has the size (and power) of the paired tests for differences of mean 0 (and of 0.3
+standard deviations), symmetric and skewed.
 
     python benchmarks/studies/query_inference.py
     python benchmarks/studies/query_inference.py --repetitions 300 --only size
@@ -146,14 +147,14 @@ def main():
     print(describe_machine())
     sizes = options.repetitions, options.resamples, options.sizes
     if options.only in (None, "coverage"):
-        print(f"\nCoverage in % of intervals at 95 %, {options.repetitions} repetitions\n")
+        print(f"\nCoverage of 95 % intervals in %, {options.repetitions} repetitions\n")
         columns = [("population", "population", ""), ("queries", "queries", "d")]
         columns += [(method, method, ".1f") for method in INTERVALS]
         columns += [(f"{method} width", f"{method} width", ".2f") for method in INTERVALS]
         columns += [("constant", "% constant", ".1f")]
         print(format_table(coverage(*sizes), columns))
     if options.only in (None, "size"):
-        print("\nRejections in % at 5 %: size, and power at a shift of 0.3 deviations\n")
+        print("\nRejections in % at 5 %: size, and power at a shift of 0.3 standard deviations\n")
         columns = [("differences", "differences", ""), ("queries", "queries", "d")]
         columns += [
             (method + what, method + what, ".1f") for what in ("", " power") for method in TESTS

@@ -1,14 +1,15 @@
-"""Which ranker of queries wins: linear ones, boosted trees, or both together?
+"""Compare rankers of queries: linear ones, boosted trees, and combinations of both.
 
-NDCG@10 of queries that were held out, in four sets (MQ2008, a sample of MSLR-WEB10K, OHSUMED and
-LightGBM's example), three folds of whole queries by each of three seeds. Everything that is chosen
-is chosen by cross-validation over the training queries, with the same splits for every method.
+The measure is NDCG@10 of held-out queries in four sets (MQ2008, a sample of MSLR-WEB10K, OHSUMED
+and LightGBM's example), with three folds of whole queries by each of three seeds. All parameters
+are chosen by cross-validation over the training queries, with the same splits for every method.
 
-    python benchmarks/studies/query_rankers.py                       # tables of what is stored
-    python benchmarks/studies/query_rankers.py --run                 # compute what is missing
+    python benchmarks/studies/query_rankers.py                       # tables of stored results
+    python benchmarks/studies/query_rankers.py --run                 # compute missing results
     python benchmarks/studies/query_rankers.py --run --methods lambdarank --sets OHSUMED
 
-``results/query_rankers.csv`` has the value of every query; what is there is not computed again.
+``results/query_rankers.csv`` stores the value of every query. Stored values are not computed
+again.
 """
 
 import argparse
@@ -85,8 +86,8 @@ def add(store, data_set, seed, name, method):
 
 
 def print_tables(store):
-    """Print means and tests of what is stored."""
-    print("\nNDCG@10, mean of three seeds; CPU seconds of choosing and fitting, all folds")
+    """Print means and tests of the stored results."""
+    print("\nNDCG@10, mean of three seeds; CPU seconds of selection and fits, all folds")
     print(format_table(compare.means(store, METHODS, SETS, SEEDS), MEANS))
     for question, pairs in PAIRS.items():
         rows = compare.tested(store, pairs, SETS, SEEDS)
@@ -97,8 +98,8 @@ def print_tables(store):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--run", action="store_true", help="compute what is missing")
-    parser.add_argument("--methods", nargs="+", choices=METHODS, help="some methods only")
+    parser.add_argument("--run", action="store_true", help="compute missing results")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, help="only these methods")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=[*SETS])
     parser.add_argument("--data", help="directory of the data sets")
     options = parser.parse_args()

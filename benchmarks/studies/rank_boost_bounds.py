@@ -1,21 +1,21 @@
-"""Section 4.5 of Agarwal et al. (2005) with RankBoost: do bounds move with the test AUC?
+"""Compare bounds with the test AUC of RankBoost (Section 4.5 of Agarwal et al., 2005).
 
 Table 3 and Figure 4: both classes are mixtures of two normal distributions in 20 dimensions, with
-means and variances uniform on (0, 1); twelve training sequences of the sizes of Table 3; a linear
-function is learned by RankBoost from each; its AUC on 2,500 new rows of each class; and the lower
-bound, training AUC less Corollary 18 (delta = .01) with Theorem 24 ("paper") or less the bound by
-averaging ("ours"). The paper drew the distributions once; here they are drawn anew in each
-replication, and the shapes are compared by rank correlations over the twelve sequences. It says
-neither which weak rankings RankBoost added up nor how many: these are features, in 100 rounds with
-the coefficients of the closed form, or with those of the least loss, which is then near its
-minimum. Logistic regression stands beside them.
+means and variances uniform on (0, 1), and there are twelve training sequences of the sizes of
+Table 3. RankBoost learns a linear function from each. The study computes its AUC on 2,500 new rows
+of each class, and the lower bound: training AUC minus Corollary 18 (delta = .01) with Theorem 24
+("paper"), or minus the bound by averaging ("ours"). The paper drew the distributions once. Here
+each replication draws them again, and the shapes are compared by rank correlations over the twelve
+sequences. The paper states neither which weak rankings RankBoost combined nor how many. Here they
+are features, in 100 rounds with the coefficients of the closed form, or with those of the least
+loss, which is then near its minimum. Logistic regression is included for comparison.
 
 The choice is among the linear functions of the first 1, 2, 4, 8, 16 and 20 features, each learned
-by RankBoost: of the one of the largest training AUC, or of that less its uniform deviation at
-delta / 6; also at sizes at which a bound says something.
+by RankBoost. One rule takes the largest training AUC, the other the largest training AUC minus its
+uniform deviation at delta / 6. The sizes include some at which the bound is informative.
 
-    python benchmarks/studies/rank_boost_bounds.py            # the tables, some five minutes
-    python benchmarks/studies/rank_boost_bounds.py --write    # and store them in results/
+    python benchmarks/studies/rank_boost_bounds.py            # print the tables, five minutes
+    python benchmarks/studies/rank_boost_bounds.py --write    # also store them in results/
 """
 
 import argparse
@@ -160,7 +160,7 @@ def main():
     numbers = [(key, key, ".3f") for key in ("training", "test", *METHODS)]
     print("\nFigure 4: mean AUCs and lower bounds\n")
     print(format_table(rows, [("learner", "learner", ""), *sizes, *numbers]))
-    print("\nRank correlation with the test AUC over the twelve sequences, mean\n")
+    print("\nMean rank correlation with the test AUC over the twelve sequences\n")
     numbers = [(key, key, ".2f") for key in ("training", *METHODS)]
     print(format_table(shapes, [("learner", "learner", ""), *numbers]), flush=True)
     chosen = [row for counts in TABLE_3 for row in choice(counts, arguments.replications)]

@@ -1,9 +1,9 @@
-"""Intervals and tests for rank statistics: coverage, size and power; prints tables.
+"""Coverage of intervals and size and power of tests for rank statistics.
 
     python benchmarks/studies/rank_inference.py [--quick] [--only coverage,tests]
 
-Scores are normal with unit variance, the positives shifted; targets are integrals of their
-distributions. Each cell has its own seed, so that tables can be repeated in parts.
+Scores are normal with unit variance, and those of the positives are shifted. Targets are integrals
+of the distributions. Each cell has its own seed, so parts of the tables can be repeated.
 """
 
 import argparse
@@ -254,14 +254,14 @@ def rows_of_tests(replications, name, n_pos, n_neg):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer cells and replications")
-    parser.add_argument("--only", default="coverage,tests", help="parts, by commas")
+    parser.add_argument("--only", default="coverage,tests", help="parts, separated by commas")
     parser.add_argument("--replications", type=int, default=None)
     arguments = parser.parse_args()
     replications = arguments.replications or (200 if arguments.quick else 2000)
     classes = CLASSES[:3] if arguments.quick else CLASSES
     parts = arguments.only.split(",")
     print(describe_machine())
-    print(f"{replications} replications, nominal {LEVEL:.0%}, tests at 5 %.")
+    print(f"{replications} replications, intervals at {LEVEL:.0%}, tests at 5 %")
     tables = {
         "coverage": (
             ("linear_rank_interval", lambda: linear_rank_rows(replications, classes)),

@@ -1,12 +1,14 @@
 """Does a smaller value of Problem (1) rank better? The paper's rule, the best value, refinement.
 
 Each of several stratified partitions trains on 30 % of the rows and scores the other 70 %. All
-methods choose among, or start from, the same solutions of Problem (2), with the same C. Prints,
-for each tau: the value of Problem (1) on the training rows in units of that of w = 0, and P@tau
-on the training and the held-out rows at the C that is best on average for the method (the
-paper's protocol, optimistic for all alike), with standard errors; the paired differences of
-refinement from the others at the same C, over all C; and the share of (partition, C) in which a
-smaller value of Problem (1) came with a larger P@tau.
+methods choose among, or start from, the same solutions of Problem (2), with the same C. For each
+tau the study prints:
+
+- the value of Problem (1) on the training rows in units of that of w = 0, and P@tau on the
+  training and the held-out rows, with standard errors, at the C that is best on average for the
+  method (the paper's protocol, which is optimistic for all methods alike);
+- the paired differences of refinement from the others at the same C, over all C;
+- the share of (partition, C) in which a smaller value of Problem (1) has a larger P@tau.
 
     python benchmarks/studies/refine.py
     python benchmarks/studies/refine.py --data pima_diabetes.csv.gz --partitions 6
@@ -94,7 +96,7 @@ def report(name, X, y, count):
     print(
         f"\n{name}: {count} partitions, {round(0.3 * len(y))} training rows, {X.shape[1]} features"
     )
-    print(f"refinement: median {np.median(seconds):.2f} s, longest {max(seconds):.2f} s")
+    print(f"refinement: median time {np.median(seconds):.2f} s, maximum {max(seconds):.2f} s")
     print(f"{'':36}" + "".join(f"{f'tau {tau:.1%}':>18}" for tau in TAUS))
     parts = (("value of (1) / that of 0", values), ("training P@tau", inside), ("P@tau", outside))
     for title, table in parts:
@@ -131,7 +133,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--partitions", type=int, default=12)
     parser.add_argument(
-        "--data", type=Path, help="a CSV file with a header, the last column 0 or 1"
+        "--data", type=Path, help="CSV file with a header and labels 0 and 1 in the last column"
     )
     arguments = parser.parse_args()
     X, labels = load_ionosphere(return_X_y=True)

@@ -1,9 +1,9 @@
-"""Does a planned sample keep its word? Power and width at the size that ``sample_size`` plans.
+"""Power and width at the sample size that ``sample_size`` plans, beside the planned values.
 
-Each row is a population and a question. Pilots are drawn, each plans a sample, samples of that
-size are drawn, and the share of tests that see the true difference (or the mean width of the
-intervals) is set beside what was planned. Of pilots also: how often ``pilot_range`` holds the size
-that a pilot of 20,000 asks for. The true difference is that of a million items.
+Each row is a population and a question. Pilots are drawn, each plans a sample, and samples of that
+size are drawn. The study compares the proportion of tests that detect the true difference (or the
+mean width of the intervals) with the plan. For pilots it also reports how often ``pilot_range``
+contains the size that a pilot of 20,000 requires. The true difference is that of a million items.
 
     python benchmarks/studies/sample_sizes.py
     python benchmarks/studies/sample_sizes.py --write
@@ -322,7 +322,7 @@ def away(row):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pilots", type=int, default=12)
-    parser.add_argument("--tests", type=int, default=25, help="samples of each pilot's plan")
+    parser.add_argument("--tests", type=int, default=25, help="samples for the plan of each pilot")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
@@ -336,7 +336,7 @@ def main():
                 print(*row.values(), flush=True)
                 found.append(row)
     print(format_table(found, COLUMNS))
-    for is_width, what in ((False, "power"), (True, "width, as part of it")):
+    for is_width, what in ((False, "power"), (True, "width (relative)")):
         cells = [row for row in found if row["data"].startswith("width") == is_width]
         off = [row for row in cells if away(row) > 0.05]
         print(f"{len(off)} of {len(cells)} cells are more than .05 from the planned {what}:")

@@ -1,13 +1,13 @@
-"""Selection by bounds beside the largest mean, on small imbalanced data: as good, and simpler?
+"""Selection by bounds beside selection by the largest mean, on small imbalanced data.
 
-Positives and negatives are normal in five dimensions. In "linear" their means differ, in
-"quadratic" the deviations of two features differ too. Candidates are logistic regressions in
-polynomials of degree 1 to 3 with four values of C each, in this order of simplicity. Each rule
-chooses one, which is fitted to all rows and measured on 20,000 new ones. A choice is *good* if its
-AUC there is within .01 of the best of the twelve.
+Positives and negatives are normal in five dimensions. In "linear" their means differ; in
+"quadratic" the standard deviations of two features differ too. Candidates are logistic regressions
+in polynomials of degree 1 to 3 with four values of C each, in this order of simplicity. Each rule
+chooses one candidate, which is fitted to all rows and measured on 20,000 new ones. A choice is
+*good* if its AUC there is within .01 of the best of the twelve.
 
-    python benchmarks/studies/selection_by_bound.py            # the table, about eight minutes
-    python benchmarks/studies/selection_by_bound.py --write    # and store it in results/
+    python benchmarks/studies/selection_by_bound.py            # print the table, eight minutes
+    python benchmarks/studies/selection_by_bound.py --write    # also store it in results/
 """
 
 import argparse

@@ -1,12 +1,12 @@
-"""Lower limits of a candidate that was chosen by looking, on small held-out parts: do they hold?
+"""Coverage of the lower limit of a candidate that was chosen on the same small held-out part.
 
 Eight equally good candidates have independent scores of the same rows: normal, Cauchy, or
-log-normal ones rounded to one decimal, which tie. The one of the largest lower limit at
-``delta=0.1`` is chosen. *Missed* is the share of draws in which its limit is above the value of
-the population, of two million rows; *below* is how far it is below that in the mean.
+log-normal rounded to one decimal, which tie. The candidate with the largest lower limit at
+``delta=0.1`` is chosen. *Missed* is the proportion of draws in which this limit is above the value
+of the population, of two million rows. *below* is its mean distance below that value.
 
-    python benchmarks/studies/selection_coverage.py --jobs 2   # the table, two minutes
-    python benchmarks/studies/selection_coverage.py --write    # and store it in results/
+    python benchmarks/studies/selection_coverage.py --jobs 2   # print the table, two minutes
+    python benchmarks/studies/selection_coverage.py --write    # also store it in results/
 """
 
 import argparse

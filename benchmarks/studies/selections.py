@@ -1,12 +1,12 @@
-"""What is made of the solutions at all candidates: held-out P@tau of each selection.
+"""Held-out P@tau of each selection among the solutions at all candidates.
 
-All selections and all tau share the solutions of each C, which is chosen for each of them by the
-mean of P@{tau/2, tau, 2 tau, 4 tau} over three inner folds; 500 training rows (half of a small
-set), ten splits, four where there are 100 features or more. Part "bounds" measures how loose
+All selections and all tau share the solutions of each C. C is chosen for each of them by the
+mean of P@{tau/2, tau, 2 tau, 4 tau} over three inner folds. There are 500 training rows (half of a
+small set) and ten splits, or four with 100 features or more. Part "bounds" measures how loose
 ``lower_bound_`` is.
 
     python benchmarks/studies/selections.py [--write]
-    python benchmarks/studies/selections.py --parts tables     (of what is stored)
+    python benchmarks/studies/selections.py --parts tables     (stored results)
 """
 
 import argparse
@@ -107,7 +107,7 @@ def held_out(options):
         many = split_of(data_set, 0).X.shape[1] >= MANY_FEATURES
         for number in range(min(options.splits, 4 if many else options.splits)):
             rows += one_split(data_set, number)
-        print(f"{data_set.name} is done", flush=True)
+        print(f"{data_set.name} done", flush=True)
     if options.write:
         store_results("selections", rows)
     return rows
@@ -120,7 +120,7 @@ def print_tables(rows):
         key = row["selection"], float(row["tau"]), row["set"]
         values.setdefault(key, {})[int(row["split"])] = float(row["precision"])
     for other in SELECTIONS[1:]:
-        print(f"\naverage less {other}: mean ± standard error over sets (sets won / lost by 2)")
+        print(f"\naverage minus {other}: mean ± standard error over sets (won / lost by 2 errors)")
         for tau in TAUS:
             means, won, lost = [], 0, 0
             for name in NAMES:
@@ -132,14 +132,14 @@ def print_tables(rows):
                 lost += difference.mean() < -2 * error
             error = np.std(means, ddof=1) / np.sqrt(len(means))
             print(f"  {tau:4.0%}  {np.mean(means):+.3f} ± {error:.3f} ({won} / {lost})")
-    print("\nmean of each set and tau: average, closest, objective")
+    print("\nmean for each set and tau: average, closest, objective")
     for name in NAMES:
         cells = [
             " ".join(f"{np.mean([*values[s, tau, name].values()]):.3f}" for s in SELECTIONS)
             for tau in TAUS
         ]
         print(f"  {name:20}" + "   ".join(cells))
-    print("\nfits in which candidates are more than a margin from their quantiles:")
+    print("\nshare of fits in which candidates are more than a margin from their quantiles:")
     for tau in TAUS:
         closest = [r for r in rows if (r["selection"], float(r["tau"])) == ("closest", tau)]
         least, median = (
@@ -151,7 +151,7 @@ def print_tables(rows):
 
 def print_bounds():
     """The best value found over the lower bound, least and most over tau, for each C."""
-    print("\nbest value found / lower bound, least and most over tau; C =", *BOUND_COSTS)
+    print("\nbest value found / lower bound, minimum and maximum over tau; C =", *BOUND_COSTS)
     for data_set in SETS:
         if data_set.name not in BOUND_NAMES:
             continue

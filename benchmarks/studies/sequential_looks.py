@@ -1,17 +1,16 @@
-"""How often intervals err at one of several looks at the same ranker, and how wide they are.
+"""Errors of intervals over several looks at the same ranker, and their widths.
 
-    python benchmarks/studies/sequential_looks.py            # the table, about an hour
-    python benchmarks/studies/sequential_looks.py --write    # and results/sequential_looks.csv,
-                                                             # whose other measures stay
+    python benchmarks/studies/sequential_looks.py            # print the table, about an hour
+    python benchmarks/studies/sequential_looks.py --write    # also update results/
     python benchmarks/studies/sequential_looks.py --only auc --repetitions 100
 
-Updates of 100 rows, or 50 queries of 20 rows, come until there were ten of them, or a hundred.
-"fixed" is the 95 % interval for one look, used at each of them; the others are
-`ConfidenceSequence`. A sequence errs if any of its intervals leaves the target out, or one from
-the third look on. Widths are the medians of the ratios to the fixed interval at the first and at
-the last look. Few positives are 5 % of the rows, many 30 %; heavy tails are Cauchy scores, and of
-queries log-normal noise. Targets are exact but for "ap", of four million rows, and the mean of
-"ndcg@10", of a million queries; a difference of two rankers that are equally good is 0.
+There are ten or a hundred updates of 100 rows, or of 50 queries of 20 rows. "fixed" is the 95 %
+interval for one look, used at each of them; the others are `ConfidenceSequence`. A sequence errs
+if any of its intervals misses the target; a second count starts at the third look. Widths are the
+medians of the ratios to the fixed interval at the first and at the last look. Few positives are
+5 % of the rows, many 30 %. Heavy tails are Cauchy scores, and log-normal noise for queries.
+Targets are exact, except for "ap" (four million rows) and the mean of "ndcg@10" (a million
+queries). The difference of two equally good rankers is 0.
 """
 
 import argparse

@@ -1,20 +1,20 @@
-"""Where the best linear rules differ: does each ranker find the one that its criterion asks for?
+"""If the best linear rules differ, does each ranker find the rule that its criterion requires?
 
-Rows of two features from mixtures of normal distributions in which the directions of the largest
-AUC, P@5 % and TPR at FPR 1 %, and that of logistic regression, are four. Along a direction the
-groups are normal distributions on a line, so that all values and directions of the population are
-computed from the distribution functions, without a test sample. In "clear top" some positives are
-clear, along another feature than most; "outliers" has a few positives far on the wrong side too,
-and clear ones so few that their criteria differ still more.
+Rows have two features, from mixtures of normal distributions. The directions of the largest AUC,
+P@5 % and TPR at FPR 1 %, and that of logistic regression, are four different ones. Along a
+direction the groups are normal distributions on a line, so all values and directions of the
+population are computed from the distribution functions, without a test sample. In "clear top" some
+positives are separated along another feature than most. "outliers" also has a few positives far on
+the wrong side, so that the criteria differ more.
 
-Every method learns from the same 2,000 rows, with its default parameters but for the one that
-says what to look at, and C = 100 where the loss is a mean, at which the penalty hardly matters.
-Standard errors are over draws. 50,000 rows are one draw and show where a method goes as rows grow;
-"to own limit" is the angle to that direction, which is the error of estimating; the rest of an
-angle to an optimum is the method's criterion.
+Every method learns from the same 2,000 rows. It has its default parameters, except for the
+parameter that sets its target, and C = 100 if the loss is a mean, so that the penalty has little
+effect. Standard errors are over draws. The 50,000 rows are one draw and show the limit of a method
+as rows grow. "to own limit" is the angle to that direction, the estimation error; the rest of the
+angle to an optimum is due to the criterion.
 
-    python benchmarks/studies/synthetic_rules.py            # the tables, some two minutes
-    python benchmarks/studies/synthetic_rules.py --write    # and store them in results/
+    python benchmarks/studies/synthetic_rules.py            # print the tables, two minutes
+    python benchmarks/studies/synthetic_rules.py --write    # also store them in results/
 """
 
 import argparse
@@ -240,7 +240,7 @@ METHOD = [("n", "n", "d"), ("method", "method", "s")]
 VALUES, ANGLES = list(METHOD), [*METHOD, ("angle", "degrees", ".1f")]
 for _key in MEASURES:
     VALUES += [(_key, HEADS[_key], ".4f"), (f"{_key}_se", "+-", ".4f")]
-    VALUES += [(f"{_key}_less_base", "less log.", "+.4f"), (f"{_key}_less_base_se", "+-", ".4f")]
+    VALUES += [(f"{_key}_less_base", "minus log.", "+.4f"), (f"{_key}_less_base_se", "+-", ".4f")]
 for _key, _head in HEADS.items():
     ANGLES += [(f"to_{_key}", f"to {_head}", ".1f"), (f"to_{_key}_se", "+-", ".1f")]
 ANGLES += [("to_limit", "to own limit", ".1f"), ("zero", "w = 0", ".2f")]

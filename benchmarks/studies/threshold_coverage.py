@@ -1,8 +1,9 @@
 """Coverage of 95 % limits of the net benefit and of the share of positives at the top.
 
-Probabilities of several shapes, true and not, tied, of few positives and in groups; the targets
-are means over two million draws, or for the first k items those of their own chances. Limits of
-the normal distribution with the variance of the sample (Pfeiffer & Gail 2020) stand beside.
+The probabilities have several shapes: calibrated and not, tied, with few positives, and in groups.
+The targets are means over two million draws, or for the first k items the means of their own
+probabilities. Limits of the normal distribution with the variance of the sample (Pfeiffer & Gail
+2020) are included for comparison.
 
     python benchmarks/studies/threshold_coverage.py
     python benchmarks/studies/threshold_coverage.py --write

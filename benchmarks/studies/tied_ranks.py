@@ -1,10 +1,11 @@
-"""Coverage of the intervals for linear rank statistics where scores tie; prints tables.
+"""Coverage of the intervals for linear rank statistics of tied scores.
 
     python benchmarks/studies/tied_ranks.py [--replications 300]
 
-Populations of few or many distinct scores, of which every functional is a sum: normal scores,
-untied and rounded, two and five levels, one block of most negatives, one of half the positives,
-rounded heavy tails. For every score-generating function of the package and one of the user.
+The populations have few or many distinct scores, so every functional is a sum: normal scores,
+untied and rounded, two and five levels, one block of most negatives, one block of half the
+positives, and rounded heavy tails. The study covers every score-generating function of the package
+and one user-defined function.
 """
 
 import argparse
@@ -125,8 +126,8 @@ def main():
         rows += here
     covers = np.array([one["covers"] for one in rows])
     print(
-        f"\n{len(rows)} cells, {arguments.replications} samples each: least {covers.min():.3f},"
-        f" one in twenty below {np.quantile(covers, 0.05):.3f}, median {np.median(covers):.3f}"
+        f"\n{len(rows)} cells, {arguments.replications} samples each: minimum {covers.min():.3f},"
+        f" 5 % quantile {np.quantile(covers, 0.05):.3f}, median {np.median(covers):.3f}"
     )
 
 

@@ -1,18 +1,18 @@
 """Does training for the top of the list pay? Every method on every set, beside its base.
 
-P@tau of held-out rows at tau = 1, 5, 10 and 19 %, and TPR at FPR .1, 1 and 5 %; what has a cost C
-chooses it by inner folds. The parts:
+The measures are P@tau of held-out rows at tau = 1, 5, 10 and 19 %, and TPR at FPR .1, 1 and 5 %.
+Inner folds choose the cost C of the methods that have one. The parts:
 
 - "main": 500 training rows, half of a small set, of each of 26 sets; 3 to 10 splits
 - "constants": other constants of the second look, on the four development sets
-- "map": where a second look pays, by simulation
+- "map": the gain of a second look in simulated data
 - "full": whole sets, and 100,000 and 1,000,000 rows
 - "family": the rankers of the package for two classes, on the sets of "main", with measures of the
-  whole order; "family full": those that are quick on whole sets
-- "tables": what is stored, in tables
+  whole order; "family full": the fast ones on whole sets
+- "tables": tables of stored results
 
-The values of every split are stored in ``results/top_of_list*.csv``, and what is there is not
-computed again: an interrupted run goes on where it was.
+``results/top_of_list*.csv`` stores the values of every split. Stored values are not computed
+again, so an interrupted run resumes.
 
     python benchmarks/studies/top_of_list.py
     python benchmarks/studies/top_of_list.py --parts main --families logistic --splits 10
@@ -130,13 +130,13 @@ def wanted(data_sets, base, options):
             if data_set.kind != "made":
                 split_of(data_set, 0)
         except FileNotFoundError as problem:
-            print(f"{data_set.name} is left out: {problem}")
+            print(f"{data_set.name} is skipped: {problem}")
             continue
         yield data_set
 
 
 def run_splits(store, data_set, base, fit, n_splits, split_of=split_of, goals=TAUS):
-    """Compute the splits that are missing."""
+    """Compute the missing splits."""
     first = time.process_time()
     for number in range(n_splits):
         if store.has(data_set, number, base):
@@ -149,19 +149,21 @@ def run_splits(store, data_set, base, fit, n_splits, split_of=split_of, goals=TA
 
 
 def print_tables(options):
-    """Print the tables of what is stored."""
+    """Print the tables of the stored results."""
     for part, (kind, _) in STORES.items():
         store = store_of(part)
         tests = compare.compared(store)
         print(f"\n{part}: difference from the base, mean ± standard error over sets (won / lost)")
         if kind is FamilyStore:
             print(compare.summary(tests, compare.FAMILY_KINDS))
-            print(f"\n{part}: fits, those whose solution is 0, and those that did not converge\n")
+            print(f"\n{part}: fits, those with the solution 0, and those that did not converge\n")
             print(compare.fits(store))
         else:
             print(compare.summary(tests))
         for method in options.by_set:
-            print(f"\n{part}, {method}: value of the base, and difference; * sure by Holm\n")
+            print(
+                f"\n{part}, {method}: value of the base, and difference; * significant by Holm\n"
+            )
             print(compare.by_set(tests, method))
 
 
@@ -182,7 +184,9 @@ def main():
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=[*PARTS])
     parser.add_argument("--families", nargs="+", choices=[*FAMILIES, *FAMILY])
     parser.add_argument("--sets", nargs="+", choices=names)
-    parser.add_argument("--splits", type=int, default=20, help="at most so many of each set")
+    parser.add_argument(
+        "--splits", type=int, default=20, help="largest number of splits of each set"
+    )
     parser.add_argument("--by-set", nargs="*", default=[], help="methods to show set by set")
     parser.add_argument("--data", help="directory of the data sets")
     options = parser.parse_args()
