@@ -1,4 +1,4 @@
-"""Six sets of label rankings, their folds, labels that are hidden, and the judge."""
+"""Six sets of label rankings, their folds, the hidden labels, and the evaluation."""
 
 from dataclasses import dataclass
 from functools import cache

@@ -1,4 +1,4 @@
-"""The methods: a fold in, scores of its test rows and what was chosen out."""
+"""The methods: each takes a fold and returns the scores of its test rows and the choices."""
 
 from functools import cache, partial
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""What each method gave for each set and repeat: kept, so that nothing is computed twice."""
+"""Results of each method for each set and repeat. Stored results are not repeated."""
 
 import csv
 import json

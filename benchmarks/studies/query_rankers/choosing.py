@@ -1,4 +1,4 @@
-"""Parameters by cross-validation over whole training queries, alike for every method."""
+"""Choice of parameters by cross-validation over training queries, the same for every method."""
 
 from collections import defaultdict
 

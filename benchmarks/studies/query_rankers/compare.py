@@ -1,8 +1,8 @@
 """Means, and paired tests over queries.
 
-The three values of a query, one for each seed, are averaged first: the queries are the sample. The
-tests ask about other queries like these, with the rankers as they were fitted: what other training
-queries would change is not in them, beyond what the seeds show.
+The three values of a query, one for each seed, are averaged first, so the queries are the sample.
+The tests generalise to other queries of the same population, given the fitted rankers. They do not
+cover the variation over training queries, except for the variation over the seeds.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Linear rankers, as a user makes them."""
+"""Linear rankers with their usual parameters."""
 
 from sklearn.preprocessing import StandardScaler
 

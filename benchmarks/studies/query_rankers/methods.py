@@ -1,4 +1,4 @@
-"""The methods, one line each, and which of them are compared."""
+"""The methods, one line each, and the pairs that are compared."""
 
 from dataclasses import dataclass
 from functools import partial

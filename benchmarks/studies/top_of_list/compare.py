@@ -139,7 +139,7 @@ def _cell(tests):
 
 
 def by_set(tests, method):
-    """The differences of one method on every set, as markdown; * where Holm finds it sure."""
+    """The differences of one method on every set, as markdown; * if significant by Holm."""
     measures = measures_of(tests)
     lines = [_line(["set", "kind", *measures]), _line(["---", "---", *["---:"] * len(measures)])]
     of_method = [test for test in tests if test["method"] == method]

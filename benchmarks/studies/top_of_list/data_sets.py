@@ -1,4 +1,4 @@
-"""Every set of two classes that is at hand, and how its rows are split."""
+"""All available sets of two classes, and the splits of their rows."""
 
 import gzip
 import zlib

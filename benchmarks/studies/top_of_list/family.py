@@ -1,8 +1,8 @@
 """The rankers for two classes as methods, each chosen for each goal by inner folds.
 
-A goal is a tau, "AP" or "AUC": the first chooses by the mean of P@{tau/2, tau, 2 tau, 4 tau}, the
-others by themselves. A method without a tau of its own serves all goals by one fit of each
-candidate; one with a tau is fitted for each, and takes the last for the goals of the whole order.
+A goal is a tau, "AP" or "AUC". A tau chooses by the mean of P@{tau/2, tau, 2 tau, 4 tau}; "AP" and
+"AUC" choose by that measure. A method without a tau of its own needs one fit of each candidate for
+all goals. A method with a tau is fitted for each tau, and uses the last one for "AP" and "AUC".
 """
 
 import warnings

@@ -1,4 +1,4 @@
-"""Made data: a top that differs from the bulk, noise in the labels of the bulk, heavy tails."""
+"""Simulations: a top that differs from the bulk, noise in the labels of the bulk, heavy tails."""
 
 from functools import cache
 

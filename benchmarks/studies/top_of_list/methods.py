@@ -1,8 +1,8 @@
 """The methods, grouped in families that share their fits.
 
 A family is called with a split and the values of tau, and returns for each of its methods the
-test scores and the chosen cost for each tau. What has a cost C chooses it by the mean of
-P@{tau/2, tau, 2 tau, 4 tau} over inner folds, which a single fit of each C serves for every tau.
+test scores and the chosen cost for each tau. Methods with a cost C choose it by the mean of
+P@{tau/2, tau, 2 tau, 4 tau} over inner folds; one fit of each C is enough for every tau.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The map: where a second look at the top pays, by simulation with large test parts."""
+"""The map: gain of a second look at the top, by simulation with large test parts."""
 
 import csv
 import time

@@ -1,4 +1,4 @@
-"""The values of every split, kept as text: what is there is not computed again."""
+"""The values of every split, stored as text. Stored values are not computed again."""
 
 import csv
 import warnings
