@@ -134,11 +134,11 @@ def test_score_refuses_rows_of_unknown_queries(ranker):
 @pytest.mark.parametrize("ids", ["groups", {0: 1}, (i for i in range(3)), len])
 def test_what_is_no_array_of_ids_is_refused(ranker, ids):
     X, y, qid = data()
-    with pytest.raises(ValueError, match=r"qid.* no id per row"):
+    with pytest.raises(ValueError, match=r"qid.* not one id per row"):
         clone(ranker).fit(X, y, qid=ids)
     fitted = clone(ranker).fit(X, y, qid=qid)
     for method in (lambda: fitted.score(X, y, qid=ids), lambda: fitted.rank(X, ids)):
-        with pytest.raises(ValueError, match=r"qid.* no id per row"):
+        with pytest.raises(ValueError, match=r"qid.* not one id per row"):
             method()
 
 
