@@ -1,0 +1,69 @@
+"""The pages of the documentation: pictures, width of code, names."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from sklearn_rank.metrics import get_scorer
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+SCRIPTS = sorted([*DOCS.glob("examples/*/*.py"), *DOCS.glob("task_pages/*.py")])
+ILLUSTRATED = sorted(
+    {*DOCS.glob("user_guide/*.md"), *DOCS.glob("benchmarks/*.md")} - {DOCS / "benchmarks/index.md"}
+)
+WIDEST = 84
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def code_lines(path):
+    """Number and text of the lines of code: of a block with prompts those after a prompt."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if path.suffix == ".py":
+        start = ast.parse("\n".join(lines)).body[0].end_lineno
+        yield from ((n, x) for n, x in enumerate(lines, 1) if n > start and x[:1] != "#")
+        return
+    block, fence = [], None
+    for number, line in enumerate(lines, 1):
+        if not line.lstrip().startswith("```"):
+            block.append((number, line))
+            continue
+        if fence in ("python", "bash", "console", "pycon"):
+            prompts = any(text.lstrip().startswith(">>> ") for _, text in block)
+            for n, text in block:
+                if not prompts or text.lstrip().startswith((">>> ", "... ")):
+                    yield n, text
+        fence = line.strip().strip("`") if fence is None else None
+        block = []
+
+
+@pytest.mark.parametrize("path", [*PAGES, *SCRIPTS], ids=name_of)
+def test_code_is_at_most_84_wide(path):
+    wide = [f"{n}: {line}" for n, line in code_lines(path) if len(line) > WIDEST]
+    assert not wide, "\n".join(wide)
+
+
+@pytest.mark.parametrize("path", ILLUSTRATED, ids=name_of)
+def test_every_page_of_the_guide_has_a_picture(path):
+    text = path.read_text(encoding="utf-8")
+    figures = re.findall(
+        r"```\{figure\} /auto_examples/(\w+)/images/sphx_glr_(\w+)_\d{3}\.png", text
+    )
+    for group, script in figures:
+        assert (DOCS / "examples" / group / f"{script}.py").exists(), f"{group}/{script}"
+    assert figures or "<svg" in text
+
+
+def test_the_scorer_names_of_the_decision_page_are_names():
+    text = (DOCS / "user_guide" / "which.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    names = {name for row in rows if len(row) > 4 for name in re.findall(r'`"([^"]+)"`', row[2])}
+    assert len(names) > 8
+    for name in names:
+        get_scorer(name)
