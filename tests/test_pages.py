@@ -1,4 +1,4 @@
-"""The pages of the documentation: pictures, width of code, names."""
+"""The pages of the documentation: pictures, and the width of code."""
 
 import ast
 import re
@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sklearn_rank.metrics import get_scorer
-
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
-SCRIPTS = sorted([*DOCS.glob("examples/*/*.py"), *DOCS.glob("task_pages/*.py")])
+SCRIPTS = sorted(DOCS.glob("examples/*/*.py"))  # test_task_pages.py has the task pages
 ILLUSTRATED = sorted(
     {*DOCS.glob("user_guide/*.md"), *DOCS.glob("benchmarks/*.md")} - {DOCS / "benchmarks/index.md"}
 )
@@ -58,12 +56,3 @@ def test_every_page_of_the_guide_has_a_picture(path):
     for group, script in figures:
         assert (DOCS / "examples" / group / f"{script}.py").exists(), f"{group}/{script}"
     assert figures or "<svg" in text
-
-
-def test_the_scorer_names_of_the_decision_page_are_names():
-    text = (DOCS / "user_guide" / "which.md").read_text(encoding="utf-8")
-    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    names = {name for row in rows if len(row) > 4 for name in re.findall(r'`"([^"]+)"`', row[2])}
-    assert len(names) > 8
-    for name in names:
-        get_scorer(name)
