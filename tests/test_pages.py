@@ -56,3 +56,10 @@ def test_every_page_of_the_guide_has_a_picture(path):
     for group, script in figures:
         assert (DOCS / "examples" / group / f"{script}.py").exists(), f"{group}/{script}"
     assert figures or "<svg" in text
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_no_line_is_a_comment_of_the_markup(path):
+    # MyST drops lines that start with a per cent sign.
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.lstrip().startswith("%")] == []
