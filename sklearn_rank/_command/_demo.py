@@ -209,7 +209,7 @@ def table(rows: dict[str, list[Any]], held_out: list[Any]) -> str:
         f" of positives among the first {share} % of the held-out rows, which are {count} rows."
         " Each share has its own model. Average precision and the number of positives above the"
         f" first negative (positives on top) are those of the model for the first {share} %."
-        " So few rows show little: the user guide has the comparison on 26 data sets."
+        " So few rows show little: the documentation has the comparison on 26 data sets."
     )
     return f"{aligned(lines)}\n{fill(note, WIDTH)}\n"
 

@@ -41,7 +41,7 @@ class Accumulator:
         Whether all rows of a query come in one update ("whole"), so that only its value is kept,
         or in several ("split"), so that all rows are kept until :meth:`result`.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     overflow : {"again", "bounds"}, default="again"
         What happens beyond ``max_items``: "again" reads the rows again for the exact result,
         "bounds" reads them once, and :meth:`bounds` returns an interval that contains the result.

@@ -90,7 +90,7 @@ def gini_score(
     return_qid : bool, default=False
         Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     rel : float or None, default=None
         Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 

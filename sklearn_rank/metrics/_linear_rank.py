@@ -84,7 +84,7 @@ def linear_rank_score(
     return_qid : bool, default=False
         Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     rel : float or None, default=None
         Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
@@ -207,7 +207,7 @@ def roc_auc_score(
     return_qid : bool, default=False
         Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     rel : float or None, default=None
         Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
@@ -360,7 +360,7 @@ def local_auc_score(
     return_qid : bool, default=False
         Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     rel : float or None, default=None
         Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
@@ -458,7 +458,7 @@ def p_norm_push_score(
     return_qid : bool, default=False
         Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     rel : float or None, default=None
         Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
@@ -555,7 +555,7 @@ def bedroc_score(
     return_qid : bool, default=False
         Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     rel : float or None, default=None
         Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
     convention : {"rdkit"}, default=None
@@ -656,7 +656,7 @@ def rie_score(
     return_qid : bool, default=False
         Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     rel : float or None, default=None
         Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
     convention : {"rdkit"}, default=None

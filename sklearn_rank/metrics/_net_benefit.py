@@ -44,7 +44,7 @@ def net_benefit(
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights, read as repetitions.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------

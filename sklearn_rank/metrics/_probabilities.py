@@ -27,7 +27,7 @@ def check_probabilities(
     y_prob : array-like of shape (n_samples,)
         Probabilities of the positive class.
     pos_label : int, float, bool or str
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
 

@@ -70,7 +70,7 @@ def precision_at_top_score(
     return_qid : bool, default=False
         Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     rel : float or None, default=None
         Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
@@ -177,7 +177,7 @@ def enrichment_factor_score(
     return_qid : bool, default=False
         Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     rel : float or None, default=None
         Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
     convention : {"rdkit"}, default=None
@@ -286,7 +286,7 @@ def positives_at_top_score(
     return_qid : bool, default=False
         Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     rel : float or None, default=None
         Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
@@ -386,7 +386,7 @@ def accuracy_at_top_loss(
     return_qid : bool, default=False
         Whether to also return the ids of the lists. Needs ``average=None``.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     rel : float or None, default=None
         Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
@@ -461,7 +461,7 @@ def precision_at_top_curve(
         Non-negative weights, read as repetitions. A position is the sum of the weights down to
         it.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1, for labels 0 and 1 or -1 and 1; other labels need a value.
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------

@@ -213,7 +213,7 @@ def cross_val_interval(
     The folds are treated as independent given their models, although each row is also used for
     training. This is asymptotically correct for stable estimators, for which one row changes the
     measure by less than ``1 / n`` [1]_. Otherwise, as for outliers and very weak signal, coverage
-    is below the level, but at least .90 in the study of the user guide. In contrast, the mean plus
+    is below the level, but at least .90 in the study (documentation). In contrast, the mean plus
     or minus 1.96 standard deviations of K values over ``sqrt(K)`` covers .4 to .9.
 
     **Rows in several parts,** as in repeated folds and random splits: the influence of a row is
@@ -230,7 +230,7 @@ def cross_val_interval(
     bootstrap models on the rows outside their samples. The weight depends on how close the latter
     is to the value of tied items, which carries no information [4]_. Both methods centre the
     interval at the corrected estimate, with the width from the mean influence of each row outside
-    the samples. The variance of the correction itself is not included; the user guide has the
+    the samples. The variance of the correction itself is not included; the documentation has the
     coverage. For models that memorise training rows, such as forests, only "632+" is useful.
 
     The cost is K fits, or ``1 + n_resamples`` fits, plus O(n log n) time and O(n) memory for each.

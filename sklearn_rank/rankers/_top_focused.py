@@ -144,7 +144,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
     With weights on the positives alone, each round increases a lower bound of the linear rank
     statistic :func:`W_phi <sklearn_rank.metrics.linear_rank_score>`; see the theory pages. The
     weights of the negatives, and the sum of scores, are heuristics supported by a study over many
-    data sets; see the user guide.
+    data sets; see the documentation.
 
     The cost is ``n_rounds + 1`` fits, or ``1 + n_rounds (n_folds + 1)`` with "out_of_fold".
     "choose" takes the same on each fold in addition. Memory is that of the classifier and a few
