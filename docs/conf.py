@@ -49,7 +49,9 @@ nitpicky = False
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold functions
-copybutton_exclude = ".linenos, .gp, .go"  # copies the code without prompts and output
+copybutton_exclude = (
+    ".linenos, .gp, .go"  # copies the code without prompts and output
+)
 
 # -------------------------------------------------------------------------------------------- api
 
@@ -120,7 +122,15 @@ html_static_path = ["_static"]
 html_css_files = ["custom.css"]
 # Pages that stand alone need no column of neighbours.
 html_sidebars = {
-    page: [] for page in ("index", "install", "glossary", "persistence", "changelog", "citation")
+    page: []
+    for page in (
+        "index",
+        "install",
+        "glossary",
+        "persistence",
+        "changelog",
+        "citation",
+    )
 }
 html_theme_options = {
     "show_toc_level": 2,
@@ -144,7 +154,10 @@ def tidy(app, doctree):
     for text in list(doctree.findall(nodes.Text)):
         if " ± " in text and not isinstance(text.parent, nodes.literal_block):
             text.parent.replace(
-                text, nodes.Text(text.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"))
+                text,
+                nodes.Text(
+                    text.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
+                ),
             )
 
 

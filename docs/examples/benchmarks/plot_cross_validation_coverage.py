@@ -20,14 +20,20 @@ import matplotlib.pyplot as plt
 
 results = Path("../../../benchmarks/results")
 with (results / "cross_validation.csv").open() as lines:
-    rows = [row for row in csv.DictReader(lines) if row["design"] not in ("bootstrap", "compare")]
+    rows = [
+        row
+        for row in csv.DictReader(lines)
+        if row["design"] not in ("bootstrap", "compare")
+    ]
 ways = {
     "cross_val_interval": ("#0072B2", "o"),
     "mean ± 1.96 standard errors": ("#D55E00", "v"),
     "corrected resampled t": ("#009E73", "s"),
     "all scores in one list": ("#CC79A7", "x"),
 }
-labels = dict.fromkeys(("folds", "groups", "queries", "repeated"), "cross_val_interval") | {
+labels = dict.fromkeys(
+    ("folds", "groups", "queries", "repeated"), "cross_val_interval"
+) | {
     "naive": "mean ± 1.96 standard errors",
     "corrected t": "corrected resampled t",
     "one list": "all scores in one list",
@@ -39,7 +45,9 @@ for name, (color, mark) in ways.items():
     coverage = [float(row["coverage"]) for row in found]
     axes.plot(width, coverage, mark, color=color, alpha=0.75, label=name)
 axes.axhline(0.95, color="0.5", linewidth=1)
-axes.set(xlabel="mean width of the interval", ylabel="coverage of nominal 95 % intervals")
+axes.set(
+    xlabel="mean width of the interval", ylabel="coverage of nominal 95 % intervals"
+)
 figure.legend(loc="outside upper center", ncols=2)
 plt.show()
 
@@ -56,19 +64,27 @@ plt.show()
 # measures how much AUC the choice loses against the best of the twelve: a hundred samples for each
 # of four cases. Bars are means, whiskers two standard errors.
 with (results / "selection_by_bound.csv").open() as lines:
-    choices = [row for row in csv.DictReader(lines) if row["rule"].endswith(", 5 folds")]
-rules = list(dict.fromkeys(row["rule"].removesuffix(", 5 folds") for row in choices))
+    choices = [
+        row for row in csv.DictReader(lines) if row["rule"].endswith(", 5 folds")
+    ]
+rules = list(
+    dict.fromkeys(row["rule"].removesuffix(", 5 folds") for row in choices)
+)
 cases = list(dict.fromkeys((row["truth"], row["counts"]) for row in choices))
 figure, panels = plt.subplots(
     1, 4, figsize=(11, 3.4), sharey=True, sharex=True, layout="constrained"
 )
 for panel, (truth, counts) in zip(panels, cases, strict=True):
-    found = [row for row in choices if (row["truth"], row["counts"]) == (truth, counts)]
+    found = [
+        row for row in choices if (row["truth"], row["counts"]) == (truth, counts)
+    ]
     at = [rules.index(row["rule"].removesuffix(", 5 folds")) for row in found]
     error = [2 * float(row["loss_se"]) for row in found]
     color = "#0072B2" if truth == "linear" else "#E69F00"
     panel.barh(at, [float(row["loss"]) for row in found], xerr=error, color=color)
-    panel.set_title(f"{truth} truth,\n{counts} positives/negatives", fontsize="medium")
+    panel.set_title(
+        f"{truth} truth,\n{counts} positives/negatives", fontsize="medium"
+    )
     panel.set_yticks(range(len(rules)), rules)
 panels[0].invert_yaxis()
 figure.supxlabel("loss in AUC against the best candidate")

@@ -50,7 +50,8 @@ for place, (question, rankers, _) in enumerate(questions):
         found = [
             float(row["rejected"])
             for row in levels
-            if (row["question"], row["rankers"], row["design"]) == (question, rankers, design)
+            if (row["question"], row["rankers"], row["design"])
+            == (question, rankers, design)
         ]
         at = place + 0.2 * (step - 1.5)
         spread = at + rng.uniform(-0.06, 0.06, len(found))
@@ -85,7 +86,13 @@ for place, measure in enumerate(measures):
             for row in looks
             if (row["measure"], row["method"]) == (measure, method)
         ]
-        axes.plot(found, [place + 0.22 * (step - 1)] * len(found), "o", color=color, alpha=0.6)
+        axes.plot(
+            found,
+            [place + 0.22 * (step - 1)] * len(found),
+            "o",
+            color=color,
+            alpha=0.6,
+        )
 for name, color in ways.values():
     axes.plot([], [], "o", color=color, label=name)
 axes.axvline(0.05, color="0.5", linewidth=1)
@@ -105,7 +112,9 @@ plt.show()
 selected = read("selection_coverage.csv")
 kinds = list(dict.fromkeys((row["measure"], row["method"]) for row in selected))
 marks = {"10/90": ("o", blue), "40/360": ("s", orange)}
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True, layout="constrained")
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10, 3.6), sharey=True, layout="constrained"
+)
 for row in selected:
     place = kinds.index((row["measure"], row["method"]))
     mark, color = marks[row["counts"]]
@@ -115,7 +124,9 @@ for row in selected:
 for counts, (mark, color) in marks.items():
     left.plot([], [], mark, color=color, label=f"{counts} positives/negatives")
 left.axvline(0.1, color="0.5", linewidth=1)
-left.set_yticks(range(len(kinds)), [f"{measure}, {method}" for measure, method in kinds])
+left.set_yticks(
+    range(len(kinds)), [f"{measure}, {method}" for measure, method in kinds]
+)
 left.set_xlabel("share of limits that are too high")
 right.set_xlabel("mean distance of the limit below the true value")
 left.invert_yaxis()

@@ -22,7 +22,11 @@ import numpy as np
 results = Path("../../../benchmarks/results")
 with (results / "interval_coverage.csv").open() as lines:
     rows = [row for row in csv.DictReader(lines) if row["n_pos"] != "5"]
-families = {"one list": "#0072B2", "graded list": "#009E73", "mean over queries": "#D55E00"}
+families = {
+    "one list": "#0072B2",
+    "graded list": "#009E73",
+    "mean over queries": "#D55E00",
+}
 
 
 def family(row):
@@ -67,13 +71,25 @@ plt.show()
 # samples have an AUC of 1, are left out.
 with (results / "auc_coverage.csv").open() as lines:
     cells = list(csv.DictReader(lines))
-cells = [row for row in cells if int(row["n_pos"]) >= 10 and float(row["perfect"]) <= 0.05]
-methods = [name.removeprefix("coverage ") for name in cells[0] if name.startswith("coverage ")]
+cells = [
+    row
+    for row in cells
+    if int(row["n_pos"]) >= 10 and float(row["perfect"]) <= 0.05
+]
+methods = [
+    name.removeprefix("coverage ")
+    for name in cells[0]
+    if name.startswith("coverage ")
+]
 figure, (left, right) = plt.subplots(
     1, 2, figsize=(10, 5), sharey=True, layout="constrained", width_ratios=(2, 1)
 )
-coverage = [[float(row[f"coverage {method}"]) for row in cells] for method in methods]
-length = [np.mean([float(row[f"length {method}"]) for row in cells]) for method in methods]
+coverage = [
+    [float(row[f"coverage {method}"]) for row in cells] for method in methods
+]
+length = [
+    np.mean([float(row[f"length {method}"]) for row in cells]) for method in methods
+]
 colors = ["#0072B2" if method == "wilson" else "#999999" for method in methods]
 boxes = left.boxplot(
     coverage,

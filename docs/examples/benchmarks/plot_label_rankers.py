@@ -40,14 +40,20 @@ METHODS = {
     "linear regression": ("linear regression of positions", "black", "x"),
     "linear": ("OrderPreservingLabelRanker()", "#0072B2", "o"),
     "logistic pairs": ("LabelRanker(LogisticRegression())", "#56B4E9", "D"),
-    "laplacian kernel": ('OrderPreservingLabelRanker(kernel="laplacian")', "#E69F00", "s"),
+    "laplacian kernel": (
+        'OrderPreservingLabelRanker(kernel="laplacian")',
+        "#E69F00",
+        "s",
+    ),
     "extra trees": ("LabelRanker()", "#D55E00", "^"),
 }
 figure, axes = plt.subplots(figsize=(9.5, 5.2), layout="constrained")
 for number, (method, (label, color, marker)) in enumerate(METHODS.items()):
     means, halves = np.transpose([mean_and_half(method, name) for name in SETS])
     at = np.arange(len(SETS)) + 0.14 * (number - 2)
-    axes.errorbar(at, means, yerr=halves, fmt=marker, color=color, capsize=2, label=label)
+    axes.errorbar(
+        at, means, yerr=halves, fmt=marker, color=color, capsize=2, label=label
+    )
 axes.set_xticks(range(len(SETS)), SETS)
 axes.set(ylabel="held-out Kendall's tau", ylim=(0, 1.02))
 axes.grid(axis="y", alpha=0.3)
@@ -57,16 +63,30 @@ plt.show()
 # %%
 # Labels of the training rows are hidden at random. Means over the six data sets.
 HIDDEN = {
-    "linear regression, complete rows": ("linear regression, complete rows", "black", "x--"),
+    "linear regression, complete rows": (
+        "linear regression, complete rows",
+        "black",
+        "x--",
+    ),
     "linear": ("OrderPreservingLabelRanker()", "#0072B2", "o-"),
-    "extra trees, complete rows": ("LabelRanker(), complete rows", "#E69F00", "s--"),
+    "extra trees, complete rows": (
+        "LabelRanker(), complete rows",
+        "#E69F00",
+        "s--",
+    ),
     "extra trees": ("LabelRanker()", "#D55E00", "^-"),
 }
 
 
 def mean_of_sets(method, share):
-    known = method if folds[method, "iris", share] else method.removesuffix(", complete rows")
-    return np.mean([np.mean(np.concatenate(folds[known, name, share])) for name in SETS])
+    known = (
+        method
+        if folds[method, "iris", share]
+        else method.removesuffix(", complete rows")
+    )
+    return np.mean(
+        [np.mean(np.concatenate(folds[known, name, share])) for name in SETS]
+    )
 
 
 shares = [0.0, 0.3, 0.6]
@@ -75,7 +95,11 @@ for method, (label, color, style) in HIDDEN.items():
     taus = [mean_of_sets(method, share) for share in shares]
     axes.plot(shares, taus, style, color=color, label=label)
 axes.set_xticks(shares, ["none", "30 %", "60 %"])
-axes.set(xlabel="hidden labels", ylabel="held-out Kendall's tau, mean of six", ylim=(0, 0.9))
+axes.set(
+    xlabel="hidden labels",
+    ylabel="held-out Kendall's tau, mean of six",
+    ylim=(0, 0.9),
+)
 axes.grid(alpha=0.3)
 axes.legend(loc="lower left")
 plt.show()

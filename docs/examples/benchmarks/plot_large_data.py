@@ -30,7 +30,9 @@ def read(name):
 def log_axes(axes, ticks):
     axes.set(xscale="log", yscale="log", xlabel="scores")
     plain = FuncFormatter(lambda value, _: f"{value:,g}")
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda n, _: f"{n / 1e6:g} million"))
+    axes.xaxis.set_major_formatter(
+        FuncFormatter(lambda n, _: f"{n / 1e6:g} million")
+    )
     axes.set_xticks(ticks)
     axes.yaxis.set_major_formatter(plain)
     axes.minorticks_off()
@@ -53,7 +55,9 @@ found = [
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 for peer, (color, style) in peers.items():
     lines = sorted(
-        (float(r["rows"]), float(r["cpu"]), float(r["mb"])) for r in found if r["peer"] == peer
+        (float(r["rows"]), float(r["cpu"]), float(r["mb"]))
+        for r in found
+        if r["peer"] == peer
     )
     n, cpu, memory = zip(*lines, strict=True)
     left.plot(n, cpu, style, color=color, label=peer)
@@ -88,7 +92,10 @@ for way, (name, color, style) in ways.items():
     n, time, memory = zip(*lines, strict=True)
     left.plot(n, time, style, color=color, label=name)
     right.plot(n, memory, style, color=color)
-for axes, name in ((left, "CPU nanoseconds per row"), (right, "memory on top of the rows (MB)")):
+for axes, name in (
+    (left, "CPU nanoseconds per row"),
+    (right, "memory on top of the rows (MB)"),
+):
     log_axes(axes, [1e5, 1e6, 1e7, 1e8])
     axes.set_ylabel(name)
 left.set_ylim(10, 1000)

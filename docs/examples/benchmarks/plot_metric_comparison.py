@@ -24,7 +24,9 @@ print("".join((results / "metric_functions.txt").open().readlines()[:4]))
 with (results / "metric_functions.csv").open() as lines:
     rows = [row for row in csv.DictReader(lines) if row["measure"]]
 
-peers = [row for row in rows if row["peer"] not in ("sklearn_rank", "numpy by hand")]
+peers = [
+    row for row in rows if row["peer"] not in ("sklearn_rank", "numpy by hand")
+]
 print(f"{'package':<18}{'data':<14}{'measure':<15}{'difference':>11}  why")
 for row in peers:
     if row["difference"] and abs(float(row["difference"])) > 1e-6:
@@ -75,18 +77,36 @@ names = sorted(
         and (row["data"], row["measure"]) in ours
     }
 )
-palette = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "black", "#999999")
+palette = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#D55E00",
+    "#CC79A7",
+    "#56B4E9",
+    "black",
+    "#999999",
+)
 marks = "os^vDP*X"
 looks = {
-    name: {"color": palette[i % 8], "marker": marks[(i + i // 8) % 8], "linestyle": ""}
+    name: {
+        "color": palette[i % 8],
+        "marker": marks[(i + i // 8) % 8],
+        "linestyle": "",
+    }
     for i, name in enumerate(names)
 }
 figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
 for panel, (data, title) in zip(axes, panels.items(), strict=True):
-    measures = [measure for name, measure in ours if name == data and measure in titles]
+    measures = [
+        measure for name, measure in ours if name == data and measure in titles
+    ]
     for peer, look in looks.items():
         found = [
-            (float(row["best_ms"]) / ours[data, row["measure"]], measures.index(row["measure"]))
+            (
+                float(row["best_ms"]) / ours[data, row["measure"]],
+                measures.index(row["measure"]),
+            )
             for row in rows
             if row["peer"] == peer
             and row["data"] == data
@@ -95,8 +115,12 @@ for panel, (data, title) in zip(axes, panels.items(), strict=True):
         ]
         if found:
             panel.plot(*zip(*found, strict=True), markersize=7, alpha=0.8, **look)
-    labels = [f"{titles[measure]} ({ours[data, measure]:.0f} ms)" for measure in measures]
-    panel.set(xscale="log", yticks=range(len(measures)), yticklabels=labels, title=title)
+    labels = [
+        f"{titles[measure]} ({ours[data, measure]:.0f} ms)" for measure in measures
+    ]
+    panel.set(
+        xscale="log", yticks=range(len(measures)), yticklabels=labels, title=title
+    )
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     panel.axvline(1, color="grey", linewidth=1)
     panel.set_xlabel("time / time of this package")

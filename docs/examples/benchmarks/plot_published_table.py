@@ -31,10 +31,16 @@ figure, axes = plt.subplots(figsize=(9.5, 4.6), layout="constrained")
 axes.set_prop_cycle(color=COLORS)
 markers = {"AATP": "D", "SVMperf": "v", "InfinitePush": "X"}
 for method, marker in markers.items():
-    rows = [row for row in read("published/boyd2012_table1.csv") if row["method"] == method]
+    rows = [
+        row
+        for row in read("published/boyd2012_table1.csv")
+        if row["method"] == method
+    ]
     x = [float(row["tau_percent"]) for row in rows]
     y = [float(row["precision"]) for row in rows]
-    axes.plot(x, y, marker, color="0.55", ls=":", ms=6, label=f"{method} (published)")
+    axes.plot(
+        x, y, marker, color="0.55", ls=":", ms=6, label=f"{method} (published)"
+    )
 
 ours = [
     row
@@ -51,7 +57,11 @@ lines = {
     ("SVMperf, best", "scaled"): ('SVMperf, reference="best"', "v--"),
 }
 for (kernel, features), (label, style) in lines.items():
-    rows = [row for row in ours if (row["kernel"], row["features"]) == (kernel, features)]
+    rows = [
+        row
+        for row in ours
+        if (row["kernel"], row["features"]) == (kernel, features)
+    ]
     axes.errorbar(
         [float(row["tau_percent"]) for row in rows],
         [float(row["precision"]) for row in rows],
@@ -60,7 +70,11 @@ for (kernel, features), (label, style) in lines.items():
         capsize=3,
         label=label,
     )
-axes.set(xlabel="top of the list (%)", ylabel="held-out precision at the top", ylim=(0.3, 1.02))
+axes.set(
+    xlabel="top of the list (%)",
+    ylabel="held-out precision at the top",
+    ylim=(0.3, 1.02),
+)
 axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 axes.set_xticks([1, 5, 9.5, 14, 19])
 plt.show()

@@ -46,18 +46,26 @@ METHODS = {
 
 def by_query(method, name):
     found = [row for row in rows if (row["method"], row["set"]) == (method, name)]
-    return np.mean([np.array(row["queries"].split(), float) / 1e4 for row in found], axis=0)
+    return np.mean(
+        [np.array(row["queries"].split(), float) / 1e4 for row in found], axis=0
+    )
 
 
 def mean_and_half(values):
-    half = t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values))
+    half = (
+        t.ppf(0.975, len(values) - 1)
+        * np.std(values, ddof=1)
+        / np.sqrt(len(values))
+    )
     return np.mean(values), half
 
 
 # %%
 # NDCG@10 with 95 % intervals of Student's t. The intervals of one data set are wide and overlap,
 # because the queries differ more than the rankers.
-figure, panels = plt.subplots(1, 4, figsize=(10.5, 4.6), sharey=True, layout="constrained")
+figure, panels = plt.subplots(
+    1, 4, figsize=(10.5, 4.6), sharey=True, layout="constrained"
+)
 for axes, (name, count) in zip(panels, SETS.items(), strict=True):
     for at, method in enumerate(METHODS):
         mean, half = mean_and_half(by_query(method, name))
@@ -86,10 +94,14 @@ PAIRS = [
 figure, axes = plt.subplots(figsize=(8.5, 4), layout="constrained")
 axes.axvline(0, color="0.4", linewidth=1)
 for at, pair in enumerate(PAIRS):
-    ours, theirs = (np.concatenate([by_query(m, name) for name in SETS]) for m in pair)
+    ours, theirs = (
+        np.concatenate([by_query(m, name) for name in SETS]) for m in pair
+    )
     mean, half = mean_and_half(ours - theirs)
     axes.errorbar(mean, at, xerr=half, fmt="o", color="#0072B2", capsize=3)
-axes.set_yticks(range(len(PAIRS)), [f"{METHODS[a]}\nminus {METHODS[b]}" for a, b in PAIRS])
+axes.set_yticks(
+    range(len(PAIRS)), [f"{METHODS[a]}\nminus {METHODS[b]}" for a, b in PAIRS]
+)
 axes.tick_params(axis="y", labelsize="small")
 axes.invert_yaxis()
 axes.set_xlabel("difference in NDCG@10")
@@ -117,7 +129,12 @@ figure, axes = plt.subplots(figsize=(7.5, 3), layout="constrained")
 for at, fit in enumerate(FITS):
     color = "#D55E00" if fit in ("LGBMRanker", "XGBRanker") else "#0072B2"
     axes.plot(seconds[fit], at, "o", color=color)
-    axes.annotate(f"{seconds[fit]:.2g} s", (seconds[fit], at), (7, -4), textcoords="offset points")
+    axes.annotate(
+        f"{seconds[fit]:.2g} s",
+        (seconds[fit], at),
+        (7, -4),
+        textcoords="offset points",
+    )
 axes.set(xscale="log", xlim=(0.1, 30), xlabel="seconds")
 axes.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
 axes.set_yticks(range(len(FITS)), FITS.values())
@@ -140,7 +157,10 @@ PEERS = {
     "ours, softmax, LightGBM": ("softmax", "#009E73", "^"),
     "XGBRanker, ndcg": ("XGBRanker", "#D55E00", "s"),
 }
-ratios = {(row["shape"], row["peer"]): float(row["ratio"]) for row in read("boosting_queries.csv")}
+ratios = {
+    (row["shape"], row["peer"]): float(row["ratio"])
+    for row in read("boosting_queries.csv")
+}
 figure, axes = plt.subplots(figsize=(8, 3), layout="constrained")
 axes.axvline(1, color="0.4", linewidth=1, label="LGBMRanker")
 for peer, (name, color, marker) in PEERS.items():

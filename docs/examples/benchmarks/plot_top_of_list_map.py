@@ -23,7 +23,11 @@ with open(Path("../../../benchmarks/results/top_of_list_map.csv")) as lines:
     rows = list(csv.DictReader(lines))
 
 bases = {"logistic": "LogisticRegression", "lightgbm": "LightGBM"}
-bases = {base: name for base, name in bases.items() if any(r["base"] == base for r in rows)}
+bases = {
+    base: name
+    for base, name in bases.items()
+    if any(r["base"] == base for r in rows)
+}
 kinds = {
     "plain": "no other effect",
     "noisy_bulk": "noisy labels\nbelow the top",
@@ -35,13 +39,20 @@ taus, sizes, angles = (
 
 
 def table(**chosen):
-    """Differences by angle and size, in percentage points, and which are not significant."""
+    """Differences by angle and size in percentage points, and their significance."""
     found, unsure = np.full((len(angles), len(sizes)), np.nan), {}
     for row in rows:
         if all(row[key] == value for key, value in chosen.items()):
-            at = angles.index(float(row["angle"])), sizes.index(float(row["n_train"]))
+            at = (
+                angles.index(float(row["angle"])),
+                sizes.index(float(row["n_train"])),
+            )
             found[at] = 100 * float(row["difference"])
-            limit = t.ppf(0.975, int(row["repetitions"]) - 1) * 100 * float(row["error"])
+            limit = (
+                t.ppf(0.975, int(row["repetitions"]) - 1)
+                * 100
+                * float(row["error"])
+            )
             unsure[at] = abs(found[at]) <= limit
     return found, unsure
 
@@ -59,13 +70,29 @@ def draw(form):
     for line, (base, kind) in zip(axes, panels, strict=True):
         for axis, tau in zip(line, taus, strict=True):
             found, unsure = table(base=base, kind=kind, form=form, tau=f"{tau:g}")
-            image = axis.imshow(found, cmap="RdBu", vmin=-5, vmax=5, origin="lower", aspect="auto")
+            image = axis.imshow(
+                found, cmap="RdBu", vmin=-5, vmax=5, origin="lower", aspect="auto"
+            )
             for (i, j), sign in unsure.items():
-                style = {"color": "0.55"} if sign else {"color": "black", "weight": "bold"}
-                axis.text(j, i, f"{found[i, j]:+.1f}", ha="center", va="center", size=8.5, **style)
+                style = (
+                    {"color": "0.55"}
+                    if sign
+                    else {"color": "black", "weight": "bold"}
+                )
+                axis.text(
+                    j,
+                    i,
+                    f"{found[i, j]:+.1f}",
+                    ha="center",
+                    va="center",
+                    size=8.5,
+                    **style,
+                )
             names = [f"{n / 1000:g}k" if n >= 1000 else f"{n:g}" for n in sizes]
             axis.set_xticks(range(len(sizes)), names, size=9)
-            axis.set_yticks(range(len(angles)), [f"{int(a)}°" for a in angles], size=9)
+            axis.set_yticks(
+                range(len(angles)), [f"{int(a)}°" for a in angles], size=9
+            )
         line[0].set_ylabel(f"{bases[base]}\n{kinds[kind]}", size=9)
     for axis, tau in zip(axes[0], taus, strict=True):
         axis.set_title(f"first {tau:.0%}", size=10)

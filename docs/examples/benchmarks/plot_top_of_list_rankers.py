@@ -58,12 +58,16 @@ def mean_and_half(rows, method, base, measure):
         splits = ours.keys() & theirs.keys()
         if splits:
             means.append(np.mean([ours[split] - theirs[split] for split in splits]))
-    half = t.ppf(0.975, len(means) - 1) * np.std(means, ddof=1) / np.sqrt(len(means))
+    half = (
+        t.ppf(0.975, len(means) - 1) * np.std(means, ddof=1) / np.sqrt(len(means))
+    )
     return np.mean(means), half
 
 
 def draw(rows, methods, base):
-    _, panels = plt.subplots(1, 3, figsize=(10, 3.6), sharey=True, layout="constrained")
+    _, panels = plt.subplots(
+        1, 3, figsize=(10, 3.6), sharey=True, layout="constrained"
+    )
     for axes, (measure, title) in zip(panels, MEASURES.items(), strict=True):
         axes.axvline(0, color="0.4", linewidth=1)
         for at, method in enumerate(methods):
@@ -85,16 +89,24 @@ draw(read("top_of_list_family.csv"), RANKERS, "logistic")
 FITS = {
     "StructuralRanker(auc)": ('StructuralRanker("auc")', "#CC79A7", "s"),
     "TopPushRanker(.3)": ("TopPushRanker(0.3)", "#0072B2", "o"),
-    "TopPushRanker(.05, all, quantile)": ("TopPushRanker, quantile", "#56B4E9", "D"),
+    "TopPushRanker(.05, all, quantile)": (
+        "TopPushRanker, quantile",
+        "#56B4E9",
+        "D",
+    ),
     "PNormPushRanker(4)": ("PNormPushRanker(4)", "#009E73", "^"),
     "LogisticRegression": ("LogisticRegression", "black", "x"),
 }
 times = [row for row in read("top_rankers.csv") if row["data"] == "normal"]
 figure, axes = plt.subplots(figsize=(7.5, 4), layout="constrained")
 for ranker, (name, color, marker) in FITS.items():
-    chosen = sorted((int(r["rows"]), float(r["cpu"])) for r in times if r["ranker"] == ranker)
+    chosen = sorted(
+        (int(r["rows"]), float(r["cpu"])) for r in times if r["ranker"] == ranker
+    )
     axes.plot(*zip(*chosen, strict=True), marker=marker, color=color, label=name)
-axes.set(xscale="log", yscale="log", xlabel="training rows", ylabel="processor seconds")
+axes.set(
+    xscale="log", yscale="log", xlabel="training rows", ylabel="processor seconds"
+)
 axes.set_xticks([1e4, 1e5, 1e6], ["10,000", "100,000", "1,000,000"])
 axes.set_yticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
 axes.minorticks_off()

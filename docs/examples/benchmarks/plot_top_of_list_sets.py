@@ -25,7 +25,7 @@ BLUE, ORANGE = "#0072B2", "#D55E00"
 
 
 def differences(method, measure):
-    """Mean difference from logistic regression and half the interval, by data set."""
+    """Mean difference from logistic regression and half the interval, by set."""
     values = defaultdict(dict)
     for row in rows:
         values[row["set"], row["method"]][int(row["split"])] = row
@@ -34,19 +34,25 @@ def differences(method, measure):
         ours, base = values[name, method], values[name, "logistic"]
         splits = sorted(ours.keys() & base.keys())
         if len(splits) > 1:
-            pairs = [float(ours[s][measure]) - float(base[s][measure]) for s in splits]
+            pairs = [
+                float(ours[s][measure]) - float(base[s][measure]) for s in splits
+            ]
             n_train, n_test, share = (
                 np.mean([float(ours[s][key]) for s in splits])
                 for key in ("n_train", "n_test", "share")
             )
-            common = min(n_test / n_train, share / (1 - share) if share < 1 else np.inf)
+            common = min(
+                n_test / n_train, share / (1 - share) if share < 1 else np.inf
+            )
             error = np.std(pairs, ddof=1) * np.sqrt(1 / len(pairs) + common)
             found[name] = np.mean(pairs), error * t.ppf(0.975, len(pairs) - 1)
     return found
 
 
 def draw(method, title):
-    figure, panels = plt.subplots(1, 2, figsize=(9.5, 7), sharey=True, layout="constrained")
+    figure, panels = plt.subplots(
+        1, 2, figsize=(9.5, 7), sharey=True, layout="constrained"
+    )
     for axes, measure in zip(panels, ("P@1%", "P@5%"), strict=True):
         found = differences(method, measure)
         means, halves = np.transpose(list(found.values()))
@@ -54,9 +60,15 @@ def draw(method, title):
         at = np.arange(1, len(found) + 1)
         axes.errorbar(means, at, xerr=halves, fmt="o", ms=5, color=BLUE, capsize=2)
         # The mean over data sets: the data sets are the sample.
-        half = t.ppf(0.975, len(found) - 1) * means.std(ddof=1) / np.sqrt(len(found))
-        axes.errorbar(means.mean(), 0, xerr=half, fmt="D", ms=7, color=ORANGE, capsize=3)
-        axes.set(xlim=(-0.4, 0.5), title=f"precision in the first {measure[2:-1]} %")
+        half = (
+            t.ppf(0.975, len(found) - 1) * means.std(ddof=1) / np.sqrt(len(found))
+        )
+        axes.errorbar(
+            means.mean(), 0, xerr=half, fmt="D", ms=7, color=ORANGE, capsize=3
+        )
+        axes.set(
+            xlim=(-0.4, 0.5), title=f"precision in the first {measure[2:-1]} %"
+        )
         axes.set_xlabel("difference from logistic regression")
         axes.set_yticks([0, *at], ["mean over data sets", *found])
         axes.grid(axis="x", alpha=0.3)

@@ -34,9 +34,18 @@ print(f"{accumulator.n_items:,} rows, {len(accumulator.table):,} kept")
 rows = 2000 * np.arange(1, 31)
 figure, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
 low, high = [one.low for one in found], [one.high for one in found]
-axes.fill_between(rows, low, high, color="#0072B2", alpha=0.25, label="95 % interval")
-axes.plot(rows, [one.estimate for one in found], color="#0072B2", label="AUC of all rows so far")
-axes.axhline(norm.cdf(1.3 / np.sqrt(2)), color="black", linestyle="--", label="expected AUC")
+axes.fill_between(
+    rows, low, high, color="#0072B2", alpha=0.25, label="95 % interval"
+)
+axes.plot(
+    rows,
+    [one.estimate for one in found],
+    color="#0072B2",
+    label="AUC of all rows so far",
+)
+axes.axhline(
+    norm.cdf(1.3 / np.sqrt(2)), color="black", linestyle="--", label="expected AUC"
+)
 axes.set(xlabel="rows so far", ylabel="AUC", xlim=(0, 61_000))
 axes.xaxis.set_major_formatter("{x:,.0f}")
 figure.legend(loc="outside lower center", ncols=3)

@@ -31,9 +31,13 @@ names = {
     "averaging": ("sklearn_rank", "C3--"),
 }
 
-figure, axes = plt.subplots(1, 3, figsize=(10, 3.6), sharey=True, layout="constrained")
+figure, axes = plt.subplots(
+    1, 3, figsize=(10, 3.6), sharey=True, layout="constrained"
+)
 for axis, share in zip(axes, (0.5, 0.1, 0.01), strict=True):
-    counts = [(max(round(share * n), 1), n - max(round(share * n), 1)) for n in sizes]
+    counts = [
+        (max(round(share * n), 1), n - max(round(share * n), 1)) for n in sizes
+    ]
     for method, (name, style) in names.items():
         widths = [
             auc_bound(m, n, delta, function_class=one_feature, method=method).value
@@ -42,7 +46,9 @@ for axis, share in zip(axes, (0.5, 0.1, 0.01), strict=True):
         axis.loglog(sizes, widths, style, label=name)
     axis.axhline(0.5, color="0.7", linewidth=0.8)
     axis.set(xlabel="items", title=f"{share:.0%} positive", ylim=(0.01, 10))
-    axis.set_xticks([100, 1000, 10_000, 100_000], ["100", "1,000", "10,000", "100,000"])
+    axis.set_xticks(
+        [100, 1000, 10_000, 100_000], ["100", "1,000", "10,000", "100,000"]
+    )
     axis.set_yticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
 axes[0].set_ylabel("deviation of any AUC")
 handles, labels = axes[0].get_legend_handles_labels()
@@ -70,11 +76,15 @@ table = [
 def draw(label, size):
     mean, variance = laws[label]
     component = rng.integers(0, 2, size)
-    return mean[component] + np.sqrt(variance[component]) * rng.normal(size=(size, 20))
+    return mean[component] + np.sqrt(variance[component]) * rng.normal(
+        size=(size, 20)
+    )
 
 
 def sample(n_pos, n_neg):
-    return np.vstack([draw(1, n_pos), draw(0, n_neg)]), np.repeat([1, 0], [n_pos, n_neg])
+    return np.vstack([draw(1, n_pos), draw(0, n_neg)]), np.repeat(
+        [1, 0], [n_pos, n_neg]
+    )
 
 
 X_test, y_test = sample(2500, 2500)
@@ -86,7 +96,9 @@ for n_pos, n_neg in table:
     training.append(roc_auc_score(y, fitted.decision_function(X)))
     test.append(roc_auc_score(y_test, fitted.decision_function(X_test)))
     for method, found in limits.items():
-        bound = auc_bound(n_pos, n_neg, delta, function_class=twenty_features, method=method)
+        bound = auc_bound(
+            n_pos, n_neg, delta, function_class=twenty_features, method=method
+        )
         found.append(training[-1] - bound.value)
 
 figure, (top, bottom) = plt.subplots(
@@ -100,8 +112,12 @@ top.plot(position, training, "k^-", label="training AUC")
 top.plot(position, test, "C1o-", label="test AUC")
 top.legend(loc="lower right")
 top.set_ylabel("AUC")
-bottom.plot(position, limits["averaging"], "C3s--", label="lower bound of sklearn_rank")
-bottom.plot(position, limits["central"], "C4v:", label="Corollary 18, fewer patterns")
+bottom.plot(
+    position, limits["averaging"], "C3s--", label="lower bound of sklearn_rank"
+)
+bottom.plot(
+    position, limits["central"], "C4v:", label="Corollary 18, fewer patterns"
+)
 bottom.plot(position, limits["paper"], "C0v-", label="Corollary 18 with Theorem 24")
 bottom.axhline(0, color="0.6", linewidth=0.8)
 bottom.legend(loc="lower right")
@@ -125,17 +141,28 @@ bottom.set_xticks(position, [f"{m}/{n}" for m, n in table], rotation=45)
 # training AUC of 1 excludes that the function ranks at random.
 figure, axis = plt.subplots(figsize=(6, 3.6), layout="constrained")
 sizes = np.unique(np.geomspace(200, 1_000_000, 41).astype(int))
-for method, (name, style) in {**names, "paper": ("Corollary 18, Theorem 24", "C0-")}.items():
+for method, (name, style) in {
+    **names,
+    "paper": ("Corollary 18, Theorem 24", "C0-"),
+}.items():
     if method == "central":
         continue
     widths = [
-        auc_bound(n // 2, n - n // 2, delta, function_class=twenty_features, method=method).value
+        auc_bound(
+            n // 2, n - n // 2, delta, function_class=twenty_features, method=method
+        ).value
         for n in sizes
     ]
     axis.loglog(sizes, widths, style, label=name)
 axis.axhline(0.5, color="0.7", linewidth=0.8)
-axis.set(xlabel="items, half of them positive", ylabel="deviation of any AUC", title="20 features")
-axis.set_xticks([1000, 10_000, 100_000, 1_000_000], ["1,000", "10,000", "100,000", "1,000,000"])
+axis.set(
+    xlabel="items, half of them positive",
+    ylabel="deviation of any AUC",
+    title="20 features",
+)
+axis.set_xticks(
+    [1000, 10_000, 100_000, 1_000_000], ["1,000", "10,000", "100,000", "1,000,000"]
+)
 axis.set_yticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
 axis.legend()
 plt.show()

@@ -37,7 +37,11 @@ frame.to_csv(folder / "predictions.csv", index=False)
 # In a shell: ``sklearn-rank evaluate predictions.csv --measure auc ap --format json``.
 command = "-m sklearn_rank evaluate predictions.csv --measure auc ap --format json"
 found = subprocess.run(
-    [sys.executable, *command.split()], cwd=folder, capture_output=True, text=True, check=True
+    [sys.executable, *command.split()],
+    cwd=folder,
+    capture_output=True,
+    text=True,
+    check=True,
 )
 print(found.stdout[:400], "...")
 

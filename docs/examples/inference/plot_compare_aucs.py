@@ -19,7 +19,12 @@ from sklearn_rank.inference import auc_interval, compare
 from sklearn_rank.plotting import IntervalsDisplay
 
 X, y = make_classification(
-    1600, n_informative=6, n_clusters_per_class=3, weights=[0.85], class_sep=0.9, random_state=3
+    1600,
+    n_informative=6,
+    n_clusters_per_class=3,
+    weights=[0.85],
+    class_sep=0.9,
+    random_state=3,
 )
 X_train, X_test, y_train, y_test = train_test_split(
     X, y, test_size=0.5, stratify=y, random_state=0
@@ -31,7 +36,8 @@ models = {
     "tree": DecisionTreeClassifier(max_depth=6, random_state=0),
 }
 scores = {
-    name: model.fit(X_train, y_train).predict_proba(X_test)[:, 1] for name, model in models.items()
+    name: model.fit(X_train, y_train).predict_proba(X_test)[:, 1]
+    for name, model in models.items()
 }
 values = {name: auc_interval(y_test, score) for name, score in scores.items()}
 
@@ -48,7 +54,9 @@ print(found)
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
 IntervalsDisplay.from_intervals(values, ax=left)
 left.set_xlabel("AUC, 95 %")
-IntervalsDisplay.from_intervals({name: found[name].interval for name in found}, ax=right)
+IntervalsDisplay.from_intervals(
+    {name: found[name].interval for name in found}, ax=right
+)
 right.axvline(0, color="grey", linewidth=1)
 right.set_xlabel("difference of AUCs, 95 % simultaneous")
 plt.show()

@@ -41,7 +41,8 @@ models = {
     "logistic": LogisticRegression(),
 }
 ill = {
-    name: model.fit(X_train, y_train).predict_proba(X_test)[:, 0] for name, model in models.items()
+    name: model.fit(X_train, y_train).predict_proba(X_test)[:, 0]
+    for name, model in models.items()
 }
 
 # %%
@@ -49,7 +50,8 @@ ill = {
 from sklearn_rank.inference import metric_interval
 
 for name, prob in ill.items():
-    print(f"{name}: {metric_interval('precision@top0.05', y_test, prob, pos_label='ill')}")
+    found = metric_interval("precision@top0.05", y_test, prob, pos_label="ill")
+    print(f"{name}: {found}")
 
 # %%
 # It changes the probabilities. The broken line is the mean probability of the first k patients,
@@ -58,9 +60,13 @@ for name, prob in ill.items():
 # probabilities for its first hundred patients.
 from sklearn_rank.plotting import TopCalibrationDisplay
 
-figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), sharey=True, layout="constrained")
+figure, axes = plt.subplots(
+    1, 3, figsize=(11, 3.6), sharey=True, layout="constrained"
+)
 for ax, (name, prob) in zip(axes, ill.items(), strict=True):
-    TopCalibrationDisplay.from_predictions(y_test, prob, pos_label="ill", name=name, ax=ax)
+    TopCalibrationDisplay.from_predictions(
+        y_test, prob, pos_label="ill", name=name, ax=ax
+    )
 plt.show()
 
 # %%
@@ -69,7 +75,8 @@ plt.show()
 from sklearn_rank.inference import calibration_at_top
 
 for name, prob in ill.items():
-    print(f"{name}: {calibration_at_top(y_test, prob, k=100, pos_label='ill').at(100)}")
+    found = calibration_at_top(y_test, prob, k=100, pos_label="ill")
+    print(f"{name}: {found.at(100)}")
 
 # %%
 # A threshold of 0.1 means that nine unnecessary treatments are acceptable for one treatment of an
@@ -87,7 +94,11 @@ plt.show()
 # %%
 # The limits of the chosen model. They hold for each threshold separately.
 display = DecisionCurveDisplay.from_estimator(
-    models["calibrated"], X_test, y_test, pos_label="ill", thresholds=np.arange(81) / 100
+    models["calibrated"],
+    X_test,
+    y_test,
+    pos_label="ill",
+    thresholds=np.arange(81) / 100,
 )
 print(display.curves["CalibratedClassifierCV"])
 plt.show()

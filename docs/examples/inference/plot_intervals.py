@@ -34,7 +34,9 @@ names = {
     "precision@20": "precision, first 20",
     "bedroc@20": "BEDROC, α = 20",
 }
-intervals = {name: metric_interval(measure, y_test, score) for measure, name in names.items()}
+intervals = {
+    name: metric_interval(measure, y_test, score) for measure, name in names.items()
+}
 for name, interval in intervals.items():
     print(f"{name:31} {interval}")
 

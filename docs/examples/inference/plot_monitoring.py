@@ -40,7 +40,8 @@ histories = [history(seed) for seed in range(12)]
 limits = np.array(histories)
 missed = ((limits[..., 0] > TRUTH) | (limits[..., 1] < TRUTH)).any(axis=2)
 erred = missed.sum(axis=0)
-print(f"confidence sequence: {erred[0]} of 12, interval for one look: {erred[1]} of 12")
+print(f"confidence sequence: {erred[0]} of 12")
+print(f"interval for one look: {erred[1]} of 12")
 
 # %%
 # The first history in which the interval for one look misses it. Crosses mark the weeks.
@@ -48,12 +49,21 @@ print(f"confidence sequence: {erred[0]} of 12, interval for one look: {erred[1]}
 shown = int(np.argmax(missed[:, 1]))
 always, once = limits[shown]
 figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
-axes.fill_between(WEEKS, *always.T, color="tab:blue", alpha=0.25, label="confidence sequence")
+axes.fill_between(
+    WEEKS, *always.T, color="tab:blue", alpha=0.25, label="confidence sequence"
+)
 axes.plot(WEEKS, once, color="tab:blue", linewidth=1)
 axes.plot([], [], color="tab:blue", linewidth=1, label="interval for one look")
 wrong = (once[:, 0] > TRUTH) | (once[:, 1] < TRUTH)
-axes.plot(WEEKS[wrong], np.where(once[wrong, 0] > TRUTH, *once[wrong].T), "x", color="tab:red")
-axes.axhline(TRUTH, color="black", linewidth=1, linestyle="--", label="expected AUC")
+axes.plot(
+    WEEKS[wrong],
+    np.where(once[wrong, 0] > TRUTH, *once[wrong].T),
+    "x",
+    color="tab:red",
+)
+axes.axhline(
+    TRUTH, color="black", linewidth=1, linestyle="--", label="expected AUC"
+)
 axes.set(xlabel="week", ylabel="AUC", xlim=(1, 40), ylim=(0.6, 1.0))
 axes.legend(loc="lower right")
 plt.show()

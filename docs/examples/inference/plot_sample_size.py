@@ -25,7 +25,9 @@ print(plan)
 # that make the same errors need far fewer items.
 sizes = np.geomspace(300, 20_000, 25).astype(int)
 tests = {
-    correlation: sample_size("auc", **expected, difference=0.02, correlation=correlation)
+    correlation: sample_size(
+        "auc", **expected, difference=0.02, correlation=correlation
+    )
     for correlation in (0.3, 0.6, 0.9)
 }
 for correlation, test in tests.items():

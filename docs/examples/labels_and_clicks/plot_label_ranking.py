@@ -43,11 +43,15 @@ for name, learned, best in zip(
 distance = np.linspace(-2.5, 2.5, 501)
 grid = np.zeros((len(distance), 4))
 grid[:, 0] = distance
-best = 5 - np.argsort(np.argsort(grid @ people.coef + people.intercept, axis=1), axis=1)
+best = 5 - np.argsort(
+    np.argsort(grid @ people.coef + people.intercept, axis=1), axis=1
+)
 refits = []
 for seed in range(25):
     X, y = resample(people.data, people.target, random_state=seed)
-    refits.append(OrderPreservingLabelRanker(target_type="positions").fit(X, y).rank(grid))
+    refits.append(
+        OrderPreservingLabelRanker(target_type="positions").fit(X, y).rank(grid)
+    )
 mean, spread = np.mean(refits, axis=0), np.std(refits, axis=0)
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True, layout="constrained")
@@ -87,15 +91,25 @@ tau = np.full((2, DRAWS, len(MISSING)), np.nan)
 best_tau, n_complete = np.empty(DRAWS), np.empty((DRAWS, len(MISSING)))
 for draw in range(DRAWS):
     for column, share in enumerate(MISSING):
-        bunch = make_label_ranking(N_TRAIN + 2000, 4, 5, missing=share, random_state=draw)
-        X, y, test = bunch.data, bunch.target[:N_TRAIN], bunch.pair_probabilities[N_TRAIN:]
+        bunch = make_label_ranking(
+            N_TRAIN + 2000, 4, 5, missing=share, random_state=draw
+        )
+        X, y, test = (
+            bunch.data,
+            bunch.target[:N_TRAIN],
+            bunch.pair_probabilities[N_TRAIN:],
+        )
         complete = np.flatnonzero(~np.isnan(y).any(axis=1))
         n_complete[draw, column] = len(complete)
         best_tau[draw] = bunch.expected_tau[N_TRAIN:].mean()
         for way, rows in enumerate((np.arange(N_TRAIN), complete)):
             if len(rows) > 1:
-                model = OrderPreservingLabelRanker(target_type="positions").fit(X[rows], y[rows])
-                tau[way, draw, column] = expected_tau(model.predict(X[N_TRAIN:]), test)
+                model = OrderPreservingLabelRanker(target_type="positions").fit(
+                    X[rows], y[rows]
+                )
+                tau[way, draw, column] = expected_tau(
+                    model.predict(X[N_TRAIN:]), test
+                )
 
 # %%
 # Lines are means over five data sets. With half of the labels missing, 7 of 300 rows are complete,
@@ -103,7 +117,9 @@ for draw in range(DRAWS):
 # observed labels below a label has the same expectation whatever other labels are missing.
 figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
 axes.axhline(best_tau.mean(), color="black", linewidth=1, label="best order")
-for way, (name, style) in enumerate({"all rows": "-o", "complete rows only": "--s"}.items()):
+for way, (name, style) in enumerate(
+    {"all rows": "-o", "complete rows only": "--s"}.items()
+):
     axes.plot(MISSING, np.nanmean(tau[way], axis=0), style, label=name)
 for share, count, value in zip(
     MISSING, n_complete.mean(axis=0), np.nanmean(tau[1], axis=0), strict=True
@@ -116,7 +132,9 @@ for share, count, value in zip(
         fontsize="small",
         ha="center",
     )
-axes.set(xlabel="share of labels missing", ylabel="expected Kendall tau, other people")
+axes.set(
+    xlabel="share of labels missing", ylabel="expected Kendall tau, other people"
+)
 axes.set(xlim=(-0.06, 0.63), ylim=(0.0, best_tau.mean() + 0.05))
 axes.legend(loc="lower left")
 plt.show()

@@ -22,13 +22,17 @@ from sklearn_rank.metrics import ndcg_score
 plt.style.use("tableau-colorblind10")
 
 N_TRAIN, ETA, NOISE = 300, 1.25, 0.05
-lists = make_subset_ranking(N_TRAIN + 300, 20, utility="exponential", random_state=0)
+lists = make_subset_ranking(
+    N_TRAIN + 300, 20, utility="exponential", random_state=0
+)
 train, test = lists.qid < N_TRAIN, lists.qid >= N_TRAIN
 X, y, qid = lists.data[train], lists.target[train], lists.qid[train]
 rng = np.random.default_rng(0)
 other = rng.normal(size=5)
 other -= other @ lists.coef / (lists.coef @ lists.coef) * lists.coef
-logging_score = X @ (lists.coef / np.linalg.norm(lists.coef) + 1.5 * other / np.linalg.norm(other))
+logging_score = X @ (
+    lists.coef / np.linalg.norm(lists.coef) + 1.5 * other / np.linalg.norm(other)
+)
 logging_score += rng.normal(size=len(y))
 
 
@@ -87,7 +91,9 @@ axes.errorbar(
 )
 axes.plot(positions, em.value, "s", markersize=4, label="expectation-maximisation")
 axes.plot(positions, rates / rates[0], "x", label="click rates")
-axes.set(xscale="log", yscale="log", xlabel="position", ylabel="relative to position 1")
+axes.set(
+    xscale="log", yscale="log", xlabel="position", ylabel="relative to position 1"
+)
 axes.set_ylim(0.004, 1.5)
 axes.set_xticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
 axes.set_yticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
@@ -125,9 +131,13 @@ for draw in range(DRAWS):
             ranker = OrderPreservingRanker(
                 "softmax", measure="dcg", alpha=0.01, propensity_clip=clip
             )
-            ranker.fit(X[log.rows], log.clicks, qid=log.qid, propensity=propensity(log))
+            ranker.fit(
+                X[log.rows], log.clicks, qid=log.qid, propensity=propensity(log)
+            )
             found[name][draw, column] = quality(ranker)
-relevance = OrderPreservingRanker("softmax", measure="dcg", alpha=0.01).fit(X, y, qid=qid)
+relevance = OrderPreservingRanker("softmax", measure="dcg", alpha=0.01).fit(
+    X, y, qid=qid
+)
 
 # %%
 # Bars are the standard deviation between draws of clicks. With raw clicks the order stays between
@@ -147,7 +157,9 @@ for row, (name, values) in enumerate(found.items()):
         capsize=2,
         label=name,
     )
-axes.set(xscale="log", xlabel="sessions", ylabel="NDCG@10 of relevance, test queries")
+axes.set(
+    xscale="log", xlabel="sessions", ylabel="NDCG@10 of relevance, test queries"
+)
 axes.set_xticks([100, 1000, 10_000], ["100", "1,000", "10,000"])
 axes.legend(loc="lower right", fontsize="small")
 plt.show()

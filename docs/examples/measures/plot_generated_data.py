@@ -26,19 +26,26 @@ print(f"{rows.target.sum()} positives, {rows.is_clear.sum()} of them clear")
 # :func:`~sklearn_rank.datasets.make_subset_ranking` draws the grades of an item given its
 # features. The order by expected gain is the best one for DCG. ``noise`` sets how widely the
 # grades of an item spread; the expected gain stays the same.
-queries = {noise: make_subset_ranking(60, noise=noise, random_state=0) for noise in (0.2, 0.6)}
+queries = {
+    noise: make_subset_ranking(60, noise=noise, random_state=0)
+    for noise in (0.2, 0.6)
+}
 for noise, drawn in queries.items():
-    print(f"noise={noise}: {np.bincount(drawn.target.astype(int))} items of each grade")
+    counts = np.bincount(drawn.target.astype(int))
+    print(f"noise={noise}: {counts} items of each grade")
 
 # %%
 # :func:`~sklearn_rank.datasets.make_label_ranking` draws an order of labels for each row. A
 # larger ``concentration`` keeps the orders nearer to the best one.
 orders = {
-    concentration: make_label_ranking(2000, concentration=concentration, random_state=0)
+    concentration: make_label_ranking(
+        2000, concentration=concentration, random_state=0
+    )
     for concentration in (0.5, 2.0, 8.0)
 }
 for concentration, drawn in orders.items():
-    print(f"concentration={concentration}: expected tau {drawn.expected_tau.mean():.2f}")
+    tau = drawn.expected_tau.mean()
+    print(f"concentration={concentration}: expected tau {tau:.2f}")
 
 # %%
 # :func:`~sklearn_rank.datasets.make_clicks` simulates users who look at lower positions less
@@ -61,12 +68,20 @@ kinds = {
 }
 for kind, (which, color) in kinds.items():
     first.plot(*rows.data[which].T, ".", color=color, markersize=5, label=kind)
-first.set(xlabel="first feature", ylabel="second feature", title="make_bipartite_ranking")
+first.set(
+    xlabel="first feature", ylabel="second feature", title="make_bipartite_ranking"
+)
 first.set_xlim(-8, 10)
-for (noise, drawn), color, shift in zip(queries.items(), palette, (-0.1, 0.1), strict=False):
+for (noise, drawn), color, shift in zip(
+    queries.items(), palette, (-0.1, 0.1), strict=False
+):
     label = f"noise = {noise}"
-    second.plot(drawn.expected_gain, drawn.target + shift, "|", color=color, label=label)
-second.set(xlabel="expected gain", ylabel="grade drawn", title="make_subset_ranking")
+    second.plot(
+        drawn.expected_gain, drawn.target + shift, "|", color=color, label=label
+    )
+second.set(
+    xlabel="expected gain", ylabel="grade drawn", title="make_subset_ranking"
+)
 for (concentration, drawn), color in zip(orders.items(), palette, strict=True):
     share = np.arange(1, 2001) / 2000
     label = f"concentration = {concentration:g}"
@@ -75,8 +90,17 @@ third.set(xlabel="best expected Kendall's tau", ylabel="share of the rows")
 third.set_title("make_label_ranking")
 for (eta, drawn), color in zip(clicks.items(), palette, strict=True):
     share = np.bincount(drawn.position, drawn.clicks, 11)[1:] / 20_000
-    fourth.plot(np.arange(1, 11), share, "o-", markersize=4, color=color, label=f"η = {eta:g}")
-fourth.set(xlabel="position", ylabel="share of sessions with a click", title="make_clicks")
+    fourth.plot(
+        np.arange(1, 11),
+        share,
+        "o-",
+        markersize=4,
+        color=color,
+        label=f"η = {eta:g}",
+    )
+fourth.set(
+    xlabel="position", ylabel="share of sessions with a click", title="make_clicks"
+)
 for panel in axes.flat:
     panel.legend(
         loc="upper center",

@@ -57,11 +57,20 @@ for name, score in {"even": even, "peaked": peaked}.items():
 # share of the list.
 alphas = np.geomspace(0.1, 200, 40)
 tops = np.geomspace(1, 0.01, 40)
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(9, 3.6), sharey=True, layout="constrained"
+)
 for name, score, line in (("even", even, "-"), ("peaked", peaked, "--")):
-    left.semilogx(alphas, [bedroc_score(y, score, alpha=a) for a in alphas], line, label=name)
-    right.semilogx(tops, [local_auc_score(y, score, u0=1 - t) for t in tops], line, label=name)
-left.set(xlabel=r"$\alpha$: about the top $1/\alpha$ counts", ylabel="0 worst order, 1 best")
+    left.semilogx(
+        alphas, [bedroc_score(y, score, alpha=a) for a in alphas], line, label=name
+    )
+    right.semilogx(
+        tops, [local_auc_score(y, score, u0=1 - t) for t in tops], line, label=name
+    )
+left.set(
+    xlabel=r"$\alpha$: about the top $1/\alpha$ counts",
+    ylabel="0 worst order, 1 best",
+)
 left.set_xticks([0.1, 1, 10, 100], ["0.1", "1", "10", "100"])
 right.set(xlabel="share of the list that counts")
 right.set_xticks([1, 0.1, 0.01], ["100 %", "10 %", "1 %"])

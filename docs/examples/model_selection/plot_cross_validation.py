@@ -18,20 +18,30 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn_rank.model_selection import cross_val_interval
 
 X, y = make_classification(
-    20_000, n_features=10, n_informative=4, weights=[0.87], class_sep=0.6, random_state=1
+    20_000,
+    n_features=10,
+    n_informative=4,
+    weights=[0.87],
+    class_sep=0.6,
+    random_state=1,
 )
 model = LogisticRegression()
 
 
 def study(seed):
-    """The interval, the naive interval, and the true mean AUC of the five fold models."""
+    """The interval, the naive one, and the true mean AUC of the five fold models."""
     rows = np.random.default_rng(seed).choice(len(y), 100, replace=False)
     new = np.setdiff1d(np.arange(len(y)), rows)
     few, label = X[rows], y[rows]
     cv = StratifiedKFold(5)
     found = cross_val_interval(model, few, label, measure="auc", cv=cv)
-    fitted = [model.fit(few[train], label[train]).coef_ for train, _ in cv.split(few, label)]
-    true = np.mean([roc_auc_score(y[new], X[new] @ coef.ravel()) for coef in fitted])
+    fitted = [
+        model.fit(few[train], label[train]).coef_
+        for train, _ in cv.split(few, label)
+    ]
+    true = np.mean(
+        [roc_auc_score(y[new], X[new] @ coef.ravel()) for coef in fitted]
+    )
     values = np.array(
         [
             roc_auc_score(label[test], few[test] @ coef.ravel())
@@ -53,9 +63,17 @@ print(studies[0][0])
 figure, axes = plt.subplots(figsize=(8.5, 4), layout="constrained")
 missed = 0
 for place, (found, values, half, true) in enumerate(studies):
-    axes.plot([place] * 2, [found.low, found.high], color="#56B4E9", linewidth=6, alpha=0.7)
+    axes.plot(
+        [place] * 2,
+        [found.low, found.high],
+        color="#56B4E9",
+        linewidth=6,
+        alpha=0.7,
+    )
     mean = values.mean()
-    axes.plot([place] * 2, [mean - half, mean + half], color="#D55E00", linewidth=1.8)
+    axes.plot(
+        [place] * 2, [mean - half, mean + half], color="#D55E00", linewidth=1.8
+    )
     axes.plot([place] * 5, values, ".", color="0.45", markersize=3)
     axes.plot(place, true, "k_", markersize=13)
     if abs(mean - true) > half:

@@ -82,20 +82,47 @@ stays = results["may_be_best"][order]
 true = [
     roc_auc_score(
         y_new,
-        search.estimator.set_params(**results["params"][c]).fit(X, y).decision_function(X_new),
+        search.estimator.set_params(**results["params"][c])
+        .fit(X, y)
+        .decision_function(X_new),
     )
     for c in order
 ]
 names = [
-    "degree {}, C = {:g}".format(*complexity(results["params"][candidate])) for candidate in order
+    "degree {}, C = {:g}".format(*complexity(results["params"][candidate]))
+    for candidate in order
 ]
 
 figure, axis = plt.subplots(figsize=(8, 5), layout="constrained")
-axis.vlines(row, results["lower_bound"][order], mean, color="C0", alpha=0.3, linewidth=5)
-axis.vlines(row, asymptotic.cv_results_["lower_bound"][order], mean, color="C0", linewidth=1.5)
-axis.plot(row[~stays], mean[~stays], "o", color="C0", fillstyle="none", label="mean of the folds")
-axis.plot(row[stays], mean[stays], "o", color="C0", label="the same, may be the best")
-axis.plot(row, true, "_", color="k", markersize=14, label="fitted to all rows, on 20,000 new")
+axis.vlines(
+    row, results["lower_bound"][order], mean, color="C0", alpha=0.3, linewidth=5
+)
+axis.vlines(
+    row,
+    asymptotic.cv_results_["lower_bound"][order],
+    mean,
+    color="C0",
+    linewidth=1.5,
+)
+axis.plot(
+    row[~stays],
+    mean[~stays],
+    "o",
+    color="C0",
+    fillstyle="none",
+    label="mean of the folds",
+)
+axis.plot(
+    row[stays], mean[stays], "o", color="C0", label="the same, may be the best"
+)
+axis.plot(
+    row,
+    true,
+    "_",
+    color="k",
+    markersize=14,
+    label="fitted to all rows, on 20,000 new",
+)
 chosen, largest = order.index(search.best_index_), int(np.argmax(mean))
 axis.annotate(
     "simplest that may be the best",
@@ -113,7 +140,11 @@ axis.annotate(
 )
 axis.axhline(0.5, color="0.7", linewidth=0.8)
 axis.set_xticks(row, names, rotation=40, ha="right")
-axis.set(ylabel="AUC", ylim=(0.1, 1.08), title="thick: guaranteed at .95; thin: asymptotic, max-t")
+axis.set(
+    ylabel="AUC",
+    ylim=(0.1, 1.08),
+    title="thick: guaranteed at .95; thin: asymptotic, max-t",
+)
 figure.legend(loc="outside lower center", ncols=3)
 
 # %%
@@ -129,7 +160,8 @@ twenty = {"function_class": 20, "side": "lower"}
 positives = np.unique(np.geomspace(15, 15_000, 30).astype(int) // 15 * 15)
 curves = {
     "trained on, linear, 10 features": [
-        auc_bound(m, 9 * m, 0.05, function_class=learned, side="lower").value for m in positives
+        auc_bound(m, 9 * m, 0.05, function_class=learned, side="lower").value
+        for m in positives
     ],
     "mean over 5 folds": [
         auc_fold_mean_bound(
@@ -138,14 +170,17 @@ curves = {
         for m in positives
     ],
     "a third held out, McDiarmid": [
-        auc_bound(m // 3, 3 * m, 0.05, method="mcdiarmid", **twenty).value for m in positives
+        auc_bound(m // 3, 3 * m, 0.05, method="mcdiarmid", **twenty).value
+        for m in positives
     ],
     "a third held out, KL": [
         auc_bound(m // 3, 3 * m, 0.05, auc=0.85, **twenty).value for m in positives
     ],
 }
 figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
-for (name, widths), line in zip(curves.items(), ("-", "--", "-.", ":"), strict=True):
+for (name, widths), line in zip(
+    curves.items(), ("-", "--", "-.", ":"), strict=True
+):
     axis.loglog(positives, np.minimum(widths, 1.0), line, label=name)
 axis.axhline(0.35, color="0.7", linewidth=0.8)
 axis.text(15_000, 0.36, "below this, better than chance", color="0.4", ha="right")

@@ -79,7 +79,9 @@ for losses, line in ((CALIBRATED, "-o"), (USUAL, "--s")):
     for name in losses:
         mean = regrets[name].mean(axis=0)
         error = regrets[name].std(axis=0, ddof=1) / np.sqrt(DRAWS)
-        axes.errorbar(SIZES, mean, yerr=error, fmt=line, markersize=4, capsize=2, label=name)
+        axes.errorbar(
+            SIZES, mean, yerr=error, fmt=line, markersize=4, capsize=2, label=name
+        )
 axes.set(
     xscale="log",
     yscale="log",

@@ -31,7 +31,12 @@ def draw_queries(n_queries):
     qid = np.repeat(np.arange(n_queries), 20)
     X = rng.normal(size=(len(qid), 5))
     noise = rng.gamma(2.0, 0.6, size=n_queries)[qid]
-    utility = X[:, 0] + 0.5 * X[:, 1] + 0.6 * X[:, 0] * X[:, 1] + noise * rng.normal(size=len(qid))
+    utility = (
+        X[:, 0]
+        + 0.5 * X[:, 1]
+        + 0.6 * X[:, 0] * X[:, 1]
+        + noise * rng.normal(size=len(qid))
+    )
     return X, np.digitize(utility, [0.8, 1.8, 2.8]), qid
 
 
@@ -52,7 +57,10 @@ plt.show()
 
 # %%
 # The means with their intervals.
-intervals = {name: metric_interval("ndcg@10", y, score, qid=qid) for name, score in scores.items()}
+intervals = {
+    name: metric_interval("ndcg@10", y, score, qid=qid)
+    for name, score in scores.items()
+}
 IntervalsDisplay.from_intervals(intervals)
 plt.show()
 

@@ -41,7 +41,9 @@ for rate, color in ((0.3, "#D55E00"), (0.05, "#0072B2")):
     )
     scores, best = ranker.validation_scores_, ranker.best_iteration_
     axes.plot(scores, color=color, label=f"learning_rate={rate}")
-    axes.plot(best, scores[best], "o", color=color, label=f"best round, {best} trees")
+    axes.plot(
+        best, scores[best], "o", color=color, label=f"best round, {best} trees"
+    )
 axes.set(xlabel="trees", ylabel="NDCG@5, validation queries", ylim=(0.73, 0.82))
 axes.grid(alpha=0.3)
 axes.legend(loc="lower right")

@@ -35,13 +35,21 @@ figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
 for loss, (color, marker) in losses.items():
     found = []
     for factor in factors:
-        ranker = OrderPreservingRanker(loss, measure="ndcg@5", alpha=f"{factor:g}*scale")
+        ranker = OrderPreservingRanker(
+            loss, measure="ndcg@5", alpha=f"{factor:g}*scale"
+        )
         ranker.fit(X[train], y[train], qid=qid[train])
         found.append(ranker.score(X[test], y[test], qid=qid[test]))
     axes.plot(factors, found, color=color, marker=marker, label=loss)
 axes.axvspan(0.1, 10, color="0.93", zorder=0)
-axes.set(xscale="log", xlabel='alpha, in multiples of "scale"', ylabel="NDCG@5, 300 test queries")
-axes.set_xticks([0.001, 0.01, 0.1, 1, 10, 100, 1000], ["0.001", "0.01", "0.1", 1, 10, 100, 1000])
+axes.set(
+    xscale="log",
+    xlabel='alpha, in multiples of "scale"',
+    ylabel="NDCG@5, 300 test queries",
+)
+axes.set_xticks(
+    [0.001, 0.01, 0.1, 1, 10, 100, 1000], ["0.001", "0.01", "0.1", 1, 10, 100, 1000]
+)
 axes.minorticks_off()
 axes.legend(loc="upper left")
 plt.show()

@@ -29,10 +29,16 @@ for query in range(8):
 X = value[:, np.newaxis]
 features = {
     "as it is": value,
-    'QueryNormalizer("zscore")': QueryNormalizer("zscore").fit_transform(X, qid=qid)[:, 0],
-    'QueryNormalizer("rank")': QueryNormalizer("rank").fit_transform(X, qid=qid)[:, 0],
+    'QueryNormalizer("zscore")': QueryNormalizer("zscore").fit_transform(
+        X, qid=qid
+    )[:, 0],
+    'QueryNormalizer("rank")': QueryNormalizer("rank").fit_transform(X, qid=qid)[
+        :, 0
+    ],
 }
-figure, panels = plt.subplots(1, 3, figsize=(9.5, 3.4), sharey=True, layout="constrained")
+figure, panels = plt.subplots(
+    1, 3, figsize=(9.5, 3.4), sharey=True, layout="constrained"
+)
 for axes, (name, feature) in zip(panels, features.items(), strict=True):
     for grade, style in ((0, {"mfc": "white"}), (1, {})):
         rows = relevant == grade

@@ -28,7 +28,10 @@ X, y = load_ionosphere(return_X_y=True)
 X, y = StandardScaler().fit_transform(X)[::3], y[::3]
 costs = np.geomspace(1e-4, 1, 9)
 fits = {
-    selection: [AccuracyAtTopRanker(tau=0.1, C=C, selection=selection).fit(X, y) for C in costs]
+    selection: [
+        AccuracyAtTopRanker(tau=0.1, C=C, selection=selection).fit(X, y)
+        for C in costs
+    ]
     for selection in ("average", "closest", "objective", "refine")
 }
 

@@ -37,7 +37,9 @@ from sklearn_rank.plotting import TopOfListDisplay
 
 figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
 for score, name in [(a, "fitted again for the top"), (b, "logistic regression")]:
-    TopOfListDisplay.from_predictions(y_test, score, name=name, ax=axes, tau=0.005, level=0.95)
+    TopOfListDisplay.from_predictions(
+        y_test, score, name=name, ax=axes, tau=0.005, level=0.95
+    )
 axes.set_xlabel("Transactions reviewed (log scale)")
 axes.set_ylabel("Share of frauds among them")
 plt.show()

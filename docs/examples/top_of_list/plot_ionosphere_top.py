@@ -29,7 +29,9 @@ X_train, X_test, y_train, y_test = train_test_split(
 
 models = {
     "accuracy at the top": AccuracyAtTopRanker(tau=TAU),
-    "logistic regression": LogisticRegression(class_weight="balanced", max_iter=1000),
+    "logistic regression": LogisticRegression(
+        class_weight="balanced", max_iter=1000
+    ),
     "linear SVM": LinearSVC(class_weight="balanced", max_iter=10_000),
 }
 searches = {}
@@ -45,7 +47,9 @@ for name, model in models.items():
 # Precision in the first tenth of the held-out rows:
 
 for name, search in searches.items():
-    score = precision_at_top_score(y_test, search.decision_function(X_test), tau=TAU)
+    score = precision_at_top_score(
+        y_test, search.decision_function(X_test), tau=TAU
+    )
     print(f"{name:20} {score:.3f}")
 
 # %%

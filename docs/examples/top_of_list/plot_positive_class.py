@@ -21,14 +21,21 @@ labels = {1: positive.astype(int), "fraud": np.where(positive, "fraud", "ok")}
 
 # %%
 # ``threshold_`` separates the top tenth from the rest.
-figure, panels = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, layout="constrained")
+figure, panels = plt.subplots(
+    1, 2, figsize=(9, 3.4), sharey=True, layout="constrained"
+)
 for axes, (pos_label, y) in zip(panels, labels.items(), strict=True):
     ranker = AccuracyAtTopRanker(tau=0.1, C=0.01, pos_label=pos_label).fit(X, y)
     score = ranker.decision_function(X)
     low, high = bins = score.min(), score.max()
     groups = [score[~positive], score[positive]]
     axes.hist(
-        groups, 24, bins, stacked=True, color=["0.7", "#D55E00"], label=["negative", "positive"]
+        groups,
+        24,
+        bins,
+        stacked=True,
+        color=["0.7", "#D55E00"],
+        label=["negative", "positive"],
     )
     first = ranker.classes_[0] == pos_label
     axes.axvspan(
@@ -38,7 +45,9 @@ for axes, (pos_label, y) in zip(panels, labels.items(), strict=True):
         zorder=0,
         label="top tenth",
     )
-    axes.set(title=f"classes_ = {ranker.classes_.tolist()}", xlabel="decision_function")
+    axes.set(
+        title=f"classes_ = {ranker.classes_.tolist()}", xlabel="decision_function"
+    )
     axes.legend(loc="upper right" if first else "upper left")
 panels[0].set_ylabel("rows")
 plt.show()

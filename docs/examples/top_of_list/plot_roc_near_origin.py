@@ -31,12 +31,16 @@ warnings.simplefilter("ignore", SmallTopWarning)
 X, y = load_ionosphere(return_X_y=True)
 models = {
     "accuracy at the top": AccuracyAtTopRanker(tau=0.05),
-    "logistic regression": LogisticRegression(class_weight="balanced", max_iter=1000),
+    "logistic regression": LogisticRegression(
+        class_weight="balanced", max_iter=1000
+    ),
 }
 rates = np.linspace(0, 0.1, 101)
 curves = {name: [] for name in models}
 areas = {name: [] for name in models}
-for train, test in StratifiedShuffleSplit(40, train_size=0.5, random_state=0).split(X, y):
+for train, test in StratifiedShuffleSplit(40, train_size=0.5, random_state=0).split(
+    X, y
+):
     for name, model in models.items():
         search = GridSearchCV(
             make_pipeline(StandardScaler(), model),
@@ -48,7 +52,9 @@ for train, test in StratifiedShuffleSplit(40, train_size=0.5, random_state=0).sp
         fpr, tpr, _ = roc_curve(y[test], score, drop_intermediate=False)
         # The highest point at each rate: the curve is a step function.
         curves[name].append(tpr[np.searchsorted(fpr, rates, "right") - 1])
-        areas[name].append(partial_auc_score(y[test], score, max_fpr=0.05, scale="normalized"))
+        areas[name].append(
+            partial_auc_score(y[test], score, max_fpr=0.05, scale="normalized")
+        )
 
 # %%
 # The mean curves with bands of two standard errors. The legend has the mean normalised area up to
@@ -57,9 +63,18 @@ figure, axes = plt.subplots(figsize=(6, 4.2), layout="constrained")
 for (name, values), line in zip(curves.items(), ("-", "--"), strict=True):
     mean = np.mean(values, axis=0)
     error = np.std(values, axis=0, ddof=1) / np.sqrt(len(values))
-    label = f"{name} ({np.mean(areas[name]):.3f} ± {np.std(areas[name]) / 40**0.5:.3f})"
+    label = (
+        f"{name} ({np.mean(areas[name]):.3f} ± {np.std(areas[name]) / 40**0.5:.3f})"
+    )
     axes.plot(rates, mean, line, label=label, drawstyle="steps-post")
-    axes.fill_between(rates, mean - 2 * error, mean + 2 * error, alpha=0.2, step="post")
-axes.set(xlabel="false positive rate", ylabel="true positive rate", xlim=(0, 0.1), ylim=(0, 1))
+    axes.fill_between(
+        rates, mean - 2 * error, mean + 2 * error, alpha=0.2, step="post"
+    )
+axes.set(
+    xlabel="false positive rate",
+    ylabel="true positive rate",
+    xlim=(0, 0.1),
+    ylim=(0, 1),
+)
 axes.legend(loc="upper left", title="area up to 5 % (normalised)")
 plt.show()

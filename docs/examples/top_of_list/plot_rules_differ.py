@@ -16,7 +16,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from sklearn_rank import PNormPushRanker, RankStatisticRanker, StructuralRanker, TopPushRanker
+from sklearn_rank import (
+    PNormPushRanker,
+    RankStatisticRanker,
+    StructuralRanker,
+    TopPushRanker,
+)
 from sklearn_rank.metrics import precision_at_top_score, roc_auc_score
 
 groups = [  # label, share, mean, standard deviations
@@ -44,7 +49,9 @@ def direction(degrees):
 
 def values(coef):
     score = X_large @ coef
-    return roc_auc_score(y_large, score), precision_at_top_score(y_large, score, tau=0.05)
+    return roc_auc_score(y_large, score), precision_at_top_score(
+        y_large, score, tau=0.05
+    )
 
 
 angles = np.arange(0.0, 141.0, 2.0)
@@ -56,7 +63,9 @@ COLORS = ["#0072B2", "#56B4E9", "#D55E00", "#009E73", "#CC79A7", "black"]
 rankers = {
     "LogisticRegression": LogisticRegression(C=100.0),
     'StructuralRanker("auc")': StructuralRanker("auc", C=100.0),
-    'StructuralRanker("precision@top0.05")': StructuralRanker("precision@top0.05", C=100.0),
+    'StructuralRanker("precision@top0.05")': StructuralRanker(
+        "precision@top0.05", C=100.0
+    ),
     "PNormPushRanker(p=16)": PNormPushRanker(p=16, C=100.0),
     "TopPushRanker(0.3)": TopPushRanker(0.3, C=100.0),
     'RankStatisticRanker("local_auc@0.95")': RankStatisticRanker("local_auc@0.95"),
@@ -69,9 +78,15 @@ for best, style, name in (
     (angles[auc.argmax()], "k--", "best AUC"),
     (pure[0], "k:", "best P@5 %, from here on"),
 ):
-    left.plot(*np.transpose([0 * direction(best), 9.5 * direction(best)]), style, label=name)
+    left.plot(
+        *np.transpose([0 * direction(best), 9.5 * direction(best)]),
+        style,
+        label=name,
+    )
 right.plot(angles, auc, "k--", label="AUC (first number)")
-right.plot(angles, precision, "k:", label="precision in the first 5 % (second number)")
+right.plot(
+    angles, precision, "k:", label="precision in the first 5 % (second number)"
+)
 for number, (name, ranker) in enumerate(rankers.items()):
     coef = ranker.fit(X, y).coef_.ravel()
     degrees = np.rad2deg(np.arctan2(coef[1], coef[0]))
@@ -84,15 +99,30 @@ for number, (name, ranker) in enumerate(rankers.items()):
     )
     found = values(coef)
     right.plot(
-        [degrees] * 2, found, "o", color=color, label=f"{name}: {found[0]:.2f} and {found[1]:.2f}"
+        [degrees] * 2,
+        found,
+        "o",
+        color=color,
+        label=f"{name}: {found[0]:.2f} and {found[1]:.2f}",
     )
 left.set(
-    xlabel="first feature", ylabel="second feature", xlim=(-5, 9), ylim=(-4, 10), aspect="equal"
+    xlabel="first feature",
+    ylabel="second feature",
+    xlim=(-5, 9),
+    ylim=(-4, 10),
+    aspect="equal",
 )
-right.set(xlabel="direction (degrees from the first feature)", ylabel="value on new rows")
+right.set(
+    xlabel="direction (degrees from the first feature)", ylabel="value on new rows"
+)
 right.set_ylim(0, 1.05)
-handles = [*left.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0]]
-figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize="small")
+handles = [
+    *left.get_legend_handles_labels()[0],
+    *right.get_legend_handles_labels()[0],
+]
+figure.legend(
+    handles=handles, loc="outside lower center", ncols=2, fontsize="small"
+)
 plt.show()
 
 # %%

@@ -28,7 +28,8 @@ rng = np.random.default_rng(0)
 n_train, n_test, n_samples, capacity = 700, 20_000, 6, 200
 X_test, y_test = draw(n_test, rng)
 tau = capacity / n_test
-print(f"{y_test.mean():.1%} are positive; the first {capacity} of {n_test} are {tau:.0%}")
+print(f"{y_test.mean():.1%} are positive")
+print(f"the first {capacity} of {n_test} are {tau:.0%}")
 
 # %%
 # For brevity the values of ``C`` are fixed at values for features of variance 1. In an application
@@ -46,7 +47,9 @@ from sklearn_rank import (
 
 rankers = {
     "LogisticRegression": LogisticRegression(),
-    "TopFocusedRanker": TopFocusedRanker(LogisticRegression(), tau=tau, combine="last"),
+    "TopFocusedRanker": TopFocusedRanker(
+        LogisticRegression(), tau=tau, combine="last"
+    ),
     "AccuracyAtTopRanker": AccuracyAtTopRanker(tau=tau, C=0.01),
     "TopPushRanker (mean)": TopPushRanker(0.3),
     "TopPushRanker (quantile)": TopPushRanker(tau, of="all", threshold="quantile"),
@@ -76,7 +79,11 @@ from sklearn_rank.plotting import IntervalsDisplay, RocBandDisplay, TopOfListDis
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5.4), layout="constrained")
 for number, (name, (score, *_)) in enumerate(scores.items()):
     first = number == 0
-    style = {"linestyle": "-" if number < 6 else "--", "name": name, "zorder": 3 if first else 2}
+    style = {
+        "linestyle": "-" if number < 6 else "--",
+        "name": name,
+        "zorder": 3 if first else 2,
+    }
     roc = RocBandDisplay.from_predictions(y_test, score, ax=left, **style)
     roc.band_.set_visible(first)
     TopOfListDisplay.from_predictions(
@@ -92,7 +99,9 @@ right.set(xlim=(20, 2_000), ylim=(0, 1))
 right.set_title("Precision against capacity", pad=14)
 for axes in (left, right):
     axes.get_legend().remove()
-figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+figure.legend(
+    *left.get_legend_handles_labels(), loc="outside lower center", ncols=4
+)
 plt.show()
 
 # %%
@@ -105,20 +114,29 @@ from sklearn_rank.inference import Interval
 from sklearn_rank.metrics import precision_at_top_score, roc_auc_score
 
 measures = {
-    f"precision at {capacity}": lambda score: precision_at_top_score(y_test, score, tau=tau),
+    f"precision at {capacity}": lambda score: precision_at_top_score(
+        y_test, score, tau=tau
+    ),
     "AUC": lambda score: roc_auc_score(y_test, score),
 }
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.6), layout="constrained")
 for ax, (title, measure) in zip(axes, measures.items(), strict=True):
     values = {
-        name: np.array([measure(score) for score in found]) for name, found in scores.items()
+        name: np.array([measure(score) for score in found])
+        for name, found in scores.items()
     }
     base, intervals = values.pop("LogisticRegression"), {}
     for name, found in values.items():
         difference = 100 * (found - base)
         mean = difference.mean()
-        half = t.ppf(0.975, n_samples - 1) * difference.std(ddof=1) / np.sqrt(n_samples)
-        intervals[name] = Interval(mean, mean - half, mean + half, 0.95, "t", "percentage points")
+        half = (
+            t.ppf(0.975, n_samples - 1)
+            * difference.std(ddof=1)
+            / np.sqrt(n_samples)
+        )
+        intervals[name] = Interval(
+            mean, mean - half, mean + half, 0.95, "t", "percentage points"
+        )
     IntervalsDisplay.from_intervals(intervals, reference=0.0, ax=ax)
     ax.set_title(f"{title}\n(logistic regression {base.mean():.3f})")
 axes[1].set_yticklabels([])
