@@ -39,7 +39,7 @@ taus, sizes, angles = (
 
 
 def table(**chosen):
-    """Differences by angle and size in percentage points, and their significance."""
+    """Differences by angle and size, in percentage points, with significance."""
     found, unsure = np.full((len(angles), len(sizes)), np.nan), {}
     for row in rows:
         if all(row[key] == value for key, value in chosen.items()):

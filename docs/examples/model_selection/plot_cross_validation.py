@@ -29,7 +29,7 @@ model = LogisticRegression()
 
 
 def study(seed):
-    """The interval, the naive one, and the true mean AUC of the five fold models."""
+    """The interval, the naive one, and the true mean AUC of the fold models."""
     rows = np.random.default_rng(seed).choice(len(y), 100, replace=False)
     new = np.setdiff1d(np.arange(len(y)), rows)
     few, label = X[rows], y[rows]
