@@ -1,4 +1,4 @@
-"""Displays: what one would rather look at than read. Matplotlib is loaded when one is drawn."""
+"""Plots of rankings, measures and confidence intervals. Matplotlib is imported on first use."""
 
 from ._cumulative_gain import CumulativeGainDisplay
 from ._decision_curve import DecisionCurveDisplay

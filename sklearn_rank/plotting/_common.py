@@ -1,4 +1,4 @@
-"""What every display does: load matplotlib, find axes, colours, and the scores of an estimator."""
+"""Functions shared by the displays: matplotlib import, axes, colours, scores of an estimator."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ CURVE = "ranker"
 
 
 def axes_of(ax: Any, **kwargs: Any) -> Any:
-    """Give the axes to draw on, new ones where there are none.
+    """Return the axes to draw on, and create them if there are none.
 
     Parameters
     ----------
     ax : matplotlib Axes or None
         Axes.
     **kwargs : dict
-        Handed to ``subplots`` for new ones.
+        Keyword arguments passed to ``subplots`` if new axes are created.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def axes_of(ax: Any, **kwargs: Any) -> Any:
 
 
 class Display:
-    """Base of all displays, which know what they were drawn on."""
+    """Base class of all displays; stores the axes and the figure of the plot."""
 
     ax_: Any
     figure_: Any
@@ -70,7 +70,7 @@ class Display:
 
 
 class CurveDisplay(Display):
-    """Base of displays of one curve, several of which share axes."""
+    """Base class of displays with a curve; several can share the same axes."""
 
     estimator_name: str | None
     line_: Any
@@ -86,7 +86,7 @@ class CurveDisplay(Display):
         response: Callable[[Any, Any, Any], tuple[Any, Any]] | None = None,
         **arguments: Any,
     ) -> Any:
-        """Draw by the scores of a fitted estimator, or by another response of it."""
+        """Draw the scores of a fitted estimator, or another response of it."""
         y_score, pos_label = (response or _response)(estimator, X, pos_label)
         if arguments["name"] is None:
             arguments["name"] = type(estimator).__name__
@@ -104,16 +104,16 @@ class CurveDisplay(Display):
 
 
 def label_rows(ax: Any, names: Any, texts: Any) -> None:
-    """Name rows, the first on top, with a text to the right of each.
+    """Label the rows, the first on top, with a text to the right of each.
 
     Parameters
     ----------
     ax : matplotlib Axes
         Axes.
     names : sequence of str
-        Names of the rows.
+        Labels of the rows.
     texts : sequence of str
-        The texts.
+        Texts on the right.
     """
     for row, text in enumerate(texts):
         ax.text(1.02, row, text, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
@@ -136,14 +136,14 @@ def query_response(estimator: Any, X: Any, measure: Measure, pos_label: Any) -> 
     measure : Measure
         The measure.
     pos_label : object
-        The positive class, where the caller says it.
+        The positive class if the caller passes it, else None.
 
     Returns
     -------
     y_score : ndarray of shape (n_samples,)
-        The scores, by which the positive class is on top.
+        Scores; the positive class is expected at the top.
     pos_label : object
-        The positive class; None where nobody says it and the labels may be grades.
+        The positive class. None if it is not given and the labels may be grades.
     """
     y_score, positive = _response(estimator, X, pos_label)
     said = own_pos_label(estimator) if pos_label is None else pos_label
@@ -151,7 +151,7 @@ def query_response(estimator: Any, X: Any, measure: Measure, pos_label: Any) -> 
 
 
 def _response(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
-    """Scores of a fitted estimator by which the positive class is on top, and that class."""
+    """Return the scores of a fitted estimator for the positive class, and that class."""
     check_is_fitted(estimator)
     positive = positive_class(estimator, pos_label)
     return ranking_scores(estimator, X, positive), positive
@@ -167,7 +167,7 @@ def probabilities_of(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows.
     pos_label : object
-        The positive class, where the caller says it.
+        The positive class if the caller passes it, else None.
 
     Returns
     -------
@@ -187,14 +187,14 @@ def probabilities_of(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
 
 
 def systems_of(y_score: Any, name: str | None) -> dict[str, Any]:
-    """Take scores by the name of their system.
+    """Return a dict of the scores by the name of the system.
 
     Parameters
     ----------
     y_score : array-like, mapping of str to array-like, or data frame
         Scores of one system, or of several by name.
     name : str or None
-        Name of the one system.
+        Name of a single system.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How many of the positives the first part of the list holds."""
+"""Cumulative gain and lift curves."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["CumulativeGainDisplay"]
 
 
 class CumulativeGainDisplay(CurveDisplay):
-    """Share of the positives found, or the lift over a random order, by the share looked at.
+    """Cumulative gain curve, or the lift over a random order.
 
-    ``gain(t)`` is the share of all positives among the first share t of the list, ``lift(t) =
-    gain(t) / t``. Make one by :meth:`from_estimator` or :meth:`from_predictions`.
+    ``gain(t)`` is the fraction of all positives that are in the top fraction t of the list, and
+    ``lift(t) = gain(t) / t``. Create one with :meth:`from_estimator` or :meth:`from_predictions`.
 
     Parameters
     ----------
     share : ndarray of shape (n_positions,)
-        Shares of the list, ascending, the last 1.
+        Fractions of the list from the top, ascending; the last is 1.
     gain : ndarray of shape (n_positions,)
-        Share of the positives among them, in [0, 1].
+        Fraction of all positives that they contain, in [0, 1].
     base_rate : float
-        Share of positives in the list.
+        Fraction of positives in the list.
     estimator_name : str or None, default=None
         Name in the legend.
 
@@ -39,18 +39,18 @@ class CumulativeGainDisplay(CurveDisplay):
     random_ : matplotlib Line2D
         The expected curve of a random order.
     ax_ : matplotlib Axes
-        Axes that it is drawn on.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        Figure of the axes.
+        Figure of the plot.
 
     See Also
     --------
-    TopOfListDisplay : The precision instead, on a scale that shows the first items.
-    RocBandDisplay : Against the share of negatives, which does not depend on the base rate.
+    TopOfListDisplay : Precision among the first items, on a log scale.
+    RocBandDisplay : ROC curve, which does not depend on the base rate.
 
     Notes
     -----
-    Ties count by the mean over all their orders: a straight piece of the gain.
+    Tied items count as the mean over all their orders, which is a straight segment of the gain.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class CumulativeGainDisplay(CurveDisplay):
 
     @property
     def lift(self) -> Any:
-        """Gain by the share looked at."""
+        """Gain divided by the fraction of the list."""
         return self.gain / self.share
 
     @classmethod
@@ -89,35 +89,36 @@ class CumulativeGainDisplay(CurveDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> CumulativeGainDisplay:
-        """Rank rows by a fitted estimator and draw the gain or the lift.
+        """Draw the gain or the lift of a fitted estimator.
 
         Parameters
         ----------
         estimator : object
-            Fitted; ranks by ``decision_function``, else by ``predict_proba``, else, if it is no
-            classifier, by ``predict``.
+            Fitted estimator. Its scores are those of ``decision_function``, otherwise of
+            ``predict_proba``, otherwise, if it is not a classifier, of ``predict``.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Feature values of the rows.
         y : array-like of shape (n_samples,)
             Labels of two classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights.
         pos_label : int, float, bool, str or None, default=None
-            The positive class. None is the ``pos_label`` of the estimator, where it or what it
-            wraps has one, else 1 for labels among 0 and 1 or among -1 and 1.
+            Label of the positive class. None means the ``pos_label`` of the estimator, or of the
+            estimator it wraps, if it has one. Otherwise it means 1 and requires labels in {0, 1}
+            or {-1, 1}.
         kind : {"gain", "lift"}, default="gain"
-            What is drawn.
+            Curve to draw.
         name : str or None, default=None
-            Name in the legend; None is the class of the estimator.
+            Name in the legend. None means the class name of the estimator.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         **kwargs : dict
-            Handed to matplotlib's ``plot``.
+            Keyword arguments passed to matplotlib's ``plot``.
 
         Returns
         -------
         CumulativeGainDisplay
-            The display, drawn.
+            Display with the drawn plot.
         """
         return cls._of_estimator(
             estimator,
@@ -155,25 +156,25 @@ class CumulativeGainDisplay(CurveDisplay):
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights.
         pos_label : int, float, bool or str, default=None
-            The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+            Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
         kind : {"gain", "lift"}, default="gain"
-            What is drawn.
+            Curve to draw.
         name : str or None, default=None
             Name in the legend.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         **kwargs : dict
-            Handed to matplotlib's ``plot``.
+            Keyword arguments passed to matplotlib's ``plot``.
 
         Returns
         -------
         CumulativeGainDisplay
-            The display, drawn.
+            Display with the drawn plot.
 
         Raises
         ------
         ValueError
-            If there are no positives.
+            If ``y_true`` has no positives.
         """
         position, precision = precision_at_top_curve(
             y_true, y_score, sample_weight=sample_weight, pos_label=pos_label
@@ -196,25 +197,25 @@ class CumulativeGainDisplay(CurveDisplay):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         kind : {"gain", "lift"}, default="gain"
-            What is drawn.
+            Curve to draw.
         name : str or None, default=None
-            Name in the legend; None is ``estimator_name``.
+            Name in the legend. None means ``estimator_name``.
         **kwargs : dict
-            Handed to matplotlib's ``plot``.
+            Keyword arguments passed to matplotlib's ``plot``.
 
         Returns
         -------
         CumulativeGainDisplay
-            The display itself.
+            The same display.
 
         Raises
         ------
         ImportError
             If matplotlib is not installed.
         ValueError
-            If ``kind`` is neither.
+            If ``kind`` is neither "gain" nor "lift".
         """
         check_choice("kind", kind, ("gain", "lift"))
         ax = axes_of(ax)

@@ -1,4 +1,4 @@
-"""Whether it is worth to act on probabilities: net benefit against the threshold."""
+"""Decision curves: net benefit against the threshold probability."""
 
 from __future__ import annotations
 
@@ -18,44 +18,45 @@ BELOW, ABOVE, LEAST_TOP = 0.15, 1.05, 0.001
 
 
 class DecisionCurveDisplay(CurveDisplay):
-    """Net benefit of acting on the items above a threshold, against the threshold.
+    """Decision curve: net benefit against the threshold probability.
 
-    Beside the curve stand what acting on all items and on none would give: a model is of use at
-    the thresholds where it is above both. Make one by :meth:`from_estimator` or
-    :meth:`from_predictions`.
+    The plot also shows the net benefit of treating all items and of treating none. A model is
+    useful at the thresholds where its curve is above both. Create one with :meth:`from_estimator`
+    or :meth:`from_predictions`.
 
     Parameters
     ----------
     curves : dict of str to NetBenefitCurve
-        Curves by the name in the legend.
+        Curves by their names in the legend.
 
     Attributes
     ----------
     line_ : matplotlib Line2D
-        The curve, the last one of several.
+        The curve; if there are several, the last one.
     lines_ : dict of str to matplotlib Line2D
-        All of them.
+        All curves by name.
     bands_ : dict of str to matplotlib FillBetweenPolyCollection
-        Their limits; empty without.
+        Confidence limits by name; empty if ``band=False``.
     treat_all_ : matplotlib Line2D
-        Acting on all items.
+        Net benefit of treating all items.
     treat_none_ : matplotlib Line2D
-        Acting on none.
+        Net benefit of treating no item.
     ax_ : matplotlib Axes
-        Axes that it is drawn on.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        Figure of the axes.
+        Figure of the plot.
 
     See Also
     --------
-    sklearn_rank.inference.net_benefit_curve : The numbers.
-    sklearn_rank.metrics.net_benefit : One of them, for scorers.
-    TopCalibrationDisplay : Whether the probabilities are true.
+    sklearn_rank.inference.net_benefit_curve : Compute the curve.
+    sklearn_rank.metrics.net_benefit : Net benefit at one threshold, for scorers.
+    TopCalibrationDisplay : Calibration of the probabilities at the top.
 
     Notes
     -----
-    Rows count once: ``sample_weight`` is refused. The limits are pointwise. The vertical axis ends
-    a little below 0, which acting on all items leaves soon.
+    ``sample_weight`` raises an error, since the limits are for unweighted rows. The limits are
+    pointwise. The vertical axis ends slightly below 0; the line of treating all items leaves the
+    plot there.
 
     Examples
     --------
@@ -90,43 +91,46 @@ class DecisionCurveDisplay(CurveDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> DecisionCurveDisplay:
-        """Draw the curve of the probabilities of a fitted classifier.
+        """Draw the decision curve of a fitted classifier.
 
         Parameters
         ----------
         estimator : object
-            Fitted, with ``predict_proba``.
+            Fitted classifier with ``predict_proba``.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Feature values of the rows.
         y : array-like of shape (n_samples,)
             Labels of two classes.
         thresholds : float, array-like of shape (n_thresholds,) or None, default=None
-            Probabilities from which on one acts, in [0, 1); None is 0, 0.01, ..., 0.99.
+            Threshold probabilities, in [0, 1). None means 0, 0.01, ..., 0.99.
         positive_fraction : float or None, default=None
-            Share of positives, in (0, 1), where the benefit is wanted; None is that of the sample.
+            Fraction of positives in the target population, in (0, 1). None means that of the
+            sample.
         standardized : bool, default=False
-            Whether to divide by the share of positives.
+            Whether to divide the net benefit by the fraction of positives. The maximum is then 1.
         level : float, default=0.95
-            Nominal probability of the limits at each threshold, in (0, 1).
+            Nominal coverage of the limits at each threshold, in (0, 1).
         groups : array-like of shape (n_samples,), default=None
-            Id of the group of each row, for rows that depend on each other; see
+            Id of the group (patient, user) of each row. Rows of one group may depend on each
+            other. None means independent rows. See
             :func:`sklearn_rank.inference.net_benefit_curve`.
         band : bool, default=True
-            Whether the limits are drawn.
+            Whether to draw the confidence limits.
         pos_label : int, float, bool, str or None, default=None
-            The positive class. None is the ``pos_label`` of the estimator, where it or what it
-            wraps has one, else 1 for labels among 0 and 1 or among -1 and 1.
+            Label of the positive class. None means the ``pos_label`` of the estimator, or of the
+            estimator it wraps, if it has one. Otherwise it means 1 and requires labels in {0, 1}
+            or {-1, 1}.
         name : str or None, default=None
-            Name in the legend; None is the class of the estimator.
+            Name in the legend. None means the class name of the estimator.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         **kwargs : dict
-            Handed to matplotlib's ``plot``.
+            Keyword arguments passed to matplotlib's ``plot``.
 
         Returns
         -------
         DecisionCurveDisplay
-            The display, drawn.
+            Display with the drawn plot.
         """
         return cls._of_estimator(
             estimator,
@@ -162,7 +166,7 @@ class DecisionCurveDisplay(CurveDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> DecisionCurveDisplay:
-        """Draw the curves of given probabilities.
+        """Draw the decision curves of given probabilities.
 
         Parameters
         ----------
@@ -171,31 +175,33 @@ class DecisionCurveDisplay(CurveDisplay):
         y_prob : array-like of shape (n_samples,), mapping of str to array-like, or data frame
             Probabilities of the positive class, in [0, 1], of one model or of several by name.
         thresholds : float, array-like of shape (n_thresholds,) or None, default=None
-            Probabilities from which on one acts, in [0, 1); None is 0, 0.01, ..., 0.99.
+            Threshold probabilities, in [0, 1). None means 0, 0.01, ..., 0.99.
         positive_fraction : float or None, default=None
-            Share of positives, in (0, 1), where the benefit is wanted; None is that of the sample.
+            Fraction of positives in the target population, in (0, 1). None means that of the
+            sample.
         standardized : bool, default=False
-            Whether to divide by the share of positives.
+            Whether to divide the net benefit by the fraction of positives. The maximum is then 1.
         level : float, default=0.95
-            Nominal probability of the limits at each threshold, in (0, 1).
+            Nominal coverage of the limits at each threshold, in (0, 1).
         groups : array-like of shape (n_samples,), default=None
-            Id of the group of each row, for rows that depend on each other; see
+            Id of the group (patient, user) of each row. Rows of one group may depend on each
+            other. None means independent rows. See
             :func:`sklearn_rank.inference.net_benefit_curve`.
         band : bool, default=True
-            Whether the limits are drawn.
+            Whether to draw the confidence limits.
         pos_label : int, float, bool or str, default=None
-            The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+            Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
         name : str or None, default=None
-            Name in the legend, of one model.
+            Name in the legend. Not allowed if ``y_prob`` has names.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         **kwargs : dict
-            Handed to matplotlib's ``plot``.
+            Keyword arguments passed to matplotlib's ``plot``.
 
         Returns
         -------
         DecisionCurveDisplay
-            The display, drawn.
+            Display with the drawn plot.
         """
         if "sample_weight" in kwargs:
             raise TypeError(
@@ -223,23 +229,23 @@ class DecisionCurveDisplay(CurveDisplay):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         band : bool, default=True
-            Whether the limits are drawn.
+            Whether to draw the confidence limits.
         **kwargs : dict
-            Handed to matplotlib's ``plot``.
+            Keyword arguments passed to matplotlib's ``plot``.
 
         Returns
         -------
         DecisionCurveDisplay
-            The display itself.
+            The same display.
 
         Raises
         ------
         ImportError
             If matplotlib is not installed.
         ValueError
-            If there is no curve.
+            If ``curves`` is empty.
         """
         check_flag("band", band)
         if not self.curves:

@@ -1,4 +1,4 @@
-"""Several intervals one below the other: a forest plot."""
+"""Forest plot of several confidence intervals."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ __all__ = ["IntervalsDisplay"]
 
 
 class IntervalsDisplay(Display):
-    """Estimates of several rankers, or their differences, with their intervals, one row each.
+    """Forest plot: several estimates or differences with their confidence intervals.
 
-    Make one by :meth:`from_intervals`.
+    Create one with :meth:`from_intervals`.
 
     Parameters
     ----------
     intervals : dict of str to Interval
-        Intervals by the name of their row, the first on top.
+        Intervals by the names of their rows, the first on top.
     reference : float or None, default=None
-        Value to mark by a dotted line, as 0.5 for an AUC or 0 for a difference.
+        Value marked by a dotted line, such as 0.5 for an AUC or 0 for a difference.
     margins : sequence of float, default=()
-        Values to mark by broken lines, as the largest differences that do not matter.
+        Values marked by dashed lines, such as the margins of a non-inferiority test.
 
     Attributes
     ----------
     bars_ : list of matplotlib ErrorbarContainer
         Estimate and limits of each row.
     reference_ : matplotlib Line2D or None
-        Line at the reference.
+        Line at the reference; None without one.
     margins_ : list of matplotlib Line2D
         Lines at the margins.
     ax_ : matplotlib Axes
-        Axes that it is drawn on.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        Figure of the axes.
+        Figure of the plot.
 
     See Also
     --------
-    QueryScoresDisplay : With the values of all queries.
-    QueryDifferenceDisplay : Whether two rankers differ, which overlapping intervals do not say.
+    QueryScoresDisplay : Means and intervals with the values of all queries.
+    QueryDifferenceDisplay : Paired comparison of two rankers on the same queries.
 
     Notes
     -----
-    Infinite limits run off the axes.
+    Infinite limits extend beyond the axes.
 
     Examples
     --------
@@ -87,27 +87,28 @@ class IntervalsDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> IntervalsDisplay:
-        """Draw intervals that were made before.
+        """Draw computed intervals.
 
         Parameters
         ----------
         intervals : dict of str to Interval, or Comparison
-            Intervals by the name of their row, the first on top; of a comparison its contrasts.
+            Intervals by the names of their rows, the first on top. For a comparison the rows are
+            its contrasts.
         reference : float or None, default=None
-            Value to mark by a dotted line, as 0.5 for an AUC. None is 0 for a comparison, else
-            none.
+            Value marked by a dotted line, such as 0.5 for an AUC. None means 0 for a comparison
+            and no line for other intervals.
         margins : float or sequence of float, default=()
-            Values to mark by broken lines; () is the margin of a comparison, where it has one, on
-            the side or the sides that it was tested for.
+            Values marked by dashed lines. () means the margin of a comparison, if it has one, on
+            the tested side or sides.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         **kwargs : dict
-            Handed to matplotlib's ``errorbar``.
+            Keyword arguments passed to matplotlib's ``errorbar``.
 
         Returns
         -------
         IntervalsDisplay
-            The display, drawn.
+            Display with the drawn plot.
         """
         marks = tuple(np.atleast_1d(margins).tolist())
         if isinstance(intervals, Comparison):
@@ -121,26 +122,26 @@ class IntervalsDisplay(Display):
         return cls(intervals, reference=reference, margins=marks).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> IntervalsDisplay:
-        """Draw the rows.
+        """Draw the intervals.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         **kwargs : dict
-            Handed to matplotlib's ``errorbar``.
+            Keyword arguments passed to matplotlib's ``errorbar``.
 
         Returns
         -------
         IntervalsDisplay
-            The display itself.
+            The same display.
 
         Raises
         ------
         ImportError
             If matplotlib is not installed.
         ValueError
-            If there is no interval.
+            If ``intervals`` is empty.
         """
         if not self.intervals:
             raise ValueError("intervals is empty: pass at least one.")
@@ -170,14 +171,14 @@ class IntervalsDisplay(Display):
 
 
 def _intervals_of(comparison: Comparison) -> dict[str, Interval]:
-    """Intervals for the contrasts, which say of themselves whether they hold together."""
+    """Return the intervals of the contrasts; their method states whether they are simultaneous."""
     alone = len(comparison) == 1
     method = comparison.method if alone else f"{comparison.method}, simultaneous"
     return {name: replace(comparison[name].interval, method=method) for name in comparison}
 
 
 def _margins_of(comparison: Comparison) -> tuple[float, ...]:
-    """Where a comparison has its margin: on the side of what is worse, or on both."""
+    """Return the margins of a comparison: on the side of worse values, or on both sides."""
     margin = comparison.margin
     if margin is None:
         return ()
@@ -187,7 +188,7 @@ def _margins_of(comparison: Comparison) -> tuple[float, ...]:
 
 
 def _title(rows: list[Interval]) -> str:
-    """What all rows have in common."""
+    """Return the target, level and method that all rows have in common."""
     targets = {row.target for row in rows}
     title = targets.pop() if len(targets) == 1 else "estimate"
     said = [f"{100 * row.level:.4g} %" for row in rows]

@@ -1,4 +1,4 @@
-"""Two rankers query by query: wins, ties, losses, and whether chance explains them."""
+"""Differences between two rankers per query, with a paired test."""
 
 from __future__ import annotations
 
@@ -22,44 +22,45 @@ __all__ = ["QueryDifferenceDisplay"]
 
 
 class QueryDifferenceDisplay(Display):
-    """Difference of a measure between two rankers on each query, sorted, with a test.
+    """Sorted differences of a measure between two rankers, one per query, with a paired test.
 
-    Make one by :meth:`from_estimators` or :meth:`from_predictions`.
+    Create one with :meth:`from_estimators` or :meth:`from_predictions`.
 
     Parameters
     ----------
     differences : ndarray of shape (n_queries,)
-        Measure of the first ranker less that of the second.
+        Value of the first ranker minus the value of the second, per query.
     result : Comparison
-        Paired test of them.
+        Result of the paired test.
     measure : str
         Name of the measure.
     names : tuple of (str, str), default=("A", "B")
         Names of the rankers.
     greater_is_better : bool, default=True
-        Whether more of the measure is better, so that a positive difference is a win.
+        Whether greater values are better. If True, a positive difference is a win of the first
+        ranker.
 
     Attributes
     ----------
     wins_ : matplotlib StepPatch
-        Queries on which the first is better.
+        Queries on which the first ranker is better.
     losses_ : matplotlib StepPatch
-        Queries on which the second is better.
+        Queries on which the second ranker is better.
     mean_ : matplotlib Line2D
-        The mean difference.
+        Line at the mean difference.
     ax_ : matplotlib Axes
-        Axes that it is drawn on.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        Figure of the axes.
+        Figure of the plot.
 
     See Also
     --------
-    QueryScoresDisplay : The values of each ranker.
-    sklearn_rank.inference.paired_query_test : The test.
+    QueryScoresDisplay : Distribution of the values of each ranker.
+    sklearn_rank.inference.paired_query_test : The paired test.
 
     Notes
     -----
-    Differences that only rounding makes are ties.
+    Differences due to rounding alone count as ties.
 
     Examples
     --------
@@ -94,22 +95,22 @@ class QueryDifferenceDisplay(Display):
 
     @property
     def wins(self) -> int:
-        """Queries on which the first ranker is better."""
+        """Number of queries on which the first ranker is better."""
         return int(np.count_nonzero(self._gains > 0))
 
     @property
     def ties(self) -> int:
-        """Queries on which both are equal."""
+        """Number of queries on which both rankers are equal."""
         return int(np.count_nonzero(self.differences == 0))
 
     @property
     def losses(self) -> int:
-        """Queries on which the second ranker is better."""
+        """Number of queries on which the second ranker is better."""
         return int(np.count_nonzero(self._gains < 0))
 
     @property
     def _gains(self) -> Any:
-        """By how much the first ranker is better."""
+        """Differences, signed so that positive values mean that the first ranker is better."""
         return self.differences if self.greater_is_better else -self.differences
 
     @classmethod
@@ -133,50 +134,53 @@ class QueryDifferenceDisplay(Display):
         names: tuple[str, str] | None = None,
         ax: Any = None,
     ) -> QueryDifferenceDisplay:
-        """Rank rows by two fitted estimators and draw how they differ.
+        """Draw the differences between two fitted estimators.
 
         Parameters
         ----------
         estimator_a : object
-            Fitted; ranks by ``decision_function``, else by ``predict_proba``, else, if it is no
-            classifier, by ``predict``.
+            Fitted estimator. Its scores are those of ``decision_function``, otherwise of
+            ``predict_proba``, otherwise, if it is not a classifier, of ``predict``.
         estimator_b : object
-            The other one.
+            The second fitted estimator.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Feature values of the rows.
         y : array-like of shape (n_samples,)
-            Labels or grades, as the measure takes them.
+            Labels or grades, in the form that the measure requires.
         qid : array-like of shape (n_samples,)
-            Id of the query of each row.
+            Query id of each row, in any order.
         measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
-            Measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
+            The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of items, where the measure takes them.
+            Non-negative weights of the items, if the measure takes weights.
         groups : array-like of shape (n_samples,), default=None
-            Id of the group of the query of each row, for queries that depend on each other; see
+            Id of the group (user, session) of the query of each row. Queries of one group may
+            depend on each other. None means independent queries. See
             :func:`sklearn_rank.inference.paired_query_test`.
         pos_label : int, float, bool, str or None, default=None
-            The positive class. None is the ``pos_label`` of the estimator, where it or what it
-            wraps has one, else 1 for labels among 0 and 1 or among -1 and 1.
+            Label of the positive class. None means the ``pos_label`` of the estimator, or of the
+            estimator it wraps, if it has one. Otherwise it means 1 and requires labels in {0, 1}
+            or {-1, 1}.
         method : {"randomization", "t", "wilcoxon"}, default="randomization"
-            Test, see :func:`sklearn_rank.inference.paired_query_test`.
+            Paired test, see :func:`sklearn_rank.inference.paired_query_test`.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
-            What counts as extreme.
+            Alternative hypothesis: the mean difference is not 0, is below 0, or is above 0.
         level : float, default=0.95
-            Coverage of the interval for the mean difference, in (0, 1).
+            Nominal coverage of the interval for the mean difference, in (0, 1).
         n_resamples : int, default=10000
-            Random exchanges.
+            Number of random exchanges of the randomization test.
         random_state : None, int, Generator or RandomState, default=None
-            Source of the exchanges.
+            Random number generator or seed of the exchanges. Pass an int for reproducible
+            results.
         names : tuple of (str, str) or None, default=None
-            Names of the rankers; None is their classes.
+            Names of the rankers. None means the class names of the estimators.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
 
         Returns
         -------
         QueryDifferenceDisplay
-            The display, drawn.
+            Display with the drawn plot.
         """
         found = get_measure(measure)
         if pos_label is None:
@@ -221,46 +225,48 @@ class QueryDifferenceDisplay(Display):
         names: tuple[str, str] = ("A", "B"),
         ax: Any = None,
     ) -> QueryDifferenceDisplay:
-        """Draw how two rankers differ by given scores.
+        """Draw the differences between two rankers with given scores.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            Labels or grades, as the measure takes them.
+            Labels or grades, in the form that the measure requires.
         y_score_a : array-like of shape (n_samples,)
             Scores of the first ranker; higher is nearer to the top.
         y_score_b : array-like of shape (n_samples,)
-            Scores of the second ranker.
+            Scores of the second ranker; higher is nearer to the top.
         qid : array-like of shape (n_samples,)
-            Id of the query of each row.
+            Query id of each row, in any order.
         measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
-            Measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
+            The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of items, where the measure takes them.
+            Non-negative weights of the items, if the measure takes weights.
         groups : array-like of shape (n_samples,), default=None
-            Id of the group of the query of each row, for queries that depend on each other; see
+            Id of the group (user, session) of the query of each row. Queries of one group may
+            depend on each other. None means independent queries. See
             :func:`sklearn_rank.inference.paired_query_test`.
         pos_label : int, float, bool or str, default=None
-            The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+            Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
         method : {"randomization", "t", "wilcoxon"}, default="randomization"
-            Test, see :func:`sklearn_rank.inference.paired_query_test`.
+            Paired test, see :func:`sklearn_rank.inference.paired_query_test`.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
-            What counts as extreme.
+            Alternative hypothesis: the mean difference is not 0, is below 0, or is above 0.
         level : float, default=0.95
-            Coverage of the interval for the mean difference, in (0, 1).
+            Nominal coverage of the interval for the mean difference, in (0, 1).
         n_resamples : int, default=10000
-            Random exchanges.
+            Number of random exchanges of the randomization test.
         random_state : None, int, Generator or RandomState, default=None
-            Source of the exchanges.
+            Random number generator or seed of the exchanges. Pass an int for reproducible
+            results.
         names : tuple of (str, str), default=("A", "B")
             Names of the rankers.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
 
         Returns
         -------
         QueryDifferenceDisplay
-            The display, drawn.
+            Display with the drawn plot.
         """
         options = ComparisonOptions(method, alternative, level, n_resamples)
         rng = check_generator(random_state)
@@ -289,12 +295,12 @@ class QueryDifferenceDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
 
         Returns
         -------
         QueryDifferenceDisplay
-            The display itself.
+            The same display.
 
         Raises
         ------
@@ -338,7 +344,7 @@ class QueryDifferenceDisplay(Display):
 
 
 def _common_pos_label(first: Any, second: Any) -> Any:
-    """Positive class that either of two estimators was told; both may have to be told another."""
+    """Return the ``pos_label`` of either estimator; raise an error if the two differ."""
     if first is not None and second is not None and first != second:
         raise ValueError(
             f"The first estimator has pos_label={first!r} and the second pos_label={second!r}:"

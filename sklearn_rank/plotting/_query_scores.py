@@ -1,4 +1,4 @@
-"""The values of a measure on all queries, with their mean and its interval."""
+"""Distribution of a measure over queries, with the mean and its interval."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ HALF_HEIGHT = 0.36
 
 
 class QueryScoresDisplay(Display):
-    """Distribution over queries of a measure, for one or several rankers.
+    """Distribution of a measure over queries, for one or several rankers.
 
-    One row for each ranker: a histogram of its values about a line, with the mean and the
-    interval for it. Make one by :meth:`from_estimator` or :meth:`from_predictions`.
+    Each ranker has a row with a histogram of its values, their mean and the confidence interval
+    for the mean. Create one with :meth:`from_estimator` or :meth:`from_predictions`.
 
     Parameters
     ----------
     values : dict of str to ndarray of shape (n_queries,)
-        Values on the queries by the name of the ranker.
+        Values of the measure on the queries, by the name of the ranker.
     intervals : dict of str to Interval
-        Interval for the mean of each.
+        Confidence interval for the mean of each ranker.
     measure : str
         Name of the measure.
     limits : tuple of (float, float), default=(-inf, inf)
-        Smallest and largest value that a query can have; infinite where there is no such value.
+        Smallest and largest possible value on a query; infinite if the measure is unbounded.
 
     Attributes
     ----------
     shapes_ : list of matplotlib PolyCollection
-        The histograms.
+        Histograms.
     bars_ : list of matplotlib ErrorbarContainer
-        The means and their intervals.
+        Means and their intervals.
     ax_ : matplotlib Axes
-        Axes that it is drawn on.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        Figure of the axes.
+        Figure of the plot.
 
     See Also
     --------
-    QueryDifferenceDisplay : Two rankers query by query, which tells more than two rows here.
-    IntervalsDisplay : The means alone.
-    sklearn_rank.inference.metric_interval : The interval.
+    QueryDifferenceDisplay : Paired comparison of two rankers on the same queries.
+    IntervalsDisplay : Means and intervals without the histograms.
+    sklearn_rank.inference.metric_interval : Compute the interval.
 
     Notes
     -----
-    The height of a histogram is relative to the highest bar of its ranker.
+    The height of each histogram is relative to its highest bar.
 
     Examples
     --------
@@ -105,48 +105,51 @@ class QueryScoresDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> QueryScoresDisplay:
-        """Rank rows by a fitted estimator and draw the values of a measure on the queries.
+        """Draw the values of a measure on the queries for a fitted estimator.
 
         Parameters
         ----------
         estimator : object
-            Fitted; ranks by ``decision_function``, else by ``predict_proba``, else, if it is no
-            classifier, by ``predict``.
+            Fitted estimator. Its scores are those of ``decision_function``, otherwise of
+            ``predict_proba``, otherwise, if it is not a classifier, of ``predict``.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Feature values of the rows.
         y : array-like of shape (n_samples,)
-            Labels or grades, as the measure takes them.
+            Labels or grades, in the form that the measure requires.
         qid : array-like of shape (n_samples,)
-            Id of the query of each row.
+            Query id of each row, in any order.
         measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
-            Measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
+            The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of items, where the measure takes them.
+            Non-negative weights of the items, if the measure takes weights.
         groups : array-like of shape (n_samples,), default=None
-            Id of the group of the query of each row, for queries that depend on each other; see
+            Id of the group (user, session) of the query of each row. Queries of one group may
+            depend on each other. None means independent queries. See
             :func:`sklearn_rank.inference.metric_interval`.
         pos_label : int, float, bool, str or None, default=None
-            The positive class. None is the ``pos_label`` of the estimator, where it or what it
-            wraps has one, else 1 for labels among 0 and 1 or among -1 and 1.
+            Label of the positive class. None means the ``pos_label`` of the estimator, or of the
+            estimator it wraps, if it has one. Otherwise it means 1 and requires labels in {0, 1}
+            or {-1, 1}.
         level : float, default=0.95
-            Coverage of the intervals, in (0, 1).
+            Nominal coverage of the intervals, in (0, 1).
         method : {"auto", "t", "bootstrap", "bca"}, default="auto"
             Method of the intervals, see :func:`sklearn_rank.inference.metric_interval`.
         n_resamples : int, default=10000
-            Resamples of the bootstraps.
+            Number of bootstrap resamples.
         random_state : None, int, Generator or RandomState, default=None
-            Source of the resamples.
+            Random number generator or seed of the resamples. Pass an int for reproducible
+            results.
         name : str or None, default=None
-            Name of the row; None is the class of the estimator.
+            Name of the row. None means the class name of the estimator.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         **kwargs : dict
-            Handed to matplotlib's ``fill_between``.
+            Keyword arguments passed to matplotlib's ``fill_between``.
 
         Returns
         -------
         QueryScoresDisplay
-            The display, drawn.
+            Display with the drawn plot.
         """
         found = get_measure(measure)
         y_score, pos_label = query_response(estimator, X, found, pos_label)
@@ -191,39 +194,41 @@ class QueryScoresDisplay(Display):
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            Labels or grades, as the measure takes them.
+            Labels or grades, in the form that the measure requires.
         y_score : array-like of shape (n_samples,), dict of str to array-like or data frame
             Scores of one ranker, or of several by name; higher is nearer to the top.
         qid : array-like of shape (n_samples,)
-            Id of the query of each row.
+            Query id of each row, in any order.
         measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
-            Measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
+            The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of items, where the measure takes them.
+            Non-negative weights of the items, if the measure takes weights.
         groups : array-like of shape (n_samples,), default=None
-            Id of the group of the query of each row, for queries that depend on each other; see
+            Id of the group (user, session) of the query of each row. Queries of one group may
+            depend on each other. None means independent queries. See
             :func:`sklearn_rank.inference.metric_interval`.
         pos_label : int, float, bool or str, default=None
-            The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+            Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
         level : float, default=0.95
-            Coverage of the intervals, in (0, 1).
+            Nominal coverage of the intervals, in (0, 1).
         method : {"auto", "t", "bootstrap", "bca"}, default="auto"
             Method of the intervals, see :func:`sklearn_rank.inference.metric_interval`.
         n_resamples : int, default=10000
-            Resamples of the bootstraps.
+            Number of bootstrap resamples.
         random_state : None, int, Generator or RandomState, default=None
-            Source of the resamples.
+            Random number generator or seed of the resamples. Pass an int for reproducible
+            results.
         name : str or None, default=None
-            Name of the row of one ranker.
+            Name of the row. Not allowed if ``y_score`` has names.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         **kwargs : dict
-            Handed to matplotlib's ``fill_between``.
+            Keyword arguments passed to matplotlib's ``fill_between``.
 
         Returns
         -------
         QueryScoresDisplay
-            The display, drawn.
+            Display with the drawn plot.
         """
         options = IntervalOptions(method, level, n_resamples)
         rng = check_generator(random_state)
@@ -242,19 +247,19 @@ class QueryScoresDisplay(Display):
         return cls(values, intervals, found.name, limits=found.counted_range).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> QueryScoresDisplay:
-        """Draw the rows.
+        """Draw one row per ranker.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         **kwargs : dict
-            Handed to matplotlib's ``fill_between``.
+            Keyword arguments passed to matplotlib's ``fill_between``.
 
         Returns
         -------
         QueryScoresDisplay
-            The display itself.
+            The same display.
 
         Raises
         ------
@@ -291,7 +296,7 @@ class QueryScoresDisplay(Display):
         return self._drawn_on(ax)
 
     def _draw_interval(self, ax: Any, row: int, interval: Interval, ends: Any) -> Any:
-        """Draw a mean and its limits, as far as they are on the axes."""
+        """Draw a mean and its limits, clipped to the axes."""
         low, high = np.clip([interval.low, interval.high], *ends)
         return ax.errorbar(
             interval.estimate,

@@ -1,4 +1,4 @@
-"""The ROC curve within its band, and which part of it a measure looks at."""
+"""ROC curve with a confidence band, and the weight of a measure along the curve."""
 
 from __future__ import annotations
 
@@ -19,48 +19,50 @@ CELLS = 2000
 
 
 class RocBandDisplay(CurveDisplay):
-    """ROC curve with a band that holds all of the true one, and the weight of a measure under it.
+    """ROC curve with a simultaneous confidence band.
 
-    Make one by :meth:`from_estimator` or :meth:`from_predictions`.
+    The band covers the whole true curve with a probability of at least ``level``. With ``phi``, a
+    panel below the curve shows how much a linear rank statistic weighs each part of it. Create one
+    with :meth:`from_estimator` or :meth:`from_predictions`.
 
     Parameters
     ----------
     band : RocBand
-        The curve and its band.
+        Curve and band.
     estimator_name : str or None, default=None
         Name in the legend.
 
     Attributes
     ----------
     line_ : matplotlib Line2D
-        The curve.
+        The ROC curve.
     band_ : matplotlib Polygon
         The band.
     chance_ : matplotlib Line2D
-        The diagonal: what scores without information give.
+        The diagonal, which is the expected curve of random scores.
     weight_ax_ : matplotlib Axes or None
-        Axes of the weight under the curve; None without ``phi``.
+        Axes of the weight below the curve; None without ``phi``.
     ax_ : matplotlib Axes
-        Axes that it is drawn on.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        Figure of the axes.
+        Figure of the plot.
 
     See Also
     --------
-    sklearn_rank.inference.roc_band : The numbers.
-    sklearn.metrics.RocCurveDisplay : Without a band.
+    sklearn_rank.inference.roc_band : Compute the band.
+    sklearn.metrics.RocCurveDisplay : ROC curve without a band.
 
     Notes
     -----
-    The band is Campbell's: Kolmogorov-Smirnov rectangles moved along the curve, simultaneous and
-    free of assumptions about the distribution of scores. Rows count once: ``sample_weight`` is
-    refused. Of curves with many corners those are drawn that can be told apart, to 1/2000 of the
-    axes; ``band`` keeps all.
+    The band is that of Campbell (1994): the union of rectangles along the curve, whose sides are
+    Kolmogorov-Smirnov quantiles. It is simultaneous and distribution-free. ``sample_weight``
+    raises an error, since the band is for unweighted rows. Curves with many corners are drawn to a
+    resolution of 1/2000 of the axes; ``band`` keeps all corners.
 
     The weight of a linear rank statistic at a false positive rate is ``phi'(u)`` at ``u = 1 - p
-    TPR - (1 - p) FPR``, the pooled rank there as a share, p the share of positives: what one more
-    unit of area under the curve is worth there. For the AUC it is the same everywhere. A
-    jump of phi is a vertical line.
+    TPR - (1 - p) FPR``, where p is the fraction of positives and u the pooled rank as a fraction.
+    It is the gain of the statistic per unit of area under the curve at that rate. The AUC has a
+    constant weight. A jump of phi is drawn as a vertical line.
 
     Examples
     --------
@@ -96,38 +98,41 @@ class RocBandDisplay(CurveDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> RocBandDisplay:
-        """Rank rows by a fitted estimator and draw the curve with its band.
+        """Draw the ROC curve of a fitted estimator with its band.
 
         Parameters
         ----------
         estimator : object
-            Fitted; ranks by ``decision_function``, else by ``predict_proba``, else, if it is no
-            classifier, by ``predict``.
+            Fitted estimator. Its scores are those of ``decision_function``, otherwise of
+            ``predict_proba``, otherwise, if it is not a classifier, of ``predict``.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Feature values of the rows.
         y : array-like of shape (n_samples,)
             Labels of two classes.
         level : float, default=0.95
-            Coverage of the band, in (0, 1).
+            Nominal coverage of the band, in (0, 1).
         groups : array-like of shape (n_samples,), default=None
-            Id of the group of each row, for rows that depend on each other; see
+            Id of the group (patient, user) of each row. Rows of one group may depend on each
+            other. None means independent rows. See
             :func:`sklearn_rank.inference.roc_band`.
         phi : ScoreGeneratingFunction, str or None, default=None
-            Measure of which to draw the weight, as ``LocalAUC(0.8)``; needs a derivative.
+            Score-generating function whose weight is drawn below the curve, such as
+            ``LocalAUC(0.8)``. It must have a derivative. None draws no weight.
         pos_label : int, float, bool, str or None, default=None
-            The positive class. None is the ``pos_label`` of the estimator, where it or what it
-            wraps has one, else 1 for labels among 0 and 1 or among -1 and 1.
+            Label of the positive class. None means the ``pos_label`` of the estimator, or of the
+            estimator it wraps, if it has one. Otherwise it means 1 and requires labels in {0, 1}
+            or {-1, 1}.
         name : str or None, default=None
-            Name in the legend; None is the class of the estimator.
+            Name in the legend. None means the class name of the estimator.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         **kwargs : dict
-            Handed to matplotlib's ``plot``.
+            Keyword arguments passed to matplotlib's ``plot``.
 
         Returns
         -------
         RocBandDisplay
-            The display, drawn.
+            Display with the drawn plot.
         """
         return cls._of_estimator(
             estimator,
@@ -156,7 +161,7 @@ class RocBandDisplay(CurveDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> RocBandDisplay:
-        """Draw the curve of given scores with its band.
+        """Draw the ROC curve of given scores with its band.
 
         Parameters
         ----------
@@ -165,25 +170,27 @@ class RocBandDisplay(CurveDisplay):
         y_score : array-like of shape (n_samples,)
             Scores; higher is nearer to the top.
         level : float, default=0.95
-            Coverage of the band, in (0, 1).
+            Nominal coverage of the band, in (0, 1).
         groups : array-like of shape (n_samples,), default=None
-            Id of the group of each row, for rows that depend on each other; see
+            Id of the group (patient, user) of each row. Rows of one group may depend on each
+            other. None means independent rows. See
             :func:`sklearn_rank.inference.roc_band`.
         phi : ScoreGeneratingFunction, str or None, default=None
-            Measure of which to draw the weight, as ``LocalAUC(0.8)``; needs a derivative.
+            Score-generating function whose weight is drawn below the curve, such as
+            ``LocalAUC(0.8)``. It must have a derivative. None draws no weight.
         pos_label : int, float, bool or str, default=None
-            The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+            Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
         name : str or None, default=None
             Name in the legend.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         **kwargs : dict
-            Handed to matplotlib's ``plot``.
+            Keyword arguments passed to matplotlib's ``plot``.
 
         Returns
         -------
         RocBandDisplay
-            The display, drawn.
+            Display with the drawn plot.
         """
         if "sample_weight" in kwargs:
             raise TypeError(
@@ -201,25 +208,25 @@ class RocBandDisplay(CurveDisplay):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         phi : ScoreGeneratingFunction, str or None, default=None
-            Measure of which to draw the weight.
+            Score-generating function whose weight is drawn below the curve.
         name : str or None, default=None
-            Name in the legend; None is ``estimator_name``.
+            Name in the legend. None means ``estimator_name``.
         **kwargs : dict
-            Handed to matplotlib's ``plot``.
+            Keyword arguments passed to matplotlib's ``plot``.
 
         Returns
         -------
         RocBandDisplay
-            The display itself.
+            The same display.
 
         Raises
         ------
         ImportError
             If matplotlib is not installed.
         ValueError
-            If phi has no derivative.
+            If ``phi`` has no derivative.
         """
         ax = axes_of(ax, figsize=(5.2, 5.2 if phi is None else 5.8), layout="constrained")
         band = self.band
@@ -248,7 +255,7 @@ class RocBandDisplay(CurveDisplay):
         return self._drawn_on(ax)
 
     def _draw_weight(self, ax: Any, phi: Any) -> Any:
-        """Draw the weight of phi along the false positive rate below the curve."""
+        """Draw the weight of phi against the false positive rate, below the curve."""
         fpr, u = self._ranks()
         weight = np.asarray(phi.derivative(u))
         below = ax.inset_axes([0, -0.2, 1, 0.14], sharex=ax)
@@ -268,7 +275,7 @@ class RocBandDisplay(CurveDisplay):
         return below
 
     def _ranks(self) -> tuple[Any, Any]:
-        """Points of the curve, close together, and the pooled rank at each as a share."""
+        """Return a dense grid of points on the curve and the pooled rank of each as a fraction."""
         band = self.band
         n = band.n_pos + band.n_neg
         along = np.linspace(0.0, 2.0, 2001)
@@ -280,7 +287,7 @@ class RocBandDisplay(CurveDisplay):
 
 
 def _seen(corners: FloatArray) -> FloatArray:
-    """Corners of a curve in the unit square, without those that lie among others of their cell."""
+    """Return the first and the last corner of each run of corners in one cell of a grid."""
     cell = np.floor(corners * CELLS)
     new = (cell[:, 1:] != cell[:, :-1]).any(axis=0)
     # The first and the last one of each run in a cell.

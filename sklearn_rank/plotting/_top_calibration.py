@@ -1,4 +1,4 @@
-"""Whether probabilities are true among the first items of the list."""
+"""Calibration of predicted probabilities among the first items."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ __all__ = ["TopCalibrationDisplay"]
 
 
 class TopCalibrationDisplay(CurveDisplay):
-    """Observed share of positives and mean probability of the first items, against their number.
+    """Calibration among the first k items: precision and mean probability against k.
 
-    Where the mean probability, the broken line, is above the limits of what was observed, the
-    model is over-confident about the items that it is surest of. Make one by
-    :meth:`from_estimator` or :meth:`from_predictions`.
+    If the mean probability (dashed line) is above the limits of the observed precision, the model
+    is over-confident at the top. Create one with :meth:`from_estimator` or
+    :meth:`from_predictions`.
 
     Parameters
     ----------
     tops : dict of str to CalibrationAtTop
-        Shares of each model, by the name in the legend.
+        Values of each model, by the name in the legend.
 
     Attributes
     ----------
     line_ : matplotlib Line2D
-        The observed share, of the last model of several.
+        Observed precision; if there are several models, of the last one.
     lines_ : dict of str to matplotlib Line2D
-        All of them.
+        Observed precision by the name of the model.
     predicted_ : dict of str to matplotlib Line2D
-        The mean probabilities.
+        Mean probabilities by the name of the model.
     bands_ : dict of str to matplotlib FillBetweenPolyCollection
-        The limits; empty without.
+        Confidence limits by the name of the model; empty if ``band=False``.
     ax_ : matplotlib Axes
-        Axes that it is drawn on.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        Figure of the axes.
+        Figure of the plot.
 
     See Also
     --------
-    sklearn_rank.inference.calibration_at_top : The numbers.
-    TopOfListDisplay : The precision alone, for scores that are no probabilities.
-    sklearn.calibration.CalibrationDisplay : By bins of all probabilities.
+    sklearn_rank.inference.calibration_at_top : Compute the values.
+    TopOfListDisplay : Precision alone, for scores that are not probabilities.
+    sklearn.calibration.CalibrationDisplay : Calibration curve by bins of all probabilities.
 
     Notes
     -----
-    Rows count once: ``sample_weight`` is refused. The limits are pointwise; tied items count by
-    the mean over their orders.
+    ``sample_weight`` raises an error, since the limits are for unweighted rows. The limits are
+    pointwise. Tied items count as the mean over all their orders.
 
     Examples
     --------
@@ -82,42 +82,44 @@ class TopCalibrationDisplay(CurveDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> TopCalibrationDisplay:
-        """Draw the shares by the probabilities of a fitted classifier.
+        """Draw the calibration at the top of a fitted classifier.
 
         Parameters
         ----------
         estimator : object
-            Fitted, with ``predict_proba``.
+            Fitted classifier with ``predict_proba``.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Feature values of the rows.
         y : array-like of shape (n_samples,)
             Labels of two classes.
         k : int, array-like of int or None, default=None
-            Numbers of items from the top, from 1 to n; None with ``tau=None`` is up to 100 of them
-            on a log scale.
+            Numbers of items from the top, from 1 to n. If both ``k`` and ``tau`` are None, up to
+            100 numbers on a log scale are used.
         tau : float, array-like of float or None, default=None
-            Instead of ``k``: shares of the items that make the top, in (0, 1).
+            Fractions of the items that form the top, in (0, 1), instead of ``k``.
         level : float, default=0.95
-            Nominal probability of the limits at each k, in (0, 1).
+            Nominal coverage of the limits at each k, in (0, 1).
         groups : array-like of shape (n_samples,), default=None
-            Id of the group of each row, for rows that depend on each other; see
+            Id of the group (patient, user) of each row. Rows of one group may depend on each
+            other. None means independent rows. See
             :func:`sklearn_rank.inference.calibration_at_top`.
         band : bool, default=True
-            Whether the limits are drawn.
+            Whether to draw the confidence limits.
         pos_label : int, float, bool, str or None, default=None
-            The positive class. None is the ``pos_label`` of the estimator, where it or what it
-            wraps has one, else 1 for labels among 0 and 1 or among -1 and 1.
+            Label of the positive class. None means the ``pos_label`` of the estimator, or of the
+            estimator it wraps, if it has one. Otherwise it means 1 and requires labels in {0, 1}
+            or {-1, 1}.
         name : str or None, default=None
-            Name in the legend; None is the class of the estimator.
+            Name in the legend. None means the class name of the estimator.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         **kwargs : dict
-            Handed to matplotlib's ``plot``, for the observed shares.
+            Keyword arguments passed to matplotlib's ``plot`` for the observed precision.
 
         Returns
         -------
         TopCalibrationDisplay
-            The display, drawn.
+            Display with the drawn plot.
         """
         return cls._of_estimator(
             estimator,
@@ -151,7 +153,7 @@ class TopCalibrationDisplay(CurveDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> TopCalibrationDisplay:
-        """Draw the shares by given probabilities.
+        """Draw the calibration at the top of given probabilities.
 
         Parameters
         ----------
@@ -160,30 +162,31 @@ class TopCalibrationDisplay(CurveDisplay):
         y_prob : array-like of shape (n_samples,), mapping of str to array-like, or data frame
             Probabilities of the positive class, in [0, 1], of one model or of several by name.
         k : int, array-like of int or None, default=None
-            Numbers of items from the top, from 1 to n; None with ``tau=None`` is up to 100 of them
-            on a log scale.
+            Numbers of items from the top, from 1 to n. If both ``k`` and ``tau`` are None, up to
+            100 numbers on a log scale are used.
         tau : float, array-like of float or None, default=None
-            Instead of ``k``: shares of the items that make the top, in (0, 1).
+            Fractions of the items that form the top, in (0, 1), instead of ``k``.
         level : float, default=0.95
-            Nominal probability of the limits at each k, in (0, 1).
+            Nominal coverage of the limits at each k, in (0, 1).
         groups : array-like of shape (n_samples,), default=None
-            Id of the group of each row, for rows that depend on each other; see
+            Id of the group (patient, user) of each row. Rows of one group may depend on each
+            other. None means independent rows. See
             :func:`sklearn_rank.inference.calibration_at_top`.
         band : bool, default=True
-            Whether the limits are drawn.
+            Whether to draw the confidence limits.
         pos_label : int, float, bool or str, default=None
-            The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+            Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
         name : str or None, default=None
-            Name in the legend, of one model.
+            Name in the legend. Not allowed if ``y_prob`` has names.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         **kwargs : dict
-            Handed to matplotlib's ``plot``, for the observed shares.
+            Keyword arguments passed to matplotlib's ``plot`` for the observed precision.
 
         Returns
         -------
         TopCalibrationDisplay
-            The display, drawn.
+            Display with the drawn plot.
         """
         if "sample_weight" in kwargs:
             raise TypeError(
@@ -199,28 +202,28 @@ class TopCalibrationDisplay(CurveDisplay):
         return cls(tops).plot(ax=ax, band=band, **kwargs)
 
     def plot(self, ax: Any = None, *, band: bool = True, **kwargs: Any) -> TopCalibrationDisplay:
-        """Draw the shares.
+        """Draw the curves.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         band : bool, default=True
-            Whether the limits are drawn.
+            Whether to draw the confidence limits.
         **kwargs : dict
-            Handed to matplotlib's ``plot``, for the observed shares.
+            Keyword arguments passed to matplotlib's ``plot`` for the observed precision.
 
         Returns
         -------
         TopCalibrationDisplay
-            The display itself.
+            The same display.
 
         Raises
         ------
         ImportError
             If matplotlib is not installed.
         ValueError
-            If there is no model.
+            If ``tops`` is empty.
         """
         check_flag("band", band)
         if not self.tops:

@@ -1,4 +1,4 @@
-"""The precision among the first items of a list, as its length grows."""
+"""Precision among the first items of a list, against their number."""
 
 from __future__ import annotations
 
@@ -15,40 +15,42 @@ __all__ = ["TopOfListDisplay"]
 
 
 class TopOfListDisplay(CurveDisplay):
-    """Precision among the first items of the list, against how many are looked at.
+    """Precision among the first k items against k (precision at k).
 
-    Make one by :meth:`from_estimator` or :meth:`from_predictions`.
+    Create one with :meth:`from_estimator` or :meth:`from_predictions`.
 
     Parameters
     ----------
     position : ndarray of shape (n_positions,)
-        Items from the top to here.
+        Numbers of items from the top, ascending.
     precision : ndarray of shape (n_positions,)
-        Share of positives among them, in [0, 1].
+        Fraction of positives among them, in [0, 1].
     estimator_name : str or None, default=None
         Name in the legend.
     intervals : dict of float to Interval or None, default=None
-        Intervals for the precision among the top, by its share, to draw at the marks.
+        Intervals for the precision among the top fraction of the list, by that fraction; drawn at
+        the marks.
 
     Attributes
     ----------
     line_ : matplotlib Line2D
         The curve.
     base_rate_ : matplotlib Line2D
-        The share of positives in the whole list: what a random order gives.
+        The fraction of positives in the whole list, which is the expected precision of a random
+        order.
     ax_ : matplotlib Axes
-        Axes that it is drawn on.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        Figure of the axes.
+        Figure of the plot.
 
     See Also
     --------
-    sklearn_rank.metrics.precision_at_top_curve : The numbers.
-    sklearn.metrics.PrecisionRecallDisplay : Against the recall, which hides the first items.
+    sklearn_rank.metrics.precision_at_top_curve : Compute the curve.
+    sklearn.metrics.PrecisionRecallDisplay : Precision against recall.
 
     Notes
     -----
-    Ties count by the mean over all their orders.
+    Tied items count as the mean over all their orders.
 
     Examples
     --------
@@ -89,41 +91,44 @@ class TopOfListDisplay(CurveDisplay):
         groups: Any = None,
         **kwargs: Any,
     ) -> TopOfListDisplay:
-        """Rank rows by a fitted estimator and draw the precision among the first.
+        """Draw the precision at the top of a fitted estimator.
 
         Parameters
         ----------
         estimator : object
-            Fitted; ranks by ``decision_function``, else by ``predict_proba``, else, if it is no
-            classifier, by ``predict``.
+            Fitted estimator. Its scores are those of ``decision_function``, otherwise of
+            ``predict_proba``, otherwise, if it is not a classifier, of ``predict``.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Feature values of the rows.
         y : array-like of shape (n_samples,)
             Labels of two classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights.
         pos_label : int, float, bool, str or None, default=None
-            The positive class. None is the ``pos_label`` of the estimator, where it or what it
-            wraps has one, else 1 for labels among 0 and 1 or among -1 and 1.
+            Label of the positive class. None means the ``pos_label`` of the estimator, or of the
+            estimator it wraps, if it has one. Otherwise it means 1 and requires labels in {0, 1}
+            or {-1, 1}.
         name : str or None, default=None
-            Name in the legend; None is the class of the estimator.
+            Name in the legend. None means the class name of the estimator.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         tau : float or sequence of float, default=()
-            Shares of the list to mark, each in (0, 1).
+            Fractions of the list that are marked by a vertical line, each in (0, 1).
         level : float or None, default=None
-            Where given, the probability of intervals for the precision among the top ``tau`` of
-            the population, drawn at the marks; rows are then taken without weights.
+            Nominal coverage of confidence intervals for the precision among the top ``tau`` of
+            the population, in (0, 1). They are drawn at the marks. None draws no intervals. Not
+            allowed with ``sample_weight``.
         groups : array-like of shape (n_samples,), default=None
-            Id of the group of each row, for rows that depend on each other; see
+            Id of the group (patient, user) of each row. Rows of one group may depend on each
+            other. None means independent rows. See
             :func:`sklearn_rank.inference.precision_at_top_interval`.
         **kwargs : dict
-            Handed to matplotlib's ``plot``.
+            Keyword arguments passed to matplotlib's ``plot``.
 
         Returns
         -------
         TopOfListDisplay
-            The display, drawn.
+            Display with the drawn plot.
         """
         return cls._of_estimator(
             estimator,
@@ -154,7 +159,7 @@ class TopOfListDisplay(CurveDisplay):
         groups: Any = None,
         **kwargs: Any,
     ) -> TopOfListDisplay:
-        """Draw the precision among the first items by given scores.
+        """Draw the precision at the top of given scores.
 
         Parameters
         ----------
@@ -165,26 +170,28 @@ class TopOfListDisplay(CurveDisplay):
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights.
         pos_label : int, float, bool or str, default=None
-            The positive class; None is 1 for labels among 0 and 1 or among -1 and 1.
+            Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
         name : str or None, default=None
             Name in the legend.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         tau : float or sequence of float, default=()
-            Shares of the list to mark, each in (0, 1).
+            Fractions of the list that are marked by a vertical line, each in (0, 1).
         level : float or None, default=None
-            Where given, the probability of intervals for the precision among the top ``tau`` of
-            the population, drawn at the marks; rows are then taken without weights.
+            Nominal coverage of confidence intervals for the precision among the top ``tau`` of
+            the population, in (0, 1). They are drawn at the marks. None draws no intervals. Not
+            allowed with ``sample_weight``.
         groups : array-like of shape (n_samples,), default=None
-            Id of the group of each row, for rows that depend on each other; see
+            Id of the group (patient, user) of each row. Rows of one group may depend on each
+            other. None means independent rows. See
             :func:`sklearn_rank.inference.precision_at_top_interval`.
         **kwargs : dict
-            Handed to matplotlib's ``plot``.
+            Keyword arguments passed to matplotlib's ``plot``.
 
         Returns
         -------
         TopOfListDisplay
-            The display, drawn.
+            Display with the drawn plot.
         """
         position, precision = precision_at_top_curve(
             y_true, y_score, sample_weight=sample_weight, pos_label=pos_label
@@ -219,25 +226,25 @@ class TopOfListDisplay(CurveDisplay):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes new ones.
+            Axes to draw on. None creates new axes.
         name : str or None, default=None
-            Name in the legend; None is ``estimator_name``.
+            Name in the legend. None means ``estimator_name``.
         tau : float or sequence of float, default=()
-            Shares of the list to mark, each in (0, 1).
+            Fractions of the list that are marked by a vertical line, each in (0, 1).
         **kwargs : dict
-            Handed to matplotlib's ``plot``.
+            Keyword arguments passed to matplotlib's ``plot``.
 
         Returns
         -------
         TopOfListDisplay
-            The display itself.
+            The same display.
 
         Raises
         ------
         ImportError
             If matplotlib is not installed.
         ValueError
-            If a share to mark is not in (0, 1).
+            If a value of ``tau`` is not in (0, 1).
         """
         shares = [check_share("tau", share) for share in np.atleast_1d(tau).tolist()]
         ax = axes_of(ax)
@@ -262,7 +269,7 @@ class TopOfListDisplay(CurveDisplay):
         return self._drawn_on(ax)
 
     def _mark(self, ax: Any, share: float) -> None:
-        """Mark where a share of the list ends, and draw the interval there."""
+        """Mark the end of a fraction of the list, and draw the interval there."""
         end = max(1.0, np.floor(share * self.position[-1] + 0.5))
         ax.axvline(end, color=GREY, linewidth=0.5, zorder=0)
         if share in self.intervals:
