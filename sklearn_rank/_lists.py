@@ -598,7 +598,7 @@ def _by_list(
         )
     if not weight.any():
         raise ValueError(
-            "query_weight is 0 for all queries: give at least one query a positive weight."
+            "query_weight is zero for all queries: give at least one query a positive weight."
         )
     return weight
 

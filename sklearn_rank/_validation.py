@@ -738,7 +738,9 @@ def _check_weights(sample_weight: Any, shape: tuple[int, ...], name: str) -> Flo
         )
     weight = _finite_weights(array.ravel(), "sample_weight")
     if not weight.any():
-        raise ValueError("sample_weight is 0 for all items: give at least one a positive weight.")
+        raise ValueError(
+            "sample_weight is zero for all items: give at least one item a positive weight."
+        )
     return weight
 
 

@@ -197,8 +197,9 @@ class StructuralRanker(OneProblemRanker):
     and memory for all repetitions.
 
     With tied scores, several labellings are most violated. The cutting plane is then the mean over
-    all of them (for "ap" and "f1", over those that exchange rows of one class), so that the result
-    does not depend on the order of the rows. Nothing is random.
+    all of them (for "ap" and "f1", over those that exchange rows of one class), so that ties are
+    not broken by the order of the rows. If scores tie only up to rounding, fits to two orders can
+    still differ within ``tol``. Nothing is random.
 
     An iteration costs three products with X and four to eight sorts, O(n log n). The number of
     iterations increases with ``C``, from 5 to some hundreds. The solver follows a path of smaller

@@ -114,9 +114,9 @@ exact = pytest.mark.parametrize("score", EXACT.values(), ids=EXACT)
 @every_function
 def test_scores_that_only_float64_ties_are_refused(case, score):
     y_true = np.resize(case.grades, 3)
-    with pytest.raises(ValueError, match=r"y_score has .* which float64 cannot tell"):
+    with pytest.raises(ValueError, match=r"y_score has .* which float64 cannot distinguish"):
         case(y_true, score)
-    with pytest.raises(ValueError, match=r"y_score has .* which float64 cannot tell"):
+    with pytest.raises(ValueError, match=r"y_score has .* which float64 cannot distinguish"):
         case(np.tile(y_true, 2), [*score, *score], qid=[1, 1, 1, 2, 2, 2])
 
 
@@ -143,7 +143,7 @@ def test_scores_that_float64_keeps_apart_are_taken(case):
 
 @exact
 def test_relevances_that_only_float64_ties_are_refused(score):
-    with pytest.raises(ValueError, match=r"y_true has .* which float64 cannot tell"):
+    with pytest.raises(ValueError, match=r"y_true has .* which float64 cannot distinguish"):
         metrics.spearman_score(score, [1, 2, 3])
 
 

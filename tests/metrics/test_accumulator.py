@@ -317,7 +317,7 @@ def test_what_counts_for_nothing():
     assert accumulator.n_items == 2
     assert Accumulator("auc").merge(accumulator).result() == 0.0
     of_queries = Accumulator("ap").update([1, 0], [1, 2], qid=[0, 0], query_weight=[0, 0])
-    with pytest.raises(ValueError, match="query_weight is 0 for all queries"):
+    with pytest.raises(ValueError, match="query_weight is zero for all queries"):
         of_queries.result()
     of_queries.update([1, 0], [2, 1], qid=[1, 1], query_weight=[2, 2])
     assert of_queries.result() == 1.0
