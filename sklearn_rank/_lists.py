@@ -597,9 +597,7 @@ def _by_list(
             " all rows of a query."
         )
     if not weight.any():
-        raise ValueError(
-            "query_weight is zero for all queries: give at least one query a positive weight."
-        )
+        raise ValueError("query_weight is zero for all queries: give one query a positive weight.")
     return weight
 
 

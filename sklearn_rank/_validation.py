@@ -738,9 +738,7 @@ def _check_weights(sample_weight: Any, shape: tuple[int, ...], name: str) -> Flo
         )
     weight = _finite_weights(array.ravel(), "sample_weight")
     if not weight.any():
-        raise ValueError(
-            "sample_weight is zero for all items: give at least one item a positive weight."
-        )
+        raise ValueError("sample_weight is zero for all items: give one item a positive weight.")
     return weight
 
 

@@ -545,7 +545,7 @@ class KeptRows(Kept):
         return float(measure.of_lists(lists))
 
 
-NO_QUERY_COUNTS = "query_weight is zero for all queries: give at least one query a positive weight."
+NO_QUERY_COUNTS = "query_weight is zero for all queries: give one query a positive weight."
 
 
 def _copied(lists: ScoredLists) -> ScoredLists:

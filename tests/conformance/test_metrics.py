@@ -693,7 +693,7 @@ MISSING_DATE = np.array(["2020-01-01", "NaT", "2020-01-01", "2020-01-02"], dtype
         ({"query_weight": [1, 2], "qid": [1, 1, 2, 2]}, "query_weight.*row"),
         ({"query_weight": [1, 1, -1, -1], "qid": [1, 1, 2, 2]}, "query_weight is -1 at row 2"),
         ({"query_weight": [1, 1, np.nan, 1], "qid": [1, 1, 2, 2]}, "query_weight"),
-        ({"query_weight": [0, 0, 0, 0], "qid": [1, 1, 2, 2]}, "query_weight is zero for all queries"),
+        ({"query_weight": [0, 0, 0, 0], "qid": [1, 1, 2, 2]}, "query_weight is zero for all"),
         ({"query_weight": [1] * 4, "qid": [1, 1, 2, 2], "average": None}, "query_weight"),
         ({"query_weight": 2.0, "qid": [1, 1, 2, 2]}, "query_weight"),
         ({"return_qid": True, "qid": [1, 1, 2, 2]}, "average=None"),
