@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from textwrap import fill
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,25 +18,46 @@ __all__ = [
     "COLORS",
     "CURVE",
     "GREY",
+    "REFERENCE",
     "CurveDisplay",
     "Display",
     "axes_of",
+    "band_alpha",
+    "draw_legend",
+    "foreground",
     "label_rows",
+    "log_positions",
     "probabilities_of",
     "query_response",
     "systems_of",
+    "visible",
+    "wrapped",
 ]
 
-# Okabe and Ito: told apart with any kind of colour vision.
+# The palette of Okabe and Ito, for all kinds of colour vision; line styles continue it.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-GREY = "#767676"
+STYLES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (9, 2, 1, 2, 1, 2)))
+GREY = "#767676"  # visible on white and on black
 
-# How curves of rankers are told from the lines beside them.
+# Groups of artists, by their gid.
 CURVE = "ranker"
+REFERENCE = "reference"
+
+# Figures that a display made, with their height in inches without a legend.
+_OWN_FIGURES: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+
+# Largest number of legend entries that stay inside axes of the caller.
+INSIDE = 6
+
+# Sizes of small text in inches, for the columns of a legend and the height of its rows.
+LETTER, LINE = 0.075, 0.175
+
+# Cells of the axes along a direction within which a drawn curve need not be exact.
+CELLS = 2000
 
 
 def axes_of(ax: Any, **kwargs: Any) -> Any:
-    """Return the axes to draw on, and create them if there are none.
+    """Return the axes to draw on; without any, create a figure with constrained layout.
 
     Parameters
     ----------
@@ -52,9 +75,148 @@ def axes_of(ax: Any, **kwargs: Any) -> Any:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            'Drawing needs matplotlib: python -m pip install "sklearn-rank[plot]"'
+            'Drawing needs matplotlib: python -m pip install "matplotlib>=3.9"'
         ) from error
-    return plt.subplots(**kwargs)[1] if ax is None else ax
+    if ax is not None:
+        return ax
+    figure, ax = plt.subplots(layout="constrained", **kwargs)
+    _OWN_FIGURES[figure] = figure.get_figheight()
+    return ax
+
+
+def foreground(ax: Any) -> Any:
+    """Return the colour of text, which stands out from the background in any style.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes.
+
+    Returns
+    -------
+    colour
+        The colour.
+    """
+    return ax.yaxis.label.get_color()
+
+
+def band_alpha(ax: Any, n_bands: int) -> float:
+    """Return the opacity of bands: lighter for many, stronger on a dark background.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes.
+    n_bands : int
+        Number of bands on the axes.
+
+    Returns
+    -------
+    float
+        The opacity.
+    """
+    dark = np.mean(ax.get_facecolor()[:3]) < 0.5
+    return (0.22 if n_bands <= 3 else 0.08) * (2.0 if dark else 1.0)
+
+
+def wrapped(name: str, width: int) -> str:
+    """Break a long name into lines.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    width : int
+        Most letters of a line.
+
+    Returns
+    -------
+    str
+        The name with line breaks.
+    """
+    return fill(name, width, break_long_words=True) if len(name) > width else name
+
+
+def draw_legend(ax: Any, below: float = 0.0) -> None:
+    """Draw the legend with rankers first and reference lines last, off the curves.
+
+    In a figure that a display made, the legend is below the axes, and the figure grows by its
+    height. In axes of the caller it is inside for a few entries, else to the right.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes.
+    below : float, default=0.0
+        What is drawn below the axes, as a share of their height.
+    """
+    handles, labels = ax.get_legend_handles_labels()
+    if not labels:
+        return
+    pairs = zip(handles, labels, strict=True)
+    ordered = sorted(pairs, key=lambda pair: getattr(pair[0], "get_gid", str)() == REFERENCE)
+    handles = [handle for handle, _ in ordered]
+    labels = [wrapped(label, 54) for _, label in ordered]
+    figure = ax.figure
+    style: dict[str, Any] = {"fontsize": "small"}
+    if figure in _OWN_FIGURES:
+        longest = max(len(line) for label in labels for line in label.splitlines()) + 6
+        columns = max(1, min(len(labels), int(figure.get_figwidth() / (longest * LETTER))))
+        lines = [label.count("\n") + 1 for label in labels]
+        rows = sum(lines) if columns == 1 else -(-len(labels) // columns) * max(lines)
+        height = rows * LINE + 0.2
+        figure.set_figheight(_OWN_FIGURES[figure] + height)
+        style |= {"loc": "upper center", "ncols": columns, "borderaxespad": 0.0}
+        style |= {"bbox_to_anchor": (0.5, -below), "bbox_transform": _under_label(ax)}
+    elif len(labels) > INSIDE:
+        style |= {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
+    ax.legend(handles, labels, **style)
+
+
+def log_positions(ax: Any) -> None:
+    """Put positions from the top on a logarithmic axis with the numbers 1, 10, 100.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes with curves.
+    """
+    largest = max(float(ax.dataLim.x1), 2.0)
+    factors = range(1, 10) if largest <= 10 else (1, 2, 5) if largest < 200 else (1,)
+    powers = 10 ** np.arange(int(np.log10(largest)) + 1)
+    ticks = [k for power in powers for k in power * np.array(factors) if k <= largest]
+    ax.set_xscale("log")
+    ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    ax.xaxis.set_minor_formatter("")
+
+
+def visible(x: Any, y: Any) -> Any:
+    """Leave out points of a curve that nobody can tell from their neighbours.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n_points,)
+        The curve in the units of the drawing, such as logarithms on a logarithmic axis.
+
+    Returns
+    -------
+    ndarray of shape (n_points,) of bool
+        Which points are drawn: of each run within a cell of the axes the first and the last one.
+    """
+    points = np.stack([np.asarray(x, float), np.asarray(y, float)])
+    low, span = points.min(axis=1, keepdims=True), np.ptp(points, axis=1)[:, None]
+    cell = np.floor((points - low) / np.where(span > 0, span, 1.0) * CELLS)
+    new = (cell[:, 1:] != cell[:, :-1]).any(axis=0)
+    return np.append(True, new) | np.append(new, True)
+
+
+def _under_label(ax: Any) -> Any:
+    """Coordinates of the axes, moved below the numbers and the label of the horizontal axis."""
+    from matplotlib.transforms import ScaledTranslation
+
+    size = ax.xaxis.label.get_fontsize() + ax.xaxis.get_ticklabels()[0].get_fontsize()
+    inches = (1.25 * size + 12) / 72
+    return ax.transAxes + ScaledTranslation(0, -inches, ax.figure.dpi_scale_trans)
 
 
 class Display:
@@ -98,7 +260,12 @@ class CurveDisplay(Display):
         """Draw the curve in the next colour; return whether it is the first one on the axes."""
         earlier = sum(line.get_gid() == CURVE for line in ax.lines)
         label = self.estimator_name if name is None else name
-        usual = {"color": COLORS[earlier % len(COLORS)], "label": label, "linewidth": 1.5}
+        usual = {
+            "color": COLORS[earlier % len(COLORS)],
+            "linestyle": STYLES[earlier // len(COLORS) % len(STYLES)],
+            "label": label,
+            "linewidth": 1.5,
+        }
         (self.line_,) = ax.plot(x, y, **{**usual, **style, "gid": CURVE})
         return earlier == 0
 
@@ -117,7 +284,7 @@ def label_rows(ax: Any, names: Any, texts: Any) -> None:
     """
     for row, text in enumerate(texts):
         ax.text(1.02, row, text, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
-    ax.set_yticks(range(len(names)), names)
+    ax.set_yticks(range(len(names)), [wrapped(name, 24) for name in names])
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)

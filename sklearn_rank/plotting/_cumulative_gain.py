@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arguments import check_choice
 from ..metrics import precision_at_top_curve
-from ._common import GREY, CurveDisplay, axes_of
+from ._common import GREY, REFERENCE, CurveDisplay, axes_of, draw_legend, visible
 
 __all__ = ["CumulativeGainDisplay"]
 
@@ -227,8 +227,9 @@ class CumulativeGainDisplay(CurveDisplay):
             shares = np.linspace(self.base_rate, 1.0, 200)
             perfect = np.array([np.append(0.0, shares), np.append(shares[0], shares)])
             perfect[1] = 1 / perfect[1]
-        first = self._draw_curve(ax, x, y, name, kwargs)
-        quiet = {"color": GREY, "linewidth": 1, "zorder": 1}
+        seen = visible(x, y)
+        first = self._draw_curve(ax, x[seen], y[seen], name, kwargs)
+        quiet = {"color": GREY, "linewidth": 1, "zorder": 1, "gid": REFERENCE}
         (self.perfect_,) = ax.plot(
             *perfect, **quiet, linestyle="--", label="all positives first" if first else None
         )
@@ -245,5 +246,5 @@ class CumulativeGainDisplay(CurveDisplay):
             xlim=(0, 1),
         )
         ax.set_ylim(bottom=0)
-        ax.legend(loc="lower right" if kind == "gain" else "lower left", fontsize="small")
+        draw_legend(ax)
         return self._drawn_on(ax)

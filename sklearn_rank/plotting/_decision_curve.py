@@ -9,7 +9,17 @@ import numpy as np
 
 from .._arguments import check_flag
 from ..inference import NetBenefitCurve, net_benefit_curve
-from ._common import CURVE, GREY, CurveDisplay, axes_of, probabilities_of, systems_of
+from ._common import (
+    CURVE,
+    GREY,
+    REFERENCE,
+    CurveDisplay,
+    axes_of,
+    band_alpha,
+    draw_legend,
+    probabilities_of,
+    systems_of,
+)
 
 __all__ = ["DecisionCurveDisplay"]
 
@@ -250,7 +260,7 @@ class DecisionCurveDisplay(CurveDisplay):
         check_flag("band", band)
         if not self.curves:
             raise ValueError("curves is empty: pass at least one.")
-        ax = axes_of(ax, layout="constrained")
+        ax = axes_of(ax)
         first = not any(line.get_gid() == CURVE for line in ax.lines)
         self.lines_, self.bands_ = {}, {}
         for name, curve in self.curves.items():
@@ -262,10 +272,10 @@ class DecisionCurveDisplay(CurveDisplay):
                     curve.low,
                     curve.high,
                     color=self.line_.get_color(),
-                    alpha=0.15,
+                    alpha=band_alpha(ax, len(self.curves)),
                     linewidth=0,
                 )
-        quiet = {"color": GREY, "linewidth": 1, "zorder": 1}
+        quiet = {"color": GREY, "linewidth": 1, "zorder": 1, "gid": REFERENCE}
         labels = ("treat all", "treat none") if first else (None, None)
         (self.treat_all_,) = ax.plot(
             curve.threshold, curve.treat_all, **quiet, linestyle="--", label=labels[0]
@@ -279,5 +289,5 @@ class DecisionCurveDisplay(CurveDisplay):
             ylabel="Standardized net benefit" if curve.standardized else "Net benefit",
             ylim=(-BELOW * top, ABOVE * top),
         )
-        ax.legend(loc="upper right", fontsize="small")
+        draw_legend(ax)
         return self._drawn_on(ax)

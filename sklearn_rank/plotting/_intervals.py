@@ -146,7 +146,7 @@ class IntervalsDisplay(Display):
         if not self.intervals:
             raise ValueError("intervals is empty: pass at least one.")
         rows = list(self.intervals.values())
-        ax = axes_of(ax, figsize=(6.4, 1.1 + 0.45 * len(rows)), layout="constrained")
+        ax = axes_of(ax, figsize=(6.4, 1.1 + 0.45 * len(rows)))
         values = np.array([(row.low, row.estimate, row.high) for row in rows])
         finite = values[np.isfinite(values)]
         quiet = {"color": GREY, "linewidth": 1, "zorder": 0}

@@ -16,7 +16,16 @@ from ..inference._shared import (
 )
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike, own_pos_label
-from ._common import COLORS, GREY, Display, axes_of, query_response
+from ._common import (
+    COLORS,
+    GREY,
+    Display,
+    axes_of,
+    draw_legend,
+    foreground,
+    query_response,
+    wrapped,
+)
 
 __all__ = ["QueryDifferenceDisplay"]
 
@@ -307,39 +316,41 @@ class QueryDifferenceDisplay(Display):
         ImportError
             If matplotlib is not installed.
         """
-        ax = axes_of(ax, layout="constrained")
+        ax = axes_of(ax)
         d, (a, b) = self.differences, self.names
         n = len(d)
         edges = np.arange(n + 1)
         won, lost = np.where(self._gains > 0, d, 0.0), np.where(self._gains < 0, d, 0.0)
         self.wins_ = ax.stairs(won, edges, fill=True, color=COLORS[0])
         self.losses_ = ax.stairs(lost, edges, fill=True, color=COLORS[1])
-        ax.axhline(0, color="black", linewidth=0.8)
+        ax.axhline(0, color=foreground(ax), linewidth=0.8)
         estimate, interval = self.result.estimate, self.result.interval
         label = f"mean {estimate:+.3f}"
         largest = np.abs(d).max() or 1.0
         low, high = np.clip([interval.low, interval.high], -2 * largest, 2 * largest)
         ax.axhspan(low, high, color=GREY, alpha=0.3, linewidth=0)
         label += f", {100 * interval.level:.4g} % [{interval.low:+.3f}, {interval.high:+.3f}]"
-        self.mean_ = ax.axhline(estimate, color="black", linestyle="--", linewidth=1, label=label)
+        self.mean_ = ax.axhline(
+            estimate, color=foreground(ax), linestyle="--", linewidth=1, label=label
+        )
         counts = [(a, self.wins, COLORS[0]), (b, self.losses, COLORS[1])]
         corners = [(0.02, 0.97, "left", "top"), (0.98, 0.03, "right", "bottom")]
         # Positive differences are drawn on the left.
         for (name, count, color), (x, y, ha, va) in zip(
             counts if self.greater_is_better else counts[::-1], corners, strict=True
         ):
-            text = f"{name} better: {count}"
+            text = wrapped(f"{name} better: {count}", 36)
             ax.text(x, y, text, transform=ax.transAxes, ha=ha, va=va, color=color, weight="bold")
         ax.set(
             xlim=(0, n),
             ylim=(-1.25 * largest, 1.25 * largest),
             xlabel=f"Queries, sorted ({n}; equal on {self.ties})",
-            ylabel=f"{self.measure}: {a} less {b}",
+            ylabel=wrapped(f"{self.measure}: {a} minus {b}", 48),
         )
         ax.set_title(
             f"p = {self.result.pvalue:.3g} ({self.result.method}, {self.result.alternative})"
         )
-        ax.legend(loc="upper right", fontsize="small")
+        draw_legend(ax)
         return self._drawn_on(ax)
 
 

@@ -11,7 +11,7 @@ from ..inference import Interval
 from ..inference._shared import IntervalOptions, query_values_of, sample_interval
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
-from ._common import COLORS, Display, axes_of, label_rows, query_response, systems_of
+from ._common import COLORS, Display, axes_of, foreground, label_rows, query_response, systems_of
 
 __all__ = ["QueryScoresDisplay"]
 
@@ -266,7 +266,8 @@ class QueryScoresDisplay(Display):
         ImportError
             If matplotlib is not installed.
         """
-        ax = axes_of(ax, figsize=(6.4, 1.1 + 0.8 * len(self.values)), layout="constrained")
+        row_height = 0.8 if len(self.values) <= 6 else 0.5
+        ax = axes_of(ax, figsize=(6.4, 1.1 + row_height * len(self.values)))
         together = np.concatenate([*self.values.values()])
         finite = np.isfinite(self.limits)
         start, stop = np.where(finite, self.limits, [together.min(), together.max()])
@@ -289,7 +290,7 @@ class QueryScoresDisplay(Display):
         ax.set_xlabel(f"{self.measure} of a query ({n_queries} queries)")
         level = next(iter(self.intervals.values())).level
         ax.set_title(
-            f"Queries (shaded), mean and its {100 * level:.4g} % interval (black)",
+            f"Queries (shaded), mean and its {100 * level:.4g} % interval (line)",
             fontsize="small",
             loc="left",
         )
@@ -303,7 +304,7 @@ class QueryScoresDisplay(Display):
             row,
             xerr=[[interval.estimate - low], [high - interval.estimate]],
             fmt="o",
-            color="black",
+            color=foreground(ax),
             markersize=5,
             capsize=4,
             linewidth=1.8,

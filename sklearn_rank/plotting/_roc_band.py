@@ -9,13 +9,20 @@ import numpy as np
 from .._typing import FloatArray
 from ..inference import RocBand, roc_band
 from ..metrics._shared import as_score_generating
-from ._common import COLORS, GREY, CurveDisplay, axes_of
+from ._common import (
+    COLORS,
+    CURVE,
+    GREY,
+    REFERENCE,
+    CurveDisplay,
+    axes_of,
+    band_alpha,
+    draw_legend,
+    visible,
+    wrapped,
+)
 
 __all__ = ["RocBandDisplay"]
-
-
-# Cells of the unit square along an axis within which a drawn curve need not be exact.
-CELLS = 2000
 
 
 class RocBandDisplay(CurveDisplay):
@@ -228,29 +235,34 @@ class RocBandDisplay(CurveDisplay):
         ValueError
             If ``phi`` has no derivative.
         """
-        ax = axes_of(ax, figsize=(5.2, 5.2 if phi is None else 5.8), layout="constrained")
+        ax = axes_of(ax, figsize=(5.2, 5.2 if phi is None else 5.8))
         band = self.band
+        auc = f"AUC = {np.trapezoid(band.tpr, band.fpr):.2f}"
+        label = self.estimator_name if name is None else name
+        label = auc if label is None else f"{wrapped(label, 36)} ({auc})"
         fpr, tpr = _seen(np.stack([band.fpr, band.tpr]))
-        first = self._draw_curve(ax, fpr, tpr, name, kwargs)
+        first = self._draw_curve(ax, fpr, tpr, label, kwargs)
         corners = np.concatenate([_seen(band.upper), _seen(band.lower)[:, ::-1]], axis=1)
+        n_bands = sum(line.get_gid() == CURVE for line in ax.lines)
         (self.band_,) = ax.fill(
             *corners,
             color=self.line_.get_color(),
-            alpha=0.2,
+            alpha=band_alpha(ax, n_bands),
             linewidth=0,
             label=f"{100 * band.level:.4g} % band for the whole curve" if first else None,
+            gid=REFERENCE,
         )
-        (self.chance_,) = ax.plot(
-            [0, 1], [0, 1], color=GREY, linestyle=":", label="chance" if first else None
-        )
+        chance = {"color": GREY, "linestyle": ":", "linewidth": 1, "gid": REFERENCE}
+        (self.chance_,) = ax.plot([0, 1], [0, 1], label="chance" if first else None, **chance)
         ax.set(
             xlabel="False positive rate",
             ylabel="True positive rate",
             xlim=(-0.01, 1.01),
             ylim=(-0.01, 1.01),
             aspect="equal",
+            anchor="N",  # the legend hangs below it
         )
-        ax.legend(loc="lower right", fontsize="small")
+        draw_legend(ax, below=0.0 if phi is None else 0.2)
         self.weight_ax_ = None if phi is None else self._draw_weight(ax, as_score_generating(phi))
         return self._drawn_on(ax)
 
@@ -287,8 +299,5 @@ class RocBandDisplay(CurveDisplay):
 
 
 def _seen(corners: FloatArray) -> FloatArray:
-    """Return the first and the last corner of each run of corners in one cell of a grid."""
-    cell = np.floor(corners * CELLS)
-    new = (cell[:, 1:] != cell[:, :-1]).any(axis=0)
-    # The first and the last one of each run in a cell.
-    return corners[:, np.append(True, new) | np.append(new, True)]
+    """Corners of a curve, without those that nobody can tell from their neighbours."""
+    return corners[:, visible(*corners)]

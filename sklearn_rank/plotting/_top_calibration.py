@@ -7,7 +7,16 @@ from typing import Any
 
 from .._arguments import check_flag
 from ..inference import CalibrationAtTop, calibration_at_top
-from ._common import CurveDisplay, axes_of, probabilities_of, systems_of
+from ._common import (
+    REFERENCE,
+    CurveDisplay,
+    axes_of,
+    band_alpha,
+    draw_legend,
+    log_positions,
+    probabilities_of,
+    systems_of,
+)
 
 __all__ = ["TopCalibrationDisplay"]
 
@@ -228,7 +237,7 @@ class TopCalibrationDisplay(CurveDisplay):
         check_flag("band", band)
         if not self.tops:
             raise ValueError("tops is empty: pass at least one.")
-        ax = axes_of(ax, layout="constrained")
+        ax = axes_of(ax)
         self.lines_, self.bands_, self.predicted_ = {}, {}, {}
         for name, top in self.tops.items():
             first = self._draw_curve(ax, top.k, top.observed, name or "observed", kwargs)
@@ -239,18 +248,24 @@ class TopCalibrationDisplay(CurveDisplay):
                 top.predicted,
                 color=color,
                 linestyle="--",
-                linewidth=1.2,
+                linewidth=0.8,
                 label="mean probability" if first else None,
+                gid=REFERENCE,
             )
             if band:
                 self.bands_[name] = ax.fill_between(
-                    top.k, top.low, top.high, color=color, alpha=0.15, linewidth=0
+                    top.k,
+                    top.low,
+                    top.high,
+                    color=color,
+                    alpha=band_alpha(ax, len(self.tops)),
+                    linewidth=0,
                 )
+        log_positions(ax)
         ax.set(
-            xscale="log",
             xlabel="Items from the top (log scale)",
             ylabel="Share of positives among them",
             ylim=(-0.02, 1.02),
         )
-        ax.legend(loc="best", fontsize="small")
+        draw_legend(ax)
         return self._drawn_on(ax)

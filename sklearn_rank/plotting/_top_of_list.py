@@ -9,9 +9,20 @@ import numpy as np
 from .._arguments import check_share
 from ..inference import precision_at_top_interval
 from ..metrics import precision_at_top_curve
-from ._common import GREY, CurveDisplay, axes_of
+from ._common import (
+    GREY,
+    REFERENCE,
+    CurveDisplay,
+    axes_of,
+    draw_legend,
+    log_positions,
+    visible,
+)
 
 __all__ = ["TopOfListDisplay"]
+
+# Marks nearer than this, as a share of the axis, have their texts one above the other.
+CLOSE = 0.09
 
 
 class TopOfListDisplay(CurveDisplay):
@@ -248,27 +259,33 @@ class TopOfListDisplay(CurveDisplay):
         """
         shares = [check_share("tau", share) for share in np.atleast_1d(tau).tolist()]
         ax = axes_of(ax)
-        first = self._draw_curve(ax, self.position, self.precision, name, kwargs)
+        seen = visible(np.log(self.position), self.precision)
+        x, y = self.position[seen], self.precision[seen]
+        first = self._draw_curve(ax, x, y, name, kwargs)
         self.base_rate_ = ax.axhline(
             self.precision[-1],
             color=GREY,
             linestyle=":",
             linewidth=1,
             label="base rate" if first else None,
+            gid=REFERENCE,
         )
-        for share in shares:
-            self._mark(ax, share)
+        log_positions(ax)
         ax.set(
-            xscale="log",
             xlabel="Items from the top (log scale)",
             ylabel="Precision among them",
-            ylim=(max(0, min(ax.get_ylim()[0], self.precision.min())), 1.02),
+            ylim=(0.0, 1.02),
         )
-        if ax.get_legend_handles_labels()[0]:
-            ax.legend(loc="lower right", fontsize="small")
+        draw_legend(ax)
+        above, level = -np.inf, 0
+        for share in sorted(shares):
+            place = np.log(share * self.position[-1]) / np.log(max(self.position[-1], 2.0))
+            level = (level + 1) % 3 if place - above < CLOSE else 0
+            above = place
+            self._mark(ax, share, level)
         return self._drawn_on(ax)
 
-    def _mark(self, ax: Any, share: float) -> None:
+    def _mark(self, ax: Any, share: float, level: int) -> None:
         """Mark the end of a fraction of the list, and draw the interval there."""
         end = max(1.0, np.floor(share * self.position[-1] + 0.5))
         ax.axvline(end, color=GREY, linewidth=0.5, zorder=0)
@@ -280,7 +297,7 @@ class TopOfListDisplay(CurveDisplay):
             f"{100 * share:.3g} %",
             (end, 1.0),
             xycoords=("data", "axes fraction"),
-            xytext=(0, 2),
+            xytext=(0, 2 + 9 * level),
             textcoords="offset points",
             ha="center",
             color=GREY,
