@@ -50,7 +50,7 @@ _OWN_FIGURES: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
 INSIDE = 6
 
 # Sizes of small text in inches, for the columns of a legend and the height of its rows.
-LETTER, LINE = 0.075, 0.175
+LETTER, LINE = 0.075, 0.18
 
 # Cells of the axes along a direction within which a drawn curve need not be exact.
 CELLS = 2000
@@ -164,7 +164,7 @@ def draw_legend(ax: Any, below: float = 0.0) -> None:
         columns = max(1, min(len(labels), int(figure.get_figwidth() / (longest * LETTER))))
         lines = [label.count("\n") + 1 for label in labels]
         rows = sum(lines) if columns == 1 else -(-len(labels) // columns) * max(lines)
-        height = rows * LINE + 0.2
+        height = rows * LINE + 0.3
         figure.set_figheight(_OWN_FIGURES[figure] + height)
         style |= {"loc": "upper center", "ncols": columns, "borderaxespad": 0.0}
         style |= {"bbox_to_anchor": (0.5, -below), "bbox_transform": _under_label(ax)}

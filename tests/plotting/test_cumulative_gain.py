@@ -44,7 +44,7 @@ def test_gain_of_an_estimator():
     second = CumulativeGainDisplay.from_estimator(model, X, y, name="again", ax=display.ax_)
     assert display.base_rate == y.mean()
     words = [text.get_text() for text in second.ax_.get_legend().get_texts()]
-    assert words == ["LogisticRegression", "all positives first", "random order", "again"]
+    assert words == ["LogisticRegression", "again", "all positives first", "random order"]
 
 
 def test_weight_two_is_the_row_twice():

@@ -77,7 +77,7 @@ def test_less_of_a_loss_is_a_win():
     assert display.result == paired_query_test(
         LOSS, grade, *scores.values(), qid=qid, random_state=0
     )
-    assert display.ax_.get_ylabel() == "depth: g less b"
+    assert display.ax_.get_ylabel() == "depth: g minus b"
 
 
 def test_the_interval_is_a_band_around_the_mean():

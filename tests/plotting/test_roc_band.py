@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.inference import roc_band
-from sklearn_rank.metrics import Exponential, LocalAUC
+from sklearn_rank.metrics import Exponential, LocalAUC, roc_auc_score
 from sklearn_rank.plotting import RocBandDisplay
 
 from .lists import Y_SCORE, Y_TRUE
@@ -19,7 +19,7 @@ def test_roc_band_is_drawn_as_it_is():
     corners = {tuple(corner) for corner in display.band_.get_xy()}
     assert corners == {tuple(c) for c in np.concatenate([band.upper, band.lower], axis=1).T}
     words = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert words == ["mine", "90 % band for the whole curve", "chance"]
+    assert words == ["mine (AUC = 0.59)", "90 % band for the whole curve", "chance"]
     assert display.weight_ax_ is None
 
 
@@ -28,7 +28,12 @@ def test_roc_bands_on_one_axes_have_colours_of_their_own():
     second = RocBandDisplay.from_predictions(Y_TRUE, -Y_SCORE, name="two", ax=first.ax_)
     assert first.line_.get_color() != second.line_.get_color()
     words = [text.get_text() for text in first.ax_.get_legend().get_texts()]
-    assert words == ["one", "95 % band for the whole curve", "chance", "two"]
+    assert words == [
+        "one (AUC = 0.59)",
+        "two (AUC = 0.41)",
+        "95 % band for the whole curve",
+        "chance",
+    ]
 
 
 def weight_of(display):
@@ -65,7 +70,10 @@ def test_roc_band_of_an_estimator():
     display = RocBandDisplay.from_estimator(model, X, words, pos_label="good")
     expected = roc_band(y, model.decision_function(X))
     np.testing.assert_array_equal(display.band.tpr, expected.tpr)
-    assert display.line_.get_label() == "LogisticRegression"
+    assert (
+        display.line_.get_label()
+        == f"LogisticRegression (AUC = {roc_auc_score(y, model.decision_function(X)):.2f})"
+    )
 
 
 def test_weights_are_refused():

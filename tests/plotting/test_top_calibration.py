@@ -33,7 +33,7 @@ def test_several_models_by_name():
     y, prob = sample()
     models = {"true": prob, "sure": np.sqrt(prob)}
     display = TopCalibrationDisplay.from_predictions(y, models, tau=[0.05, 0.5], band=False)
-    assert legend_of(display.ax_) == ["true", "mean probability", "sure"]
+    assert legend_of(display.ax_) == ["true", "sure", "mean probability"]
     assert display.bands_ == {}
     for name in models:
         assert display.tops[name].k.tolist() == [10, 100]

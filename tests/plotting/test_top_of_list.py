@@ -86,7 +86,7 @@ def test_several_on_one_axes():
         display = TopOfListDisplay.from_predictions(Y_TRUE, Y_SCORE, name=name, ax=ax)
         assert display.ax_ is ax
     words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert words == ["one", "base rate", "two"]
+    assert words == ["one", "two", "base rate"]
 
 
 def test_plot_again_under_another_name():

@@ -1,0 +1,302 @@
+"""What is drawn can be read: in light and dark style, for few and many rankers, names and rows."""
+
+import itertools
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.text import Annotation
+
+from sklearn_rank.inference import Interval
+from sklearn_rank.plotting import (
+    CumulativeGainDisplay,
+    DecisionCurveDisplay,
+    IntervalsDisplay,
+    QueryDifferenceDisplay,
+    QueryScoresDisplay,
+    RocBandDisplay,
+    TopCalibrationDisplay,
+    TopOfListDisplay,
+)
+
+# Least ratio of the luminances of a line or a text and of the background.
+LEAST_CONTRAST = 2.0
+REFERENCES = {
+    "all positives first",
+    "random order",
+    "base rate",
+    "chance",
+    "95 % band for the whole curve",
+    "mean probability",
+    "treat all",
+    "treat none",
+}
+
+
+@pytest.fixture(autouse=True)
+def no_open_figures():
+    yield
+    plt.close("all")
+
+
+def sample(n_rows, n_models, long):
+    rng = np.random.default_rng(0)
+    y = np.array([1, 0, 1]) if n_rows == 3 else np.tile([1, 0, 0, 1, 0], n_rows // 5)
+    name = "ranker {:02d} whose name has forty letters !" if long else "r{}"
+    return y, {
+        name.format(number): 1 / (1 + np.exp(-y * rng.uniform(0.5, 2) - rng.normal(size=len(y))))
+        for number in range(n_models)
+    }
+
+
+def repeatedly(display, **arguments):
+    """Draw on the same axes one after the other."""
+
+    def draw(y, models, ax):
+        for name, score in models.items():
+            found = display.from_predictions(y, score, name=name, ax=ax, **arguments)
+            ax = found.ax_
+        return found
+
+    return draw
+
+
+def together(display, **arguments):
+    return lambda y, models, ax: display.from_predictions(y, models, ax=ax, **arguments)
+
+
+def intervals(y, models, ax):
+    found = {
+        name: Interval(score.mean(), score.mean() - 0.1, score.mean() + 0.1, 0.95, "t", "value")
+        for name, score in models.items()
+    }
+    return IntervalsDisplay.from_intervals(found, reference=0.4, ax=ax)
+
+
+def query_scores(y, models, ax):
+    qid = np.arange(len(y)) // 10
+    return QueryScoresDisplay.from_predictions(y, models, qid=qid, measure="ndcg@5", ax=ax)
+
+
+def query_differences(y, models, ax):
+    first, second = (list(models) * 2)[:2]
+    return QueryDifferenceDisplay.from_predictions(
+        y,
+        models[first],
+        1 - models[second],
+        qid=np.arange(len(y)) // 10,
+        names=(first, second),
+        random_state=0,
+        ax=ax,
+    )
+
+
+CURVES = {
+    "gain": repeatedly(CumulativeGainDisplay),
+    "lift": repeatedly(CumulativeGainDisplay, kind="lift"),
+    "roc": repeatedly(RocBandDisplay),
+    "top": repeatedly(TopOfListDisplay),
+    "decision": together(DecisionCurveDisplay),
+    "calibration": together(TopCalibrationDisplay),
+}
+ROWS = {"intervals": intervals, "scores": query_scores, "difference": query_differences}
+DISPLAYS = CURVES | ROWS
+
+every_display = pytest.mark.parametrize("kind", DISPLAYS)
+every_curve = pytest.mark.parametrize("kind", CURVES)
+many = pytest.mark.parametrize(
+    ("n_models", "long"), [(1, False), (2, True), (10, False), (10, True), (30, True)]
+)
+
+
+def drawn(kind, n_rows=100, n_models=2, long=False, ax=None):
+    display = DISPLAYS[kind](*sample(n_rows, n_models, long), ax)
+    display.figure_.canvas.draw()
+    return display
+
+
+def box_of(text, renderer):
+    """Box of the words alone, without the arrow or the place that an annotation has."""
+    if isinstance(text, Annotation):
+        return plt.Text.get_window_extent(text, renderer)
+    return text.get_window_extent(renderer)
+
+
+def is_drawn(text, ax):
+    """Whether a text is seen; labels of ticks beyond the axis are not."""
+    for axis in (ax.xaxis, ax.yaxis):
+        for minor in (False, True):
+            labels = axis.get_ticklabels(minor=minor)
+            if text in labels:
+                low, high = sorted(axis.get_view_interval())
+                place = axis.get_ticklocs(minor=minor)[labels.index(text)]
+                return low <= place <= high
+    return bool(text.get_visible())
+
+
+def texts_of(figure):
+    """Texts that are seen, with their boxes in pixels."""
+    renderer = figure.canvas.get_renderer()
+    return [
+        (text, box_of(text, renderer))
+        for text in figure.findobj(plt.Text)
+        if text.get_text().strip() and all(is_drawn(text, ax) for ax in figure.axes)
+    ]
+
+
+def overlap(one, other):
+    width = min(one.x1, other.x1) - max(one.x0, other.x0)
+    height = min(one.y1, other.y1) - max(one.y0, other.y0)
+    return width > 1 and height > 1
+
+
+@many
+@every_display
+def test_no_text_is_cut_or_overlaps(kind, n_models, long):
+    figure = drawn(kind, n_models=n_models, long=long).figure_
+    shown = texts_of(figure)
+    assert shown
+    for text, box in shown:
+        assert box.x0 >= -1, text
+        assert box.y0 >= -1, text
+        assert box.x1 <= figure.bbox.x1 + 1, text
+        assert box.y1 <= figure.bbox.y1 + 1, text
+    for (one, first), (other, second) in itertools.combinations(shown, 2):
+        assert not overlap(first, second), (one.get_text(), other.get_text())
+
+
+@many
+@every_curve
+def test_the_legend_is_off_the_curves(kind, n_models, long):
+    display = drawn(kind, n_models=n_models, long=long)
+    axes = display.ax_.get_window_extent()
+    assert not overlap(display.ax_.get_legend().get_window_extent(), axes)
+    # Nor does it take the height of the axes.
+    assert axes.height > 2.5 * display.figure_.dpi
+
+
+@many
+@every_curve
+def test_reference_lines_are_last_in_the_legend(kind, n_models, long):
+    display = drawn(kind, n_models=n_models, long=long)
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    n_references = sum(text in REFERENCES for text in texts)
+    assert n_references > 0
+    assert len(texts) == n_models + n_references
+    assert all(text in REFERENCES for text in texts[n_models:])
+
+
+@every_curve
+def test_thirty_rankers_have_thirty_looks(kind):
+    display = drawn(kind, n_models=30)
+    lines = [line for line in display.ax_.lines if line.get_gid() == "ranker"]
+    looks = {(line.get_color(), str(line._unscaled_dash_pattern)) for line in lines}
+    assert len(looks) == len(lines) == 30
+
+
+def luminance(color):
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+def contrast(color, background):
+    high, low = sorted([luminance(color), luminance(background)], reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+@every_display
+def test_lines_and_texts_stand_out_from_the_background(kind, style):
+    with plt.style.context(style):
+        display = drawn(kind, n_models=6)
+        background = display.ax_.get_facecolor()
+        behind = display.figure_.get_facecolor()
+    for line in display.ax_.lines:
+        assert contrast(line.get_color(), background) >= LEAST_CONTRAST, line.get_label()
+    for container in getattr(display, "bars_", []):
+        for bars in container[2]:
+            for color in bars.get_color():
+                assert contrast(color, background) >= LEAST_CONTRAST
+    for text, _ in texts_of(display.figure_):
+        assert contrast(text.get_color(), behind) >= LEAST_CONTRAST, text
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+@pytest.mark.parametrize("kind", ["roc", "decision", "calibration"])
+def test_bands_can_be_seen(kind, style):
+    with plt.style.context(style):
+        display = drawn(kind, n_models=2)
+        background = np.array(to_rgb(display.ax_.get_facecolor()))
+    bands = [*display.ax_.collections, *display.ax_.patches]
+    assert bands
+    for band in bands:
+        *color, alpha = np.ravel(band.get_facecolor())[:4]
+        mixed = alpha * np.array(color) + (1 - alpha) * background
+        assert contrast(mixed, background) >= 1.1
+
+
+@pytest.mark.parametrize("kind", ["gain", "lift", "roc", "top", "calibration"])
+@pytest.mark.parametrize("n_rows", [3, 100])
+def test_the_vertical_axis_starts_at_0(kind, n_rows):
+    low, high = drawn(kind, n_rows=n_rows).ax_.get_ylim()
+    assert -0.03 <= low <= 0
+    assert high > 0.9
+
+
+@pytest.mark.parametrize("kind", ["top", "calibration"])
+@pytest.mark.parametrize(
+    ("n_rows", "expected"),
+    [
+        (3, ["1", "2", "3"]),
+        (100, ["1", "2", "5", "10", "20", "50", "100"]),
+        (50_000, ["1", "10", "100", "1,000", "10,000"]),
+    ],
+)
+def test_positions_are_plain_numbers(kind, n_rows, expected):
+    ax = drawn(kind, n_rows=n_rows).ax_
+    assert [label.get_text() for label in ax.get_xticklabels()] == expected
+    assert {label.get_text() for label in ax.get_xticklabels(minor=True)} <= {""}
+
+
+@every_curve
+def test_many_rows_are_few_points(kind):
+    display = drawn(kind, n_rows=50_000)
+    for line in display.ax_.lines:
+        assert len(line.get_xdata()) < 12_000
+
+
+@pytest.mark.parametrize("kind", ["gain", "top"])
+def test_points_that_are_left_out_cannot_be_seen(kind):
+    display = drawn(kind, n_rows=50_000, n_models=1)
+    x, y = display.line_.get_data()
+    if kind == "gain":
+        error = np.interp(display.share, x, y) - display.gain
+    else:
+        error = np.interp(np.log(display.position), np.log(x), y) - display.precision
+    assert np.abs(error).max() < 2 / 1000
+
+
+def test_the_auc_is_in_the_legend_of_roc_bands():
+    display = RocBandDisplay.from_predictions([0, 0, 1, 1, 0], [1, 2, 2, 3, 0])
+    assert display.line_.get_label() == "AUC = 0.92"
+
+
+@every_curve
+def test_given_axes_keep_their_figure(kind):
+    figure, axes = plt.subplots(2, 2, layout="constrained", figsize=(10, 7))
+    for n_models, ax in zip((1, 2, 3, 4), axes.flat, strict=True):
+        drawn(kind, n_models=n_models, ax=ax)
+    assert figure.get_size_inches().tolist() == [10, 7]
+    figure.canvas.draw()
+    for _, box in texts_of(figure):
+        assert box.x1 <= figure.bbox.x1 + 1
+
+
+def test_marks_that_are_near_have_texts_one_above_the_other():
+    y, models = sample(100, 1, False)
+    display = TopOfListDisplay.from_predictions(y, models["r0"], tau=(0.3, 0.31, 0.32, 0.05))
+    display.figure_.canvas.draw()
+    marks = [box for text, box in texts_of(display.figure_) if isinstance(text, Annotation)]
+    assert len(marks) == 4
+    assert not any(overlap(one, other) for one, other in itertools.combinations(marks, 2))
