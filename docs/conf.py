@@ -107,6 +107,7 @@ sphinx_gallery_conf = {
     "doc_module": ("sklearn_rank",),
     "reference_url": {"sklearn_rank": None},
     "min_reported_time": 0,
+    "parallel": 2,
     "thumbnail_size": (400, 280),
     "write_computation_times": False,
     "show_memory": False,
