@@ -103,6 +103,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"(/plot_|/task_pages/)",
     "abort_on_example_error": True,
     "backreferences_dir": "api/backreferences",
+    "capture_repr": ("_repr_html_",),  # tables, not the addresses of artists
     "download_all_examples": False,
     "doc_module": ("sklearn_rank",),
     "reference_url": {"sklearn_rank": None},

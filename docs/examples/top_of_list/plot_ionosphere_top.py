@@ -66,7 +66,6 @@ for name, search in searches.items():
         search, X_test, y_test, name=name, ax=axes, tau=TAU if axes is None else ()
     )
     axes = display.ax_
-display.figure_.set_layout_engine("tight")
 
 # %%
 # Certificates. The ranker solves one convex problem for each distinct row, to a relative duality
