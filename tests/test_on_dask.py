@@ -230,7 +230,7 @@ def test_a_search_over_fits_that_are_shared_themselves(n_jobs, on_dask):
 def test_setups_that_are_wrong_end_a_search(on_dask):
     X, y, qid = QUERIES
     search = GridSearchCV(RankSVM(), {"C": [0.1, 1.0]}, cv=StratifiedKFold(3))
-    with pytest.raises(QuerySetupError, match=r"cut \d+ of 30 queries.*QueryKFold"):
+    with pytest.raises(QuerySetupError, match=r"split \d+ of 30 queries.*QueryKFold"):
         search.fit(X, np.minimum(y, 1).astype(int), groups=qid)
     with config_context(enable_metadata_routing=False):
         with pytest.raises(QuerySetupError, match="got no qid within"):
