@@ -13,8 +13,6 @@ os.environ.setdefault("MPLBACKEND", "agg")
 import sklearn_rank  # noqa: E402
 from sklearn_rank import _jit  # noqa: E402
 
-_jit._told.set()  # the output of examples has no notice of compiling
-
 project = "sklearn-rank"
 author = "the sklearn-rank developers"
 copyright = "the sklearn-rank developers"
@@ -95,6 +93,11 @@ def reading_order(name):
     return (TASKS.index(name) if name in TASKS else len(TASKS), name)
 
 
+def without_notice(gallery_conf, name):
+    """Leave the notice of compiling out of the output of an example, in every process."""
+    _jit._told.set()
+
+
 sphinx_gallery_conf = {
     "examples_dirs": ["task_pages", "examples"],
     "gallery_dirs": ["tasks", "auto_examples"],
@@ -109,6 +112,7 @@ sphinx_gallery_conf = {
     "reference_url": {"sklearn_rank": None},
     "min_reported_time": 0,
     "parallel": 2,
+    "reset_modules": ("matplotlib", without_notice),
     "thumbnail_size": (400, 280),
     "write_computation_times": False,
     "show_memory": False,
