@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import sklearn_rank
+
 ROOT = Path(__file__).parents[1]
+PACKAGE = Path(sklearn_rank.__file__).parent
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 SCRIPTS = sorted(DOCS.glob("examples/*/*.py"))  # test_task_pages.py has the task pages
@@ -18,6 +21,10 @@ WIDEST = 84
 
 def name_of(path):
     return str(path.relative_to(ROOT))
+
+
+def name_in_package(path):
+    return str(path.relative_to(PACKAGE))
 
 
 def code_lines(path):
@@ -63,3 +70,10 @@ def test_no_line_is_a_comment_of_the_markup(path):
     # MyST drops lines that start with a per cent sign.
     lines = path.read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if line.lstrip().startswith("%")] == []
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=name_in_package)
+def test_examples_of_docstrings_are_at_most_84_wide(path):
+    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    wide = [x for x in lines if x.startswith((">>> ", "... ")) and len(x) > WIDEST]
+    assert not wide, "\n".join(wide)

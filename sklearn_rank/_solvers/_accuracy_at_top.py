@@ -62,7 +62,9 @@ class AccuracyAtTopSolution(SolverResult):
     >>> import numpy as np
     >>> from sklearn_rank._solvers import PivotProblem, solve_accuracy_at_top
     >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
+    >>> problem = PivotProblem.from_rows(
+    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
+    ... )
     >>> certificate = solve_accuracy_at_top(problem, top_mass=1.0).certificate
     >>> bool(certificate.lower_bound <= certificate.objective)
     True
@@ -125,7 +127,9 @@ def solve_accuracy_at_top(
     >>> import numpy as np
     >>> from sklearn_rank._solvers import PivotProblem, solve_accuracy_at_top
     >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
+    >>> problem = PivotProblem.from_rows(
+    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
+    ... )
     >>> solve_accuracy_at_top(problem, top_mass=1.0).candidate_indices
     array([0, 1, 2])
     """
@@ -186,10 +190,19 @@ def select_solution(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank._solvers import PivotProblem, Top, select_solution, solve_candidates
+    >>> from sklearn_rank._solvers import (
+    ...     PivotProblem,
+    ...     Top,
+    ...     select_solution,
+    ...     solve_candidates,
+    ... )
     >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
-    >>> solutions = solve_candidates(problem, [Top(problem.mass, 1.0), Top(problem.mass, 2.0)])
+    >>> problem = PivotProblem.from_rows(
+    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
+    ... )
+    >>> solutions = solve_candidates(
+    ...     problem, [Top(problem.mass, 1.0), Top(problem.mass, 2.0)]
+    ... )
     >>> select_solution(solutions, "objective", top=1).candidate
     1
     """

@@ -297,8 +297,12 @@ def solve_candidates(
     >>> import numpy as np
     >>> from sklearn_rank._solvers import PivotProblem, Top, solve_candidates
     >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
-    >>> solutions = solve_candidates(problem, [Top(problem.mass, 1.0), Top(problem.mass, 2.0)])
+    >>> problem = PivotProblem.from_rows(
+    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
+    ... )
+    >>> solutions = solve_candidates(
+    ...     problem, [Top(problem.mass, 1.0), Top(problem.mass, 2.0)]
+    ... )
     >>> solutions.values.distance.shape
     (3, 2)
     """

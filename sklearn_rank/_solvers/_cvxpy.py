@@ -47,7 +47,9 @@ def solve_pivots_cvxpy(
     >>> from sklearn_rank._solvers import PivotProblem
     >>> from sklearn_rank._solvers._cvxpy import solve_pivots_cvxpy
     >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
+    >>> problem = PivotProblem.from_rows(
+    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
+    ... )
     >>> np.round(solve_pivots_cvxpy(problem, problem.pivots[:1]).coef, 2)
     array([[1.]])
     """

@@ -220,7 +220,9 @@ def check_definite(factor: KernelFactor, block: Callable[[slice], FloatArray]) -
     >>> import numpy as np
     >>> from sklearn_rank._solvers import check_definite, factorise_kernel
     >>> K = np.array([[2.0, 1.0], [1.0, 2.0]])
-    >>> check_definite(factorise_kernel(lambda i: K[:, i], np.diag(K)), lambda part: K[part])
+    >>> check_definite(
+    ...     factorise_kernel(lambda i: K[:, i], np.diag(K)), lambda part: K[part]
+    ... )
     """
     rows = factor.rows
     scale = float(np.max(np.sum(rows**2, axis=1), initial=0.0))

@@ -55,7 +55,9 @@ class LinearSolution(SolverResult):
     >>> import numpy as np
     >>> from sklearn_rank.losses import PointwiseSquared
     >>> from sklearn_rank._solvers import LinearProblem, as_design, solve_linear
-    >>> problem = LinearProblem(as_design(np.eye(2)), PointwiseSquared().on([1.0, 3.0]), alpha=2.0)
+    >>> problem = LinearProblem(
+    ...     as_design(np.eye(2)), PointwiseSquared().on([1.0, 3.0]), alpha=2.0
+    ... )
     >>> solution = solve_linear(problem)
     >>> solution.coef, solution.certificate.objective, solution.certificate.lower_bound
     (array([0.5, 1.5]), 5.0, 5.0)

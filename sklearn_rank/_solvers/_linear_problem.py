@@ -395,7 +395,9 @@ def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadr
     >>> import numpy as np
     >>> from sklearn_rank.losses import PointwiseSquared
     >>> from sklearn_rank._solvers import LinearProblem, as_design, quadratic_expansion
-    >>> problem = LinearProblem(as_design(np.eye(2)), PointwiseSquared().on([1.0, 3.0]), alpha=1.0)
+    >>> problem = LinearProblem(
+    ...     as_design(np.eye(2)), PointwiseSquared().on([1.0, 3.0]), alpha=1.0
+    ... )
     >>> quadratic_expansion(problem, np.zeros(2)).slope
     array([2., 6.])
     """

@@ -113,7 +113,9 @@ def solve_pivots_newton(
     >>> import numpy as np
     >>> from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
     >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
+    >>> problem = PivotProblem.from_rows(
+    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
+    ... )
     >>> np.round(solve_pivots_newton(problem, problem.pivots[:1]).coef, 3)
     array([[1.]])
     """

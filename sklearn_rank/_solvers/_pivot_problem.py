@@ -82,7 +82,9 @@ class PivotProblem:
     >>> import numpy as np
     >>> from sklearn_rank._solvers import PivotProblem
     >>> X = np.array([[0.0], [1.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1, 1]), np.ones(4), np.ones(4))
+    >>> problem = PivotProblem.from_rows(
+    ...     X, np.array([-1, 1, 1, 1]), np.ones(4), np.ones(4)
+    ... )
     >>> problem.n_candidates, problem.cost
     (3, array([1., 1., 2.]))
     """
@@ -287,7 +289,9 @@ class PivotSolutions:
     >>> import numpy as np
     >>> from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
     >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
+    >>> problem = PivotProblem.from_rows(
+    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
+    ... )
     >>> solutions = solve_pivots_newton(problem, problem.pivots)
     >>> np.round(solutions.objective, 4)
     array([1.5   , 2.7222, 1.5   ])

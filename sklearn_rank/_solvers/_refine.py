@@ -71,7 +71,9 @@ class RefinedSolution(SolverResult):
     >>> from sklearn_rank._solvers import PivotProblem
     >>> from sklearn_rank._solvers import refine_top
     >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
+    >>> problem = PivotProblem.from_rows(
+    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
+    ... )
     >>> solution = refine_top(problem, np.array([[5.0]]), top_mass=2.0)
     >>> bool(np.all(np.diff(solution.history) < 0))
     True
@@ -121,7 +123,9 @@ def best_scales(
     >>> from sklearn_rank._solvers import PivotProblem
     >>> from sklearn_rank._solvers import best_scales
     >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1]), np.ones(3), np.ones(3))
+    >>> problem = PivotProblem.from_rows(
+    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
+    ... )
     >>> best_scales(problem, np.array([[5.0]]), top_mass=2.0)
     (array([0.2]), array([1.5]))
     """
@@ -210,7 +214,9 @@ def refine_top(
     >>> from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
     >>> from sklearn_rank._solvers import refine_top
     >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [2.0, 2.0]])
-    >>> problem = PivotProblem.from_rows(X, np.array([-1, 1, 1, -1]), np.ones(4), np.ones(4))
+    >>> problem = PivotProblem.from_rows(
+    ...     X, np.array([-1, 1, 1, -1]), np.ones(4), np.ones(4)
+    ... )
     >>> coefs = solve_pivots_newton(problem, problem.pivots).coef
     >>> solution = refine_top(problem, coefs, top_mass=1.0)
     >>> solution.history.round(4)

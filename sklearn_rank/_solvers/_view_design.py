@@ -63,7 +63,9 @@ def view_design(X: Any, order: IntArray | None = None) -> Design:
     --------
     >>> import numpy as np
     >>> from sklearn_rank._solvers import view_design
-    >>> design = view_design(np.array([[1, 2], [3, 4]], dtype=np.float32), np.array([1, 0]))
+    >>> design = view_design(
+    ...     np.array([[1, 2], [3, 4]], dtype=np.float32), np.array([1, 0])
+    ... )
     >>> design.scores(np.array([1.0, 1.0])), design.pull_back(np.array([1.0, 0.0]))
     (array([7., 3.]), array([3., 4.]))
     """

@@ -438,11 +438,15 @@ def auc_sample_size_bound(
     7378.0
     >>> auc_sample_size_bound(0.05, 0.05, 0.1, method="mcdiarmid").value
     8198.0
-    >>> auc_sample_size_bound(0.05, 0.05, 0.1, function_class=50, method="mcdiarmid").value
+    >>> auc_sample_size_bound(
+    ...     0.05, 0.05, 0.1, function_class=50, method="mcdiarmid"
+    ... ).value
     16891.0
     >>> linear = FunctionClass("linear", n_features=20)
     >>> for method in ("averaging", "paper"):
-    ...     found = auc_sample_size_bound(0.1, 0.05, 0.5, function_class=linear, method=method)
+    ...     found = auc_sample_size_bound(
+    ...         0.1, 0.05, 0.5, function_class=linear, method=method
+    ...     )
     ...     print(method, round(found.value, -3))
     averaging 65000.0
     paper 1772000.0

@@ -32,7 +32,11 @@ class Bound(Printed):
     Examples
     --------
     >>> from sklearn_rank.bounds import Bound
-    >>> print(Bound(0.12, "Agarwal et al. (2005), Corollary 6", "|AUC - expected AUC|", 0.05))
+    >>> print(
+    ...     Bound(
+    ...         0.12, "Agarwal et al. (2005), Corollary 6", "|AUC - expected AUC|", 0.05
+    ...     )
+    ... )
     With probability 0.95: |AUC - expected AUC| <= 0.12.
     Proof: Agarwal et al. (2005), Corollary 6.
     """

@@ -169,7 +169,8 @@ def accuracy_at_top_margin_bound(
     >>> import numpy as np
     >>> from sklearn_rank.bounds import accuracy_at_top_margin_bound
     >>> margins = np.full(40_000, 0.5)
-    >>> print(accuracy_at_top_margin_bound(margins, margins, 0.05, radius=1.0, norm=1.0))
+    >>> size = {"radius": 1.0, "norm": 1.0}
+    >>> print(accuracy_at_top_margin_bound(margins, margins, 0.05, **size))
     With probability 0.95 given the labels: R(h, t) <= 0.04972.
     Proof: Boyd et al. (2012), Theorem 1, for two samples; sklearn_rank, Proofs of bounds, \
 Theorem 6.

@@ -392,7 +392,9 @@ def linear_rank_selection_bound(
     --------
     >>> from sklearn_rank.bounds import linear_rank_selection_bound
     >>> for n in (1_000, 100_000, 10_000_000):
-    ...     found = linear_rank_selection_bound(n, n // 2, 0.05, vc_dimension=3, lipschitz=1.0)
+    ...     found = linear_rank_selection_bound(
+    ...         n, n // 2, 0.05, vc_dimension=3, lipschitz=1.0
+    ...     )
     ...     print(n, round(found.value, 3))
     1000 1.017
     100000 0.129

@@ -75,7 +75,9 @@ class CalibrationCheck(Printed):
     Examples
     --------
     >>> from sklearn_rank.calibration import check_calibration
-    >>> check = check_calibration("pairwise_squared", "dcg", n_trials=20, random_state=0)
+    >>> check = check_calibration(
+    ...     "pairwise_squared", "dcg", n_trials=20, random_state=0
+    ... )
     >>> print(check)
     PairwiseSquared() and dcg: no counterexample found.
     Tried were 20 distributions of the labels of 3 items, which is no proof that there is none.

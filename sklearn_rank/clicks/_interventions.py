@@ -68,7 +68,9 @@ def random_order_propensities(
     >>> from sklearn_rank.clicks import random_order_propensities
     >>> from sklearn_rank.datasets import make_clicks
     >>> y, score = [2, 0, 1, 0, 1, 0], np.zeros(6)
-    >>> log = make_clicks(y, score, n_sessions=5000, intervention="random", random_state=0)
+    >>> log = make_clicks(
+    ...     y, score, n_sessions=5000, intervention="random", random_state=0
+    ... )
     >>> found = random_order_propensities(log.clicks, log.position, log.qid)
     >>> found.value.round(2)  # the truth is 1, 0.5, 0.33, 0.25, 0.2, 0.17
     array([1.  , 0.47, 0.34, 0.26, 0.2 , 0.18])
@@ -168,9 +170,15 @@ def swap_propensities(
     >>> from sklearn_rank.clicks import swap_propensities
     >>> from sklearn_rank.datasets import make_clicks
     >>> y, score = [2, 0, 1, 0], [4, 3, 2, 1]
-    >>> log = make_clicks(y, score, n_sessions=9000, intervention="swap", random_state=0)
+    >>> log = make_clicks(
+    ...     y, score, n_sessions=9000, intervention="swap", random_state=0
+    ... )
     >>> found = swap_propensities(
-    ...     log.clicks, log.position, log.qid, exchanged=log.exchanged, swapped=log.swapped
+    ...     log.clicks,
+    ...     log.position,
+    ...     log.qid,
+    ...     exchanged=log.exchanged,
+    ...     swapped=log.swapped,
     ... )
     >>> found.value.round(3), found.standard_error.round(3)
     (array([1.   , 0.502, 0.333, 0.242]), array([0.   , 0.013, 0.011, 0.011]))

@@ -151,7 +151,9 @@ def load_letor(
     All parts have the same features; with ``return_X_y=True`` they are tuples:
 
     >>> test = b"1 qid:11 3:NULL\\n"
-    >>> parts = load_letor({"train": BytesIO(train), "test": BytesIO(test)}, return_X_y=True)
+    >>> parts = load_letor(
+    ...     {"train": BytesIO(train), "test": BytesIO(test)}, return_X_y=True
+    ... )
     >>> X, y, qid = parts.test
     >>> X
     array([[ 0.,  0., nan]])

@@ -148,7 +148,9 @@ def make_subset_ranking(
     --------
     >>> from sklearn_rank.datasets import make_subset_ranking
     >>> from sklearn_rank.metrics import dcg_score
-    >>> bunch = make_subset_ranking(200, (5, 15), heteroscedastic=True, noise=1, random_state=0)
+    >>> bunch = make_subset_ranking(
+    ...     200, (5, 15), heteroscedastic=True, noise=1, random_state=0
+    ... )
     >>> bunch.data.shape, bunch.target.max()
     ((1957, 5), np.int64(4))
 

@@ -197,8 +197,13 @@ def join_qrels(
     >>> from sklearn_rank.metrics import average_precision_score
     >>> run = load_trec_run({"q1": {"a": 2.0, "b": 1.0}}, ties="trec")
     >>> both = join_qrels(run, load_qrels({"q1": {"a": 1, "b": 0, "c": 1}}))
-    >>> average_precision_score(both.y_true, both.y_score, qid=both.qid, ideal=both.ideal,
-    ...                         convention="trec_eval")
+    >>> average_precision_score(
+    ...     both.y_true,
+    ...     both.y_score,
+    ...     qid=both.qid,
+    ...     ideal=both.ideal,
+    ...     convention="trec_eval",
+    ... )
     0.5
     """
     if complete is not None:

@@ -61,7 +61,10 @@ def accumulator_interval(accumulator: Accumulator, *, level: float = 0.95) -> In
     >>> from sklearn_rank.inference import accumulator_interval
     >>> from sklearn_rank.metrics import Accumulator
     >>> accumulator = Accumulator("auc")
-    >>> for y_true, y_score in [([0, 0, 1, 0, 0], range(5)), ([1, 0, 1, 1, 1], range(5, 10))]:
+    >>> for y_true, y_score in [
+    ...     ([0, 0, 1, 0, 0], range(5)),
+    ...     ([1, 0, 1, 1, 1], range(5, 10)),
+    ... ]:
     ...     _ = accumulator.update(y_true, y_score)
     >>> print(accumulator_interval(accumulator))
     0.8400 [0.3997, 0.9736] (expected AUC, 95 %, wilson)

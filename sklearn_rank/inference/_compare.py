@@ -196,7 +196,10 @@ def compare(
     >>> rng = np.random.default_rng(0)
     >>> y = np.arange(400) < 80
     >>> signal = rng.normal(size=400) + 1.5 * y
-    >>> scores = {name: signal + s * rng.normal(size=400) for name, s in zip("abc", (0.5, 0.6, 2))}
+    >>> scores = {
+    ...     name: signal + s * rng.normal(size=400)
+    ...     for name, s in zip("abc", (0.5, 0.6, 2))
+    ... }
     >>> print(compare("auc", y, scores, baseline="c", random_state=0))
     auc on 400 items, 80 positive
     hypothesis: equal auc; two-sided; max-t; level 95 %; adjusted for 2 contrasts

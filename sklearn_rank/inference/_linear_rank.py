@@ -158,16 +158,24 @@ def linear_rank_interval(
     >>> from sklearn_rank.inference import linear_rank_interval
     >>> from sklearn_rank.metrics import Exponential, TopDCG
     >>> y_true, y_score = [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> found = linear_rank_interval(y_true, y_score, phi=Exponential(5.0), normalize="minmax")
+    >>> found = linear_rank_interval(
+    ...     y_true, y_score, phi=Exponential(5.0), normalize="minmax"
+    ... )
     >>> print(found.target)
     W_phi at 4 positives of 8, from worst to best
-    >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4), round(found.bias, 4)
+    >>> (
+    ...     round(found.estimate, 4),
+    ...     round(found.low, 4),
+    ...     round(found.high, 4),
+    ...     round(found.bias, 4),
+    ... )
     (0.8426, 0.2232, 1.0, -0.0374)
 
     A phi that depends on the length of the list requires the bootstrap:
 
-    >>> found = linear_rank_interval(y_true, y_score, phi=TopDCG(3), method="bootstrap",
-    ...                              random_state=0)
+    >>> found = linear_rank_interval(
+    ...     y_true, y_score, phi=TopDCG(3), method="bootstrap", random_state=0
+    ... )
     >>> 0 < found.low < found.estimate < found.high < 1
     True
     """

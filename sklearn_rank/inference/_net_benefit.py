@@ -58,7 +58,9 @@ class NetBenefitCurve(Printed):
     Examples
     --------
     >>> from sklearn_rank.inference import net_benefit_curve
-    >>> curve = net_benefit_curve([1, 1, 0, 0], [0.9, 0.2, 0.5, 0.1], thresholds=[0.1, 0.2])
+    >>> curve = net_benefit_curve(
+    ...     [1, 1, 0, 0], [0.9, 0.2, 0.5, 0.1], thresholds=[0.1, 0.2]
+    ... )
     >>> curve.net_benefit
     array([0.44444444, 0.4375    ])
     """

@@ -130,7 +130,9 @@ def paired_rank_test(
     --------
     >>> from sklearn_rank.inference import paired_rank_test
     >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0]
-    >>> print(paired_rank_test(y_true, [8, 7, 6, 3, 5, 4, 2, 1], [8, 2, 6, 3, 5, 4, 7, 1]))
+    >>> print(
+    ...     paired_rank_test(y_true, [8, 7, 6, 3, 5, 4, 2, 1], [8, 2, 6, 3, 5, 4, 7, 1])
+    ... )
     auc on 8 items, 4 positive
     hypothesis: equal auc; two-sided; influence; level 95 %
     <BLANKLINE>
@@ -241,8 +243,12 @@ def unpaired_rank_test(
     Examples
     --------
     >>> from sklearn_rank.inference import unpaired_rank_test
-    >>> found = unpaired_rank_test([1, 1, 1, 0, 0, 0], [6, 5, 2, 4, 3, 1],
-    ...                            [1, 1, 1, 0, 0, 0], [3, 2, 6, 4, 1, 5])
+    >>> found = unpaired_rank_test(
+    ...     [1, 1, 1, 0, 0, 0],
+    ...     [6, 5, 2, 4, 3, 1],
+    ...     [1, 1, 1, 0, 0, 0],
+    ...     [3, 2, 6, 4, 1, 5],
+    ... )
     >>> round(found.estimate, 4), round(found.pvalue, 4)
     (0.2222, 0.5791)
     """

@@ -42,7 +42,11 @@ class RankInterval(Interval):
     Examples
     --------
     >>> from sklearn_rank.inference import RankInterval
-    >>> print(RankInterval(0.52, 0.41, 0.63, 0.95, "influence", "W_phi", 0.05, bias=-0.004))
+    >>> print(
+    ...     RankInterval(
+    ...         0.52, 0.41, 0.63, 0.95, "influence", "W_phi", 0.05, bias=-0.004
+    ...     )
+    ... )
     0.5200 [0.4100, 0.6300] (W_phi, 95 %, influence, bias -0.0040)
     """
 

@@ -133,11 +133,23 @@ class Comparison(Printed):
     --------
     >>> from sklearn_rank.inference import Comparison
     >>> found = Comparison(
-    ...     measure="auc", names=("new", "old"), values=(0.84, 0.8), standard_errors=(0.02, 0.03),
-    ...     contrasts=("new - old",), differences=(0.04,), low=(0.0027,), high=(0.0773,),
-    ...     statistics=(2.1,), pvalues=(0.0357,), level=0.95, alternative="two-sided",
-    ...     margin=None, method="influence", target="auc on 400 items, 80 positive",
-    ...     hypothesis="equal auc")
+    ...     measure="auc",
+    ...     names=("new", "old"),
+    ...     values=(0.84, 0.8),
+    ...     standard_errors=(0.02, 0.03),
+    ...     contrasts=("new - old",),
+    ...     differences=(0.04,),
+    ...     low=(0.0027,),
+    ...     high=(0.0773,),
+    ...     statistics=(2.1,),
+    ...     pvalues=(0.0357,),
+    ...     level=0.95,
+    ...     alternative="two-sided",
+    ...     margin=None,
+    ...     method="influence",
+    ...     target="auc on 400 items, 80 positive",
+    ...     hypothesis="equal auc",
+    ... )
     >>> print(found)
     auc on 400 items, 80 positive
     hypothesis: equal auc; two-sided; influence; level 95 %

@@ -196,8 +196,15 @@ def sample_size(
     705 items: 71 positives and 634 negatives
     an interval for auc that is 0.1 wide at level 95 %
     wilson: normal scores, expecting 0.85
-    >>> print(sample_size("auc", expected=0.85, positive_fraction=0.1, difference=0.02,
-    ...                   correlation=0.7))
+    >>> print(
+    ...     sample_size(
+    ...         "auc",
+    ...         expected=0.85,
+    ...         positive_fraction=0.1,
+    ...         difference=0.02,
+    ...         correlation=0.7,
+    ...     )
+    ... )
     5,135 items: 514 positives and 4,621 negatives
     power 0.8004 for a difference of 0.02 in auc, two-sided at level 95 %
     influence: normal scores, expecting 0.85, correlation 0.7
@@ -217,9 +224,19 @@ def sample_size(
     >>> rng = np.random.default_rng(0)
     >>> qid = np.repeat(np.arange(50), 10)
     >>> grade = rng.integers(0, 3, size=500)
-    >>> scores = {"new": grade + rng.normal(size=500), "old": grade + 1.2 * rng.normal(size=500)}
-    >>> print(sample_size("ndcg@5", difference=0.02, pilot=(grade, scores), qid=qid,
-    ...                   random_state=0))
+    >>> scores = {
+    ...     "new": grade + rng.normal(size=500),
+    ...     "old": grade + 1.2 * rng.normal(size=500),
+    ... }
+    >>> print(
+    ...     sample_size(
+    ...         "ndcg@5",
+    ...         difference=0.02,
+    ...         pilot=(grade, scores),
+    ...         qid=qid,
+    ...         random_state=0,
+    ...     )
+    ... )
     807 queries
     power 0.8002 for a difference of 0.02 in ndcg@5, two-sided at level 95 %
     t: pilot of 50 queries

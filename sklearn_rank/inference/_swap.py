@@ -136,8 +136,9 @@ def paired_swap_test(
     --------
     >>> from sklearn_rank.inference import paired_swap_test
     >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0]
-    >>> found = paired_swap_test(y_true, [8, 7, 6, 3, 5, 4, 2, 1], [8, 2, 6, 3, 5, 4, 7, 1],
-    ...                          random_state=0)
+    >>> found = paired_swap_test(
+    ...     y_true, [8, 7, 6, 3, 5, 4, 2, 1], [8, 2, 6, 3, 5, 4, 7, 1], random_state=0
+    ... )
     >>> print(found)
     auc on 8 items, 4 positive
     hypothesis: equal auc; two-sided; swaps; level 95 %

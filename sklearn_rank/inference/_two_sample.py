@@ -153,7 +153,9 @@ def two_sample_rank_test(
     <BLANKLINE>
     contrast                            difference       p  conclusion
     first sample - equal distributions     +0.5000  0.0286  first sample better
-    >>> found = two_sample_rank_test([9, 8, 2, 1], [7, 6, 5, 4, 3], phi=Exponential(5.0))
+    >>> found = two_sample_rank_test(
+    ...     [9, 8, 2, 1], [7, 6, 5, 4, 3], phi=Exponential(5.0)
+    ... )
     >>> round(found.pvalue, 4)
     0.3651
     """

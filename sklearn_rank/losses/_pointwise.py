@@ -38,7 +38,9 @@ class PointwiseSquared(TemplateLoss):
     Examples
     --------
     >>> from sklearn_rank.losses import PointwiseSquared
-    >>> values, gradient = PointwiseSquared().on([0.0, 1.0, 3.0]).value_and_gradient([0, 0, 1])
+    >>> values, gradient = (
+    ...     PointwiseSquared().on([0.0, 1.0, 3.0]).value_and_gradient([0, 0, 1])
+    ... )
     >>> print(values, gradient)
     [5.] [ 0. -2. -4.]
     """

@@ -129,13 +129,24 @@ def linear_rank_score(
     0.75
     >>> round(linear_rank_score(y_true, y_score, phi="wilcoxon", normalize="mean"), 4)
     0.6
-    >>> round(linear_rank_score(y_true, y_score, phi=Exponential(5.0), normalize="minmax"), 4)
+    >>> round(
+    ...     linear_rank_score(
+    ...         y_true, y_score, phi=Exponential(5.0), normalize="minmax"
+    ...     ),
+    ...     4,
+    ... )
     0.8034
 
     One value per list:
 
-    >>> linear_rank_score([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=["a", "a", "b", "b"],
-    ...                   phi=lambda u: u**2, normalize="minmax", average=None)
+    >>> linear_rank_score(
+    ...     [1, 0, 0, 1],
+    ...     [2.0, 1.0, 2.0, 1.0],
+    ...     qid=["a", "a", "b", "b"],
+    ...     phi=lambda u: u**2,
+    ...     normalize="minmax",
+    ...     average=None,
+    ... )
     array([1., 0.])
     """
     return LinearRankMeasure(
@@ -253,7 +264,9 @@ def roc_auc_score(
     >>> from sklearn_rank.metrics import roc_auc_score
     >>> roc_auc_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
     0.75
-    >>> roc_auc_score([1, 0, 0, 1], [2.0, 1.0, 5.0, 5.0], qid=[7, 7, 3, 3], average=None)
+    >>> roc_auc_score(
+    ...     [1, 0, 0, 1], [2.0, 1.0, 5.0, 5.0], qid=[7, 7, 3, 3], average=None
+    ... )
     array([0.5, 1. ])
 
     Three classes, one column of scores for each:
@@ -595,7 +608,10 @@ def bedroc_score(
     Examples
     --------
     >>> from sklearn_rank.metrics import bedroc_score
-    >>> round(bedroc_score([1, 0, 1, 0, 0, 0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], alpha=5.0), 4)
+    >>> round(
+    ...     bedroc_score([1, 0, 1, 0, 0, 0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], alpha=5.0),
+    ...     4,
+    ... )
     0.8224
     """
     return BEDROCMeasure(alpha=alpha, undefined=undefined, rel=rel, convention=convention)(
@@ -695,7 +711,9 @@ def rie_score(
     Examples
     --------
     >>> from sklearn_rank.metrics import rie_score
-    >>> round(rie_score([1, 0, 1, 0, 0, 0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], alpha=5.0), 4)
+    >>> round(
+    ...     rie_score([1, 0, 1, 0, 0, 0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], alpha=5.0), 4
+    ... )
     2.0303
     """
     return RIEMeasure(alpha=alpha, undefined=undefined, rel=rel, convention=convention)(

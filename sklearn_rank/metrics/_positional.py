@@ -100,8 +100,9 @@ def positional_score(
 
     Your own discount, as in rank-biased precision:
 
-    >>> positional_score([1, 0, 1], [3.0, 2.0, 1.0], gain="linear",
-    ...                  discount=lambda i, n: 0.5**i)
+    >>> positional_score(
+    ...     [1, 0, 1], [3.0, 2.0, 1.0], gain="linear", discount=lambda i, n: 0.5**i
+    ... )
     0.625
     """
     return PositionalMeasure(gain=gain, discount=discount, k=k, undefined=undefined)(
@@ -335,7 +336,8 @@ def ndcg_score(
 
     Two lists, one value for each:
 
-    >>> ndcg_score([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=[1, 1, 2, 2], average=None).round(4)
+    >>> qid = [1, 1, 2, 2]
+    >>> ndcg_score([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=qid, average=None).round(4)
     array([1.    , 0.6309])
 
     The value of LightGBM, which breaks ties by the order of the rows:

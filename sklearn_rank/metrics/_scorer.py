@@ -588,7 +588,9 @@ def get_scorer(
     >>> from sklearn.model_selection import cross_val_score
     >>> from sklearn_rank.metrics import get_scorer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> scores = cross_val_score(RidgeClassifier(), X, y, scoring=get_scorer("precision@top0.1"))
+    >>> scores = cross_val_score(
+    ...     RidgeClassifier(), X, y, scoring=get_scorer("precision@top0.1")
+    ... )
     >>> scores.min()
     np.float64(1.0)
 

@@ -168,7 +168,9 @@ def smoothed_precision_at_top_score(
     --------
     >>> from sklearn_rank.metrics import smoothed_precision_at_top_score
     >>> y_true, y_score = [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> smoothed_precision_at_top_score(y_true, y_score, tau=0.25)  # (1 + 1 + 3/4 + 1/2) / 4
+    >>> smoothed_precision_at_top_score(
+    ...     y_true, y_score, tau=0.25
+    ... )  # (1 + 1 + 3/4 + 1/2) / 4
     0.8125
 
     As a scorer:

@@ -109,7 +109,8 @@ def make_bound_scorer(
     >>> from sklearn_rank.model_selection import make_bound_scorer
     >>> X, y = load_ionosphere(return_X_y=True)
     >>> scorer = make_bound_scorer("auc", delta=0.05)
-    >>> cross_val_score(LogisticRegression(max_iter=1000), X, y, cv=3, scoring=scorer).round(2)
+    >>> model = LogisticRegression(max_iter=1000)
+    >>> cross_val_score(model, X, y, cv=3, scoring=scorer).round(2)
     array([0.61, 0.66, 0.84])
 
     The meaning of a score, in words:

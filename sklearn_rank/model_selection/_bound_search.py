@@ -220,7 +220,8 @@ arbitrary.
     Several estimators, one of them with a grid:
 
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> two = BoundSearchCV([GaussianNB(), (model, grid)], refit=False, random_state=0).fit(X, y)
+    >>> both = [GaussianNB(), (model, grid)]
+    >>> two = BoundSearchCV(both, refit=False, random_state=0).fit(X, y)
     >>> two.best_estimator_
     GaussianNB()
     """

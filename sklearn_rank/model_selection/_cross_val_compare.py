@@ -133,7 +133,10 @@ def cross_val_compare(
     >>> from sklearn_rank.datasets import load_ionosphere
     >>> from sklearn_rank.model_selection import cross_val_compare
     >>> X, y = load_ionosphere(return_X_y=True)
-    >>> models = {"linear": LogisticRegression(), "neighbours": KNeighborsClassifier(20)}
+    >>> models = {
+    ...     "linear": LogisticRegression(),
+    ...     "neighbours": KNeighborsClassifier(20),
+    ... }
     >>> print(cross_val_compare(models, X, y, measure="auc", random_state=0))
     mean expected auc of the 5 fold models
     hypothesis: equal auc; two-sided; max-t; level 95 %
@@ -147,7 +150,9 @@ def cross_val_compare(
 
     Test whether the linear model is worse by less than 0.05:
 
-    >>> found = cross_val_compare(models, X, y, measure="auc", margin=0.05, random_state=0)
+    >>> found = cross_val_compare(
+    ...     models, X, y, measure="auc", margin=0.05, random_state=0
+    ... )
     >>> found.conclusions
     ('linear not worse by 0.05 or more: shown; better: not shown',)
     """

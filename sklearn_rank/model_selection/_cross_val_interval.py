@@ -59,9 +59,20 @@ class CrossValInterval(Interval):
     Examples
     --------
     >>> from sklearn_rank.model_selection import CrossValInterval
-    >>> print(CrossValInterval(
-    ...     0.83, 0.75, 0.89, 0.95, "folds", "mean expected auc of the 2 fold models", 0.04,
-    ...     (0.82, 0.84), ((20, 80), (20, 80)), "Each fold model was fitted to half of the rows."))
+    >>> print(
+    ...     CrossValInterval(
+    ...         0.83,
+    ...         0.75,
+    ...         0.89,
+    ...         0.95,
+    ...         "folds",
+    ...         "mean expected auc of the 2 fold models",
+    ...         0.04,
+    ...         (0.82, 0.84),
+    ...         ((20, 80), (20, 80)),
+    ...         "Each fold model was fitted to half of the rows.",
+    ...     )
+    ... )
     0.8300 [0.7500, 0.8900] (mean expected auc of the 2 fold models, 95 %, folds)
     Each fold model was fitted to half of the rows.
     fold   value  positives  negatives
@@ -252,7 +263,11 @@ def cross_val_interval(
     >>> from sklearn_rank.datasets import load_ionosphere
     >>> from sklearn_rank.model_selection import cross_val_interval
     >>> X, y = load_ionosphere(return_X_y=True)
-    >>> print(cross_val_interval(LogisticRegression(), X, y, measure="auc", random_state=0))
+    >>> print(
+    ...     cross_val_interval(
+    ...         LogisticRegression(), X, y, measure="auc", random_state=0
+    ...     )
+    ... )
     0.9244 [0.8821, 0.9506] (mean expected auc of the 5 fold models, 95 %, folds, wilson)
     Each was fitted to 80 % of the rows; this is not the model fitted to all rows.
     fold   value  positives  negatives

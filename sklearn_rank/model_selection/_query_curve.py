@@ -110,8 +110,14 @@ def query_learning_curve(
     >>> from sklearn_rank.model_selection import query_learning_curve
     >>> X, y, qid = make_subset_ranking(60, n_items=8, return_X_y=True, random_state=0)
     >>> sizes, train, test = query_learning_curve(
-    ...     OrderPreservingRanker(alpha=0.1), X, y, qid=qid, train_sizes=[5, 20, 48],
-    ...     scoring="ndcg@5", random_state=0)
+    ...     OrderPreservingRanker(alpha=0.1),
+    ...     X,
+    ...     y,
+    ...     qid=qid,
+    ...     train_sizes=[5, 20, 48],
+    ...     scoring="ndcg@5",
+    ...     random_state=0,
+    ... )
     >>> sizes
     array([ 5, 20, 48])
     >>> train.shape, bool(test[-1].mean() > test[0].mean())

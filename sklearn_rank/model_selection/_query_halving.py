@@ -217,7 +217,8 @@ refit_time_, multimetric_, classes_, n_features_in_, feature_names_in_ : object
     >>> X, y, qid = make_subset_ranking(90, n_items=8, return_X_y=True, random_state=0)
     >>> grid = {"alpha": [0.01, 0.1, 1.0, 10.0]}
     >>> with sklearn.config_context(enable_metadata_routing=True):
-    ...     search = HalvingQueryGridSearchCV(OrderPreservingRanker(), grid, random_state=0)
+    ...     ranker = OrderPreservingRanker()
+    ...     search = HalvingQueryGridSearchCV(ranker, grid, random_state=0)
     ...     search = search.fit(X, y, groups=qid)
     >>> search.n_resources_, search.n_candidates_
     ([30, 90], [4, 2])
@@ -336,7 +337,8 @@ refit_time_, multimetric_, classes_, n_features_in_, feature_names_in_ : object
     >>> X, y, qid = make_subset_ranking(90, n_items=8, return_X_y=True, random_state=0)
     >>> draws = {"alpha": loguniform(1e-3, 1e2)}
     >>> with sklearn.config_context(enable_metadata_routing=True):
-    ...     search = HalvingQueryRandomSearchCV(OrderPreservingRanker(), draws, random_state=0)
+    ...     ranker = OrderPreservingRanker()
+    ...     search = HalvingQueryRandomSearchCV(ranker, draws, random_state=0)
     ...     search = search.fit(X, y, groups=qid)
     >>> search.n_resources_, search.n_candidates_
     ([10, 30, 90], [9, 3, 1])

@@ -95,7 +95,8 @@ def query_permutation_importance(
     >>> X[:, 0] = qid  # the same for all rows of a query
     >>> ranker = OrderPreservingRanker(alpha=0.1).fit(X, y, qid=qid)
     >>> found = query_permutation_importance(
-    ...     ranker, X, y, qid=qid, scoring="ndcg@5", random_state=0)
+    ...     ranker, X, y, qid=qid, scoring="ndcg@5", random_state=0
+    ... )
     >>> found.importances.shape, found.importances_mean[0].item()
     ((5, 5), 0.0)
     """

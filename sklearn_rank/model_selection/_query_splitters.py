@@ -270,7 +270,9 @@ class QueryShuffleSplit(_QuerySplitter):
     --------
     >>> from sklearn_rank.model_selection import QueryShuffleSplit
     >>> qid = [1, 1, 2, 2, 3, 4]
-    >>> splits = QueryShuffleSplit(2, test_size=1, random_state=1).split(qid, groups=qid)
+    >>> splits = QueryShuffleSplit(2, test_size=1, random_state=1).split(
+    ...     qid, groups=qid
+    ... )
     >>> [(train.tolist(), test.tolist()) for train, test in splits]
     [([0, 1, 2, 3, 4], [5]), ([2, 3, 4, 5], [0, 1])]
     """
@@ -376,9 +378,14 @@ def query_train_test_split(
     Examples
     --------
     >>> from sklearn_rank.model_selection import query_train_test_split
-    >>> X, y, qid = [[1], [2], [3], [4], [5], [6]], [0, 1, 0, 1, 2, 0], [7, 7, 8, 8, 9, 9]
+    >>> X, y, qid = (
+    ...     [[1], [2], [3], [4], [5], [6]],
+    ...     [0, 1, 0, 1, 2, 0],
+    ...     [7, 7, 8, 8, 9, 9],
+    ... )
     >>> X_train, X_test, y_train, y_test, qid_train, qid_test = query_train_test_split(
-    ...     X, y, qid=qid, test_size=1, random_state=0)
+    ...     X, y, qid=qid, test_size=1, random_state=0
+    ... )
     >>> qid_train, qid_test, y_test
     ([8, 8, 9, 9], [7, 7], [0, 1])
     """

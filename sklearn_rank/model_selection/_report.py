@@ -78,8 +78,12 @@ class SelectionReport(Printed):
     >>> from sklearn_rank.datasets import load_ionosphere
     >>> from sklearn_rank.model_selection import BoundSearchCV
     >>> X, y = load_ionosphere(return_X_y=True)
-    >>> search = BoundSearchCV(LogisticRegression(max_iter=1000), {"C": [0.01, 1.0]},
-    ...                        refit=False, random_state=0).fit(X, y)
+    >>> search = BoundSearchCV(
+    ...     LogisticRegression(max_iter=1000),
+    ...     {"C": [0.01, 1.0]},
+    ...     refit=False,
+    ...     random_state=0,
+    ... ).fit(X, y)
     >>> search.report_.covers_best_estimator
     True
     """

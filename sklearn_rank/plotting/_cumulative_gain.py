@@ -57,7 +57,9 @@ class CumulativeGainDisplay(CurveDisplay):
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> from sklearn_rank.plotting import CumulativeGainDisplay
-    >>> display = CumulativeGainDisplay.from_predictions([1, 1, 0, 0], [4.0, 2.0, 3.0, 1.0])
+    >>> display = CumulativeGainDisplay.from_predictions(
+    ...     [1, 1, 0, 0], [4.0, 2.0, 3.0, 1.0]
+    ... )
     >>> display.gain
     array([0.5, 0.5, 1. , 1. ])
     """

@@ -58,8 +58,12 @@ class IntervalsDisplay(Display):
     >>> from sklearn_rank.plotting import IntervalsDisplay
     >>> display = IntervalsDisplay.from_intervals(
     ...     {
-    ...         "linear": Interval(0.81, 0.77, 0.85, 0.95, "t", "mean ndcg over queries"),
-    ...         "boosted": Interval(0.84, 0.81, 0.87, 0.95, "t", "mean ndcg over queries"),
+    ...         "linear": Interval(
+    ...             0.81, 0.77, 0.85, 0.95, "t", "mean ndcg over queries"
+    ...         ),
+    ...         "boosted": Interval(
+    ...             0.84, 0.81, 0.87, 0.95, "t", "mean ndcg over queries"
+    ...         ),
     ...     }
     ... )
     >>> display.ax_.get_xlabel()

@@ -81,7 +81,11 @@ class QueryDifferenceDisplay(Display):
     >>> qid = np.repeat(np.arange(50), 10)
     >>> grade = rng.integers(0, 3, size=500)
     >>> display = QueryDifferenceDisplay.from_predictions(
-    ...     grade, grade + rng.normal(size=500), rng.normal(size=500), qid=qid, random_state=0
+    ...     grade,
+    ...     grade + rng.normal(size=500),
+    ...     rng.normal(size=500),
+    ...     qid=qid,
+    ...     random_state=0,
     ... )
     >>> display.wins, display.ties, display.losses
     (44, 0, 6)

@@ -67,7 +67,9 @@ class QueryScoresDisplay(Display):
     >>> qid = np.repeat(np.arange(50), 10)
     >>> grade = rng.integers(0, 3, size=500)
     >>> scores = {"sharp": grade + rng.normal(size=500), "random": rng.normal(size=500)}
-    >>> display = QueryScoresDisplay.from_predictions(grade, scores, qid=qid, measure="ndcg@5")
+    >>> display = QueryScoresDisplay.from_predictions(
+    ...     grade, scores, qid=qid, measure="ndcg@5"
+    ... )
     >>> print(display.intervals["random"])
     0.5380 [0.4822, 0.5938] (mean ndcg@5 over queries, 95 %, t)
     """

@@ -86,7 +86,9 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from sklearn_rank.preprocessing import QueryNormalizer
-    >>> X = np.array([[1.0, 10.0], [3.0, 10.0], [100.0, 0.0], [500.0, 8.0], [300.0, 4.0]])
+    >>> X = np.array(
+    ...     [[1.0, 10.0], [3.0, 10.0], [100.0, 0.0], [500.0, 8.0], [300.0, 4.0]]
+    ... )
     >>> qid = [0, 0, 1, 1, 1]
     >>> QueryNormalizer("minmax").fit_transform(X, qid=qid)
     array([[0. , 0. ],

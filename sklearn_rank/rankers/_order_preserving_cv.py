@@ -114,7 +114,8 @@ default="zscore"
     >>> X = rng.normal(size=(200, 3))
     >>> qid = np.repeat(np.arange(20), 10)
     >>> y = rng.binomial(3, 1 / (1 + np.exp(-X[:, 0])))
-    >>> ranker = OrderPreservingRankerCV(alphas=[10, 1, 0.1], measure="ndcg@5").fit(X, y, qid=qid)
+    >>> ranker = OrderPreservingRankerCV(alphas=[10, 1, 0.1], measure="ndcg@5")
+    >>> ranker = ranker.fit(X, y, qid=qid)
     >>> ranker.best_params_["loss"], ranker.cv_results_["mean_test_score"].shape
     ('pairwise_logistic', (3,))
     """
