@@ -137,11 +137,12 @@ def wrapped(name: str, width: int) -> str:
     return fill(name, width, break_long_words=True) if len(name) > width else name
 
 
-def draw_legend(ax: Any, below: float = 0.0) -> None:
+def draw_legend(ax: Any, below: float = 0.0, inside: str = "best") -> None:
     """Draw the legend with rankers first and reference lines last, off the curves.
 
     In a figure that a display made, the legend is below the axes, and the figure grows by its
-    height. In axes of the caller it is inside for a few entries, else to the right.
+    height. In axes of the caller it is inside for a few entries, else to the right if there is
+    room for it.
 
     Parameters
     ----------
@@ -149,6 +150,8 @@ def draw_legend(ax: Any, below: float = 0.0) -> None:
         Axes.
     below : float, default=0.0
         What is drawn below the axes, as a share of their height.
+    inside : str, default="best"
+        Place of a legend that is inside, as in matplotlib.
     """
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
@@ -158,19 +161,27 @@ def draw_legend(ax: Any, below: float = 0.0) -> None:
     handles = [handle for handle, _ in ordered]
     labels = [wrapped(label, 54) for _, label in ordered]
     figure = ax.figure
-    style: dict[str, Any] = {"fontsize": "small"}
+    style: dict[str, Any] = {"fontsize": "small", "loc": inside}
+    longest = max(len(line) for label in labels for line in label.splitlines()) + 6
+    lines = [label.count("\n") + 1 for label in labels]
     if figure in _OWN_FIGURES:
-        longest = max(len(line) for label in labels for line in label.splitlines()) + 6
         columns = max(1, min(len(labels), int(figure.get_figwidth() / (longest * LETTER))))
-        lines = [label.count("\n") + 1 for label in labels]
         rows = sum(lines) if columns == 1 else -(-len(labels) // columns) * max(lines)
         height = rows * LINE + 0.3
         figure.set_figheight(_OWN_FIGURES[figure] + height)
         style |= {"loc": "upper center", "ncols": columns, "borderaxespad": 0.0}
         style |= {"bbox_to_anchor": (0.5, -below), "bbox_transform": _under_label(ax)}
-    elif len(labels) > INSIDE:
+    elif len(labels) > INSIDE and _has_room(ax, longest * LETTER, sum(lines) * LINE):
         style |= {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
-    ax.legend(handles, labels, **style)
+    legend = ax.legend(handles, labels, **style)
+    # A legend inside takes no room, even if its entries are higher than small axes.
+    legend.set_in_layout("bbox_to_anchor" in style)
+
+
+def _has_room(ax: Any, width: float, height: float) -> bool:
+    """Whether a legend beside the axes, of a size in inches, leaves half of their width."""
+    box = ax.get_window_extent()
+    return bool(width < 0.5 * box.width / ax.figure.dpi and height < box.height / ax.figure.dpi)
 
 
 def log_positions(ax: Any) -> None:

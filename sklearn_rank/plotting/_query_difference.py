@@ -352,9 +352,10 @@ class QueryDifferenceDisplay(Display):
             ylabel=wrapped(f"{self.measure}: {a} minus {b}", 48),
         )
         ax.set_title(
-            f"p = {self.result.pvalue:.3g} ({self.result.method}, {self.result.alternative})"
+            f"p = {self.result.pvalue:.3g} ({self.result.method}, {self.result.alternative})",
+            fontsize="medium",
         )
-        draw_legend(ax)
+        draw_legend(ax, inside="upper right")  # the corners of the counts are the other two
         return self._drawn_on(ax)
 
 

@@ -8,6 +8,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.text import Annotation
 
+from sklearn_rank import plotting
 from sklearn_rank.inference import Interval
 from sklearn_rank.plotting import (
     CumulativeGainDisplay,
@@ -291,6 +292,25 @@ def test_given_axes_keep_their_figure(kind):
     figure.canvas.draw()
     for _, box in texts_of(figure):
         assert box.x1 <= figure.bbox.x1 + 1
+
+
+@pytest.mark.parametrize("size", [(10, 7), (6.4, 4.8)])
+@pytest.mark.parametrize(("n_models", "long"), [(2, True), (10, False), (10, True), (30, True)])
+@every_curve
+def test_a_legend_does_not_take_the_axes_of_the_caller(kind, n_models, long, size):
+    # A warning that the layout collapsed would be an error here.
+    figure, axes = plt.subplots(2, 2, layout="constrained", figsize=size)
+    for ax in axes.flat:
+        DISPLAYS[kind](*sample(100, n_models, long), ax)
+    figure.canvas.draw()
+    for ax in axes.flat:
+        box = ax.get_window_extent()
+        assert min(box.width, box.height) > 0.15 * figure.bbox.width
+
+
+def test_every_display_is_in_the_catalogue():
+    found = {type(DISPLAYS[kind](*sample(100, 2, False), None)).__name__ for kind in DISPLAYS}
+    assert found == set(plotting.__all__)
 
 
 def test_marks_that_are_near_have_texts_one_above_the_other():
