@@ -18,7 +18,7 @@ from ._exact_limits import safe_limits
 from ._normal_test import two_sided_quantile
 from ._plan_questions import Question, Sample
 from ._plan_search import root_between
-from ._plan_variances import TopVariance, Variance
+from ._plan_variances import DrawsVariance, MomentsVariance, TopVariance, Variance
 from ._top import THRESHOLD_SHARE
 from ._top_limits import top_limits
 
@@ -197,14 +197,8 @@ class NormalModel(PlanModel):
 
 
 @dataclass(frozen=True)
-class LimitsModel(NormalModel):
-    """Wilson's limits, or exact ones, for an estimate with an effective number of draws."""
-
-    def width(self, n: int, level: float) -> float:
-        """Find the width at the expected estimate."""
-        estimate, n_effective, degrees = self.variance.draws(n)
-        low, high = safe_limits(estimate, n_effective / self.factor, level, degrees)
-        return self.most * (high - low)
+class ScoreModel(NormalModel):
+    """Limits other than the estimate and a multiple of its standard error."""
 
     def level(self, n: int, width: float) -> float:
         """Find the level by bisection."""
@@ -212,8 +206,23 @@ class LimitsModel(NormalModel):
 
 
 @dataclass(frozen=True)
-class AUCModel(LimitsModel):
+class LimitsModel(ScoreModel):
+    """Wilson's limits, or exact ones, for an estimate with an effective number of draws."""
+
+    variance: DrawsVariance
+
+    def width(self, n: int, level: float) -> float:
+        """Find the width at the expected estimate."""
+        estimate, n_effective, degrees = self.variance.draws(n)
+        low, high = safe_limits(estimate, n_effective / self.factor, level, degrees)
+        return self.most * (high - low)
+
+
+@dataclass(frozen=True)
+class AUCModel(ScoreModel):
     """Score limits for the AUC, or for the Gini coefficient."""
+
+    variance: MomentsVariance
 
     def width(self, n: int, level: float) -> float:
         """Find the width at the expected AUC."""
@@ -222,7 +231,7 @@ class AUCModel(LimitsModel):
 
 
 @dataclass(frozen=True)
-class TopModel(LimitsModel):
+class TopModel(ScoreModel):
     """Limits for the precision at the top."""
 
     variance: TopVariance

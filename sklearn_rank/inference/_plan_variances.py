@@ -20,7 +20,9 @@ from ._plan_questions import Sample
 __all__ = [
     "AUCVariance",
     "ClassVariance",
+    "DrawsVariance",
     "MeanVariance",
+    "MomentsVariance",
     "ShareVariance",
     "TopVariance",
     "Variance",
@@ -53,6 +55,11 @@ class Variance(ABC):
             Degrees of freedom of its estimate.
         """
 
+
+class DrawsVariance(Variance):
+    """Variance of an estimate that behaves as a share of Bernoulli draws."""
+
+    @abstractmethod
     def draws(self, n: int) -> tuple[float, float, float]:
         """Return the effective number of Bernoulli draws of the estimate, scaled to [0, 1].
 
@@ -70,8 +77,12 @@ class Variance(ABC):
         degrees : float
             Degrees of freedom of the variance.
         """
-        raise NotImplementedError
 
+
+class MomentsVariance(Variance):
+    """Variance of an AUC, with the moments of its sample."""
+
+    @abstractmethod
     def moments(self, n: int, factor: float) -> AUCMoments:
         """Describe the sample that the interval for an AUC is made of.
 
@@ -87,11 +98,10 @@ class Variance(ABC):
         AUCMoments
             The sample.
         """
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class AUCVariance(Variance):
+class AUCVariance(MomentsVariance):
     """Variance of AUCs of normal or exponential scores.
 
     Parameters
@@ -174,7 +184,7 @@ class WorstAUCVariance(Variance):
 
 
 @dataclass(frozen=True)
-class ClassVariance(Variance):
+class ClassVariance(DrawsVariance, MomentsVariance):
     """Variance of a measure of one list by the influence of its items.
 
     Parameters
@@ -259,7 +269,7 @@ def _worth(
 
 
 @dataclass(frozen=True)
-class MeanVariance(Variance):
+class MeanVariance(DrawsVariance):
     """Variance of a mean over queries.
 
     Parameters
@@ -293,7 +303,7 @@ class MeanVariance(Variance):
 
 
 @dataclass(frozen=True)
-class ShareVariance(Variance):
+class ShareVariance(DrawsVariance):
     """Variance of a share of queries, or of the difference of two.
 
     Parameters
