@@ -19,9 +19,6 @@ import sklearn_rank
 PACKAGE = Path(sklearn_rank.__file__).parent
 TESTS = Path(__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-MAX_LINES = 800
-MAX_FUNCTION = 60
-MAX_ARGUMENTS = 7
 
 every_file = pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
 
@@ -140,69 +137,6 @@ def test_shared_exports_and_defines_nothing(path):
     assert set(listed) <= used, f"nobody imports {sorted(set(listed) - used)}"
 
 
-def functions(path):
-    """Every function of a file, with the class that it is a method of."""
-    for node in ast.walk(parse(path)):
-        if isinstance(node, ast.ClassDef):
-            for method in node.body:
-                if isinstance(method, ast.FunctionDef):
-                    yield method, node.name
-    for node in parse(path).body:
-        if isinstance(node, ast.FunctionDef):
-            yield node, None
-
-
-def is_compiled(function):
-    return any("compiled" in ast.unparse(decorator) for decorator in function.decorator_list)
-
-
-def lines_of_code(function, source):
-    """Lines without docstring, comments and blank ones."""
-    first = function.body[0]
-    text = set()
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-        text = set(range(first.lineno, first.end_lineno + 1))
-    lines = (
-        source[n - 1].strip()
-        for n in range(function.lineno, function.end_lineno + 1)
-        if n not in text
-    )
-    return sum(bool(line) and not line.startswith("#") for line in lines)
-
-
-@every_file
-def test_functions_are_short(path):
-    source = path.read_text(encoding="utf-8").splitlines()
-    long = {
-        f"{path.name}:{function.lineno} {function.name}": lines_of_code(function, source)
-        for function, _ in functions(path)
-        if not is_compiled(function)
-    }
-    assert {name: n for name, n in long.items() if n > MAX_FUNCTION} == {}
-
-
-@every_file
-def test_functions_that_are_not_public_take_few_arguments(path):
-    """Public ones follow scikit-learn, whose arguments are many, named and optional."""
-    public = set()
-    front = path.parent / "__init__.py"
-    if path.parent != PACKAGE and not path.parent.name.startswith("_"):
-        for node in parse(front).body:
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-                public = set(ast.literal_eval(node.value))
-    many = {}
-    for function, owner in functions(path):
-        arguments = function.args
-        names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-        names = [name for name in names if name not in ("self", "cls")]
-        shown = (owner or function.name) in public and (
-            not function.name.startswith("_") or function.name in ("__init__", "__call__")
-        )
-        if len(names) > MAX_ARGUMENTS and not shown and not is_compiled(function):
-            many[f"{path.name}:{function.lineno} {function.name}"] = names
-    assert many == {}
-
-
 @every_file
 def test_only_the_shim_knows_private_scikit_learn(path):
     if path.name == "_sklearn_compat.py":
@@ -257,12 +191,6 @@ def test_no_assert_and_no_print(path):
         )
     ]
     assert not wrong, wrong
-
-
-@every_file
-def test_one_idea_a_file(path):
-    lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert lines <= MAX_LINES, f"{path.name} has {lines} lines"
 
 
 def test_every_module_has_a_layer():
