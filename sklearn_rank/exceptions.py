@@ -4,6 +4,7 @@ __all__ = [
     "CalibrationWarning",
     "CheckpointWarning",
     "ContinuousLabelWarning",
+    "FeatureScaleWarning",
     "GrownLimitWarning",
     "LargeGainWarning",
     "LongFitWarning",
@@ -53,6 +54,21 @@ class ContinuousLabelWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import ContinuousLabelWarning
     >>> warnings.simplefilter("error", ContinuousLabelWarning)
+    """
+
+
+class FeatureScaleWarning(UserWarning):
+    """The scales of two features differ so much that a penalty treats them unequally.
+
+    The solution then depends on the units of the features: a feature in large units is hardly
+    penalised, one in small units is left out. The scale is the standard deviation, or its mean
+    within the queries.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import FeatureScaleWarning
+    >>> warnings.simplefilter("error", FeatureScaleWarning)
     """
 
 

@@ -41,6 +41,7 @@ from ._rank_statistic import (
 )
 from ._refine import best_scales, refine_top
 from ._result import Certificate, SolverResult
+from ._scales import column_scales
 from ._score_objectives import (
     ExponentialPush,
     LogisticLikelihood,
@@ -118,6 +119,7 @@ __all__ = [
     "by_columns",
     "check_definite",
     "choose_method",
+    "column_scales",
     "collapses",
     "factorise_kernel",
     "factorise_kernel_matrix",

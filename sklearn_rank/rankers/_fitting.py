@@ -10,11 +10,13 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._sklearn_compat import BlockProgress
+from .._typing import FloatArray
 from .._warn import warn
-from ..exceptions import LongFitWarning
+from ..exceptions import FeatureScaleWarning, LongFitWarning
 
 __all__ = [
     "CRITERIA",
@@ -24,6 +26,7 @@ __all__ = [
     "forget",
     "restored_on_error",
     "warn_not_converged",
+    "warn_of_scales",
 ]
 
 Criterion: TypeAlias = Literal["relative_gap", "gradient_norm", "statistic"]
@@ -34,6 +37,9 @@ CRITERIA = {
     "gradient_norm": "gradient norm relative to that at 0",
     "statistic": "best statistic",
 }
+
+# Ratio of the scales of two features from which on a penalty hardly sees one of them.
+UNEQUAL = 1e6
 
 # Seconds of observed steps before a forecast, and forecast seconds that give a warning.
 OBSERVED, LONG = 2.0, 600.0
@@ -199,4 +205,40 @@ def warn_not_converged(
         f"{which} {CRITERIA[criterion]} is {value:.1e} after {n_iter} iterations{missed}; raise"
         f" max_iter or tol, {regularise}, or standardise the features.",
         ConvergenceWarning,
+    )
+
+
+def warn_of_scales(
+    estimator: Any, scales: FloatArray, *, sparse: bool = False, within_queries: bool = False
+) -> None:
+    """Warn where the scales of two features differ by a factor of a million or more.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What is fitted; ``feature_names_in_`` names the features if it has them.
+    scales : ndarray of shape (n_features,)
+        Standard deviations of the features, as from ``column_scales``; 0 is constant, and ignored.
+    sparse : bool, default=False
+        Whether the rows are sparse.
+    within_queries : bool, default=False
+        Whether these are deviations within queries, so that a normaliser of queries mends them.
+    """
+    varying = np.flatnonzero((scales > 0) & np.isfinite(scales))
+    if not len(varying):
+        return
+    low, high = varying[np.argmin(scales[varying])], varying[np.argmax(scales[varying])]
+    if not scales[high] >= UNEQUAL * scales[low]:
+        return
+    names = getattr(estimator, "feature_names_in_", range(len(scales)))
+    which = [f"{names[j]!r} ({scales[j]:.1e})" for j in (high, low)]
+    scaler = "StandardScaler(with_mean=False)" if sparse else "StandardScaler()"
+    name = type(estimator).__name__
+    mended = f"make_pipeline({scaler}, {name}(...))"
+    if within_queries and not sparse and "normalize" in estimator.get_params(deep=False):
+        mended += f' or {name}(normalize="zscore")'
+    warn(
+        f"The scales of the features {which[0]} and {which[1]} differ by {UNEQUAL:.0e} or more, "
+        f"so that the penalty of {name} depends on their units: use {mended}.",
+        FeatureScaleWarning,
     )

@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from sklearn_rank import AccuracyAtTopRanker
-from sklearn_rank.exceptions import LongFitWarning
+from sklearn_rank import AccuracyAtTopRanker, OrderPreservingRanker
+from sklearn_rank.exceptions import FeatureScaleWarning, LongFitWarning
 from sklearn_rank.rankers import _fitting
-from sklearn_rank.rankers._fitting import forget, restored_on_error, warn_not_converged
+from sklearn_rank.rankers._fitting import (
+    forget,
+    restored_on_error,
+    warn_not_converged,
+    warn_of_scales,
+)
 
 
 class Estimator:
@@ -138,3 +143,27 @@ def test_a_forecast_that_is_an_error_leaves_the_ranker_as_it_was(monkeypatch, n_
         with pytest.raises(LongFitWarning, match="about 3 hours"):
             ranker.fit(X, y)
     assert ranker.coef_ is before
+
+
+@pytest.mark.parametrize(
+    ("estimator", "options", "line"),
+    [
+        (AccuracyAtTopRanker(), {}, "make_pipeline(StandardScaler(), AccuracyAtTopRanker(...))"),
+        (AccuracyAtTopRanker(), {"sparse": True}, "StandardScaler(with_mean=False)"),
+        (
+            OrderPreservingRanker(),
+            {"within_queries": True},
+            'or OrderPreservingRanker(normalize="zscore")',
+        ),
+    ],
+)
+def test_scales_that_differ_by_a_million_are_told_with_the_line_that_mends(
+    estimator, options, line
+):
+    with pytest.warns(FeatureScaleWarning, match=re.escape(line)) as told:
+        warn_of_scales(estimator, np.array([1e9, 1.0, 0.0, 2.0]), **options)
+    assert "features 0 (1.0e+09) and 1 (1.0e+00)" in str(told[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_scales(estimator, np.array([9e5, 1.0, 0.0, 2.0]), **options)
+        warn_of_scales(estimator, np.zeros(3), **options)
