@@ -31,7 +31,7 @@ def test_weights_are_repetitions_and_one_row_of_1e8_hides_no_other_column(kind):
     weight = np.random.default_rng(1).integers(0, 3, 50).astype(float)
     found = column_scales(kind(X), weight)
     np.testing.assert_allclose(
-        found, column_scales(np.repeat(X, weight.astype(int), axis=0)), rtol=1e-6
+        found, column_scales(np.repeat(X, weight.astype(int), axis=0)), rtol=1e-4
     )
 
 
