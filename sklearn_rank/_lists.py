@@ -127,14 +127,6 @@ class Lists:
             return np.ones(self.n_lists)
         return np.minimum.reduceat(self.weight, self.offsets[:-1])
 
-    @cached_property
-    def has_equal_weights(self) -> bool:
-        """Whether there are weights, all equal within each list, one of which has two items."""
-        if self.weight is None or self.lengths.max() == 1:
-            return False
-        head = self.weight[self.offsets[:-1]]
-        return np.array_equal(self.weight, self.to_items(head))
-
     @property
     def list_of(self) -> IntArray:
         """List of each item."""

@@ -14,7 +14,6 @@ __all__ = [
     "QuantileDistanceWarning",
     "QueryOverlapWarning",
     "QuerySetupError",
-    "RelativeWeightWarning",
     "ScorerSetupError",
     "SingleListWarning",
     "SmallTopWarning",
@@ -188,17 +187,6 @@ class QuerySetupError(BaseException):
     ... except QuerySetupError as error:
     ...     print(str(error).partition(":")[0])
     RankSVM got no qid within cross_val_score of scikit-learn
-    """
-
-
-class RelativeWeightWarning(UserWarning):
-    """Weights that look like shares are passed to a measure that counts them as repetitions.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from sklearn_rank.exceptions import RelativeWeightWarning
-    >>> warnings.simplefilter("error", RelativeWeightWarning)
     """
 
 

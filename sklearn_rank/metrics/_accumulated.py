@@ -15,7 +15,6 @@ from .._lists import Lists, ScoredLists, group_scored_rows
 from .._typing import AnyArray, FloatArray
 from .._validation import LARGEST_WEIGHT, CheckedRows, check_qid
 from ._score_table import ScoreTable
-from ._weight_scale import warn_of_equal_weights
 
 __all__ = ["Kept", "KeptQueries", "KeptRows", "KeptTable", "QueryValues"]
 
@@ -110,7 +109,7 @@ class KeptTable(Kept):
         measure : Measure
             The measure.
         """
-        measure._check_whole(lists)
+        measure._check_row_weights(lists)
         self._rows.append(_copied(lists))
         self._wait(len(lists.labels))
 
@@ -294,8 +293,6 @@ class KeptQueries(Kept):
 
     def __init__(self) -> None:
         self._runs: list[QueryValues] = []
-        self._whole = True
-        self._equal = self._unequal = False
 
     def add(self, lists: ScoredLists, measure: Any) -> None:
         """Evaluate the measure on the queries of one update.
@@ -314,11 +311,8 @@ class KeptQueries(Kept):
                 f" {lists.labels.max():g}): pass the measure with max_grade=, the highest grade of"
                 " the scale, or queries='split', which keeps all rows."
             )
-        measure._check_weights(lists, warns=False)
-        equal = lists.has_equal_weights
-        unequal = not equal and lists.weight is not None and bool(lists.lengths.max() > 1)
-        run = QueryValues(np.asarray(lists.ids), measure._values(lists), lists.query_weight)
-        self._add([run], bool(lists.whole.all()), equal, unequal)
+        measure._check_weights(lists)
+        self._add([QueryValues(np.asarray(lists.ids), measure._values(lists), lists.query_weight)])
 
     def merge(self, other: KeptQueries) -> None:
         """Add the values of another one.
@@ -328,9 +322,9 @@ class KeptQueries(Kept):
         other : KeptQueries
             The other one.
         """
-        self._add(list(other._runs), other._whole, other._equal, other._unequal)
+        self._add(list(other._runs))
 
-    def _add(self, runs: list[QueryValues], whole: bool, equal: bool, unequal: bool) -> None:
+    def _add(self, runs: list[QueryValues]) -> None:
         for run in runs:
             for known in self._runs:
                 if (found := known.shared_with(run)) is not None:
@@ -344,8 +338,6 @@ class KeptQueries(Kept):
             while len(self._runs) > 1 and 2 * len(self._runs[-1]) > len(self._runs[-2]):
                 last = self._runs.pop()
                 self._runs[-1] = self._runs[-1].merge(last)
-        self._whole, self._equal = self._whole and whole, self._equal or equal
-        self._unequal = self._unequal or unequal
 
     @classmethod
     def joined(cls, parts: Sequence[tuple[int, KeptQueries]], remedy: str) -> KeptQueries:
@@ -383,9 +375,6 @@ class KeptQueries(Kept):
             weight = np.concatenate([_query_weight(run.to_lists()) for run in runs])[order]
         kept = cls()
         kept._runs = [QueryValues(ids, values, weight)]
-        kept._whole = all(part._whole for _, part in parts)
-        kept._equal = any(part._equal for _, part in parts)
-        kept._unequal = any(part._unequal for _, part in parts)
         return kept
 
     def shifted(self, first: int) -> KeptQueries:
@@ -448,8 +437,6 @@ class KeptQueries(Kept):
         values = self.values
         if values.query_weight is not None and not values.query_weight.any():
             raise ValueError(NO_QUERY_COUNTS)
-        if measure.depends_on_weight_scale and self._equal and not (self._unequal or self._whole):
-            warn_of_equal_weights(measure._called, one_list=len(values) == 1)
         return measure._combined(values.values, values.to_lists(), average, return_qid)
 
 
@@ -469,6 +456,7 @@ class KeptRows(Kept):
         measure : Measure
             The measure.
         """
+        measure._check_row_weights(lists)
         self._parts.append(_copied(lists))
 
     def merge(self, other: KeptRows) -> None:

@@ -43,7 +43,7 @@ def precision_at_k_score(
         Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
         Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and the weights of each list must sum to at least 1.
+        the value, and weights between 0 and 1 raise an error.
     query_weight : array-like of shape (n_samples,), default=None
         Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
         pass one weight per list.
@@ -145,7 +145,7 @@ def recall_at_k_score(
         Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
         Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and the weights of each list must sum to at least 1.
+        the value, and weights between 0 and 1 raise an error.
     query_weight : array-like of shape (n_samples,), default=None
         Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
         pass one weight per list.

@@ -133,7 +133,7 @@ class RecallAtKMeasure(_AtK):
     @property
     def positional(self) -> PositionalForm:
         """One over the number of positives for each, at the first k positions."""
-        return PositionalForm(_recall_utilities, self._discounts, largest=1.0)
+        return PositionalForm(self._utilities, self._discounts, largest=1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Recall of each list."""
@@ -161,9 +161,9 @@ class RecallAtKMeasure(_AtK):
             return None
         return recall_influence(lists, float(self.k), self.name)
 
-
-def _recall_utilities(lists: Lists) -> FloatArray:
-    return share_of_total(lists, lists.weighted_totals(lists.positive.astype(np.float64)))
+    def _utilities(self, lists: Lists) -> FloatArray:
+        self._check_row_weights(lists)
+        return share_of_total(lists, lists.weighted_totals(lists.positive.astype(np.float64)))
 
 
 def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:

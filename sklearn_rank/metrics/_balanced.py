@@ -147,6 +147,7 @@ class F1AtKMeasure(ConventionalMeasure):
         return affine_of_recall(recall, 0.0, 2.0 * n_pos / both, slope=slope / both)
 
     def _utilities(self, lists: Lists) -> FloatArray:
+        self._check_row_weights(lists)
         positives = lists.weighted_totals(lists.positive.astype(np.float64))
         return share_of_total(lists, np.where(positives > 0, (self.k + positives) / 2.0, 0.0))
 
@@ -300,7 +301,7 @@ def f1_at_k_score(
         Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
         Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and the weights of each list must sum to at least 1.
+        the value, and weights between 0 and 1 raise an error.
     query_weight : array-like of shape (n_samples,), default=None
         Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
         pass one weight per list.

@@ -136,7 +136,7 @@ class KeptBins(Kept):
                 f"This pass already has all {self._single.n_rows} rows: call again() before"
                 " another pass, and pass the same batches each time."
             )
-        measure._check_whole(lists)
+        measure._check_row_weights(lists)
         self._opened = None
         self._bins.add(lists.score, lists.labels, lists.weight, self._rows)
         if self._rows is None:

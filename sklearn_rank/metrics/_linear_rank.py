@@ -71,7 +71,7 @@ def linear_rank_score(
         Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
         Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and the weights of each list must sum to at least 1.
+        the value, and weights between 0 and 1 raise an error.
     query_weight : array-like of shape (n_samples,), default=None
         Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
         pass one weight per list.
@@ -360,7 +360,7 @@ def local_auc_score(
         Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
         Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and the weights of each list must sum to at least 1.
+        the value, and weights between 0 and 1 raise an error.
     query_weight : array-like of shape (n_samples,), default=None
         Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
         pass one weight per list.
@@ -459,7 +459,7 @@ def p_norm_push_score(
         Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
         Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and the weights of each list must sum to at least 1.
+        the value, and weights between 0 and 1 raise an error.
     query_weight : array-like of shape (n_samples,), default=None
         Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
         pass one weight per list.
@@ -555,7 +555,7 @@ def bedroc_score(
         Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
         Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and the weights of each list must sum to at least 1.
+        the value, and weights between 0 and 1 raise an error.
     query_weight : array-like of shape (n_samples,), default=None
         Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
         pass one weight per list.
@@ -659,7 +659,7 @@ def rie_score(
         Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
         Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and the weights of each list must sum to at least 1.
+        the value, and weights between 0 and 1 raise an error.
     query_weight : array-like of shape (n_samples,), default=None
         Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
         pass one weight per list.

@@ -24,7 +24,7 @@ from ._influence import ClassInfluence
 from ._of_collections import value_of_collections
 from ._positional_form import PositionalForm
 from ._relevant import check_takes, with_ideal, with_n_relevant
-from ._weight_scale import check_weight_scale, refuse_weight_scale
+from ._weight_scale import refuse_row_weights, refuse_wide_weights
 
 __all__ = ["Average", "Measure", "Undefined", "Value", "short"]
 
@@ -347,7 +347,7 @@ class Measure(ABC):
             Query id of each row, in any order. None takes all rows as one list.
         sample_weight : array-like of the same shape, default=None
             Non-negative weights, read as repetitions: weight 2 counts an item twice. If
-            ``depends_on_weight_scale``, the weights of each list must sum to at least 1.
+            ``depends_on_weight_scale``, weights between 0 and 1 raise an error.
         query_weight : array-like of shape (n_samples,), default=None
             Weight of the list of each row in the mean, equal for all rows of a list. In two
             dimensions pass one weight per list.
@@ -436,19 +436,18 @@ class Measure(ABC):
             )
         return lists
 
-    def _check_whole(self, lists: Lists) -> None:
-        """Refuse weights that are not whole where they are numbers of repetitions."""
-        if self.weights == "whole" and not lists.whole.all():
-            raise ValueError(
-                f"sample_weight has a value that is not whole, but {self._called} takes weights as"
-                " numbers of repetitions: pass whole numbers."
-            )
-
-    def _check_weights(self, lists: Lists, *, warns: bool = True) -> None:
-        """Refuse weights of items that mean nothing to the measure, and warn of odd ones."""
-        self._check_whole(lists)
+    def _check_row_weights(self, lists: Lists) -> None:
+        """Refuse weights of single rows that mean nothing to the measure."""
         if self.depends_on_weight_scale:
-            (check_weight_scale if warns else refuse_weight_scale)(lists, self._called)
+            instead = "'auc'" if self.kind == "binary" else "'top1', or 'auc' for two classes"
+            whole = self.weights == "whole"
+            refuse_row_weights(lists, self._called, whole=whole, instead=instead)
+
+    def _check_weights(self, lists: Lists) -> None:
+        """Refuse weights of all rows that mean nothing to the measure."""
+        self._check_row_weights(lists)
+        if self.depends_on_weight_scale:
+            refuse_wide_weights(lists, self._called)
 
     def __call__(
         self,
@@ -480,7 +479,7 @@ class Measure(ABC):
             Query id of each row, in any order. None takes all rows as one list.
         sample_weight : array-like of the same shape, default=None
             Non-negative weights, read as repetitions: weight 2 counts an item twice. If
-            ``depends_on_weight_scale``, the weights of each list must sum to at least 1.
+            ``depends_on_weight_scale``, weights between 0 and 1 raise an error.
         query_weight : array-like of shape (n_samples,), default=None
             Weight of the list of each row in the mean, equal for all rows of a list. In two
             dimensions pass one weight per list.

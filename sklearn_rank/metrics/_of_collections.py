@@ -423,7 +423,7 @@ def _table_of_chunk(number: int, columns: dict[str, Any], measure: Any, pos_labe
         part = read_part(measure, **columns, pos_label=pos_label)
         lists = part.lists
         if lists is not None:
-            measure._check_whole(lists)
+            measure._check_row_weights(lists)
             table = ScoreTable.of_rows(lists.score, lists.labels, lists.weight)
     return _Found(number, table, part.classes, 0, told)
 

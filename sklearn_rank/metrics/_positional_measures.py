@@ -27,7 +27,6 @@ from ._discounted import (
 )
 from ._measure import ConventionalMeasure, Measure
 from ._positional_form import PositionalForm, cut_after, linear_discounts, logarithmic_discounts
-from ._weight_scale import check_weight_scale
 
 __all__ = ["DCGMeasure", "NDCGMeasure", "PositionalMeasure"]
 
@@ -270,7 +269,7 @@ class NDCGMeasure(DCGMeasure):
         return Letor() if self.rules.discount == "letor" else super()._discount
 
     def _utilities(self, lists: Lists) -> FloatArray:
-        check_weight_scale(lists, self._called)
+        self._check_weights(lists)
         gains, exponent = scaled_gains(lists, self._gains(lists))
         best = lists.ideal if isinstance(lists, ScoredLists) else None
         of_best, its = gains, exponent

@@ -157,11 +157,6 @@ class TableLists(ScoredLists):
         """Smallest weight of a row."""
         return np.array([self.single.lightest])
 
-    @cached_property
-    def has_equal_weights(self) -> bool:
-        """Whether there are two rows and all weights of rows are equal."""
-        return self.single.n_rows > 1 and self.single.lightest == self.single.heaviest
-
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:

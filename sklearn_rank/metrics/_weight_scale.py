@@ -1,44 +1,63 @@
-"""Check that weights of items have the scale of repetitions."""
+"""Check that weights of items can be numbers of items where positions are counted."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .._lists import Lists
-from .._top import MASS_SLACK
-from .._warn import warn
-from ..exceptions import RelativeWeightWarning
 
-__all__ = ["check_weight_scale", "refuse_weight_scale", "warn_of_equal_weights"]
+__all__ = ["refuse_row_weights", "refuse_wide_weights"]
 
 # Beyond it the position of an item does not change in float64.
 LARGEST_RATIO = 2.0**53
 
+# 1 / probability may be rounded, in float32 too.
+ROUNDING = 1e-6
 
-def check_weight_scale(lists: Lists, name: str) -> None:
-    """Raise an error for weights off the scale of repetitions; warn of equal fractional ones.
+
+def refuse_row_weights(lists: Lists, name: str, *, whole: bool, instead: str) -> None:
+    """Raise an error for weights of rows that are no numbers of items.
+
+    Weights of at least 1 may be inverse probabilities, so they need not be whole in general.
 
     Parameters
     ----------
     lists : Lists
         The lists.
     name : str
-        What takes their weights as repetitions, for messages.
+        What counts positions, for messages.
+    whole : bool
+        Whether weights must be whole numbers.
+    instead : str
+        Measures that do not depend on the scale of weights, for messages.
     """
-    refuse_weight_scale(lists, name)
-    if lists.has_equal_weights and not lists.whole.all():
-        warn_of_equal_weights(name, one_list=lists.n_lists == 1)
+    weight = lists.weight
+    if weight is None:
+        return
+    wrong = weight != np.floor(weight) if whole else weight < 1.0 - ROUNDING
+    if not wrong.any():
+        return
+    item = int(np.argmax(wrong))
+    row = item if lists.rows is None else int(lists.rows[item])
+    where = "" if lists.ids is None else f", in {lists.name_of(int(lists.list_of[item]))}"
+    why = "a weight below 1 is neither a number of items nor 1 / probability of being drawn"
+    raise ValueError(
+        f"sample_weight is {weight[item]:g} in row {row}{where}: {name} counts positions, and"
+        f" {'this is not whole' if whole else why}; leave sample_weight out, pass how many items"
+        " each row stands for, or use a measure that does not depend on the scale of weights, such"
+        f" as {instead}."
+    )
 
 
-def refuse_weight_scale(lists: Lists, name: str) -> None:
-    """Raise an error for weights off the scale of repetitions.
+def refuse_wide_weights(lists: Lists, name: str) -> None:
+    """Raise an error for weights so unequal that float64 loses the position of the lightest.
 
     Parameters
     ----------
     lists : Lists
         The lists.
     name : str
-        What takes their weights as repetitions, for messages.
+        What counts positions, for messages.
     """
     if lists.weight is None:
         return
@@ -47,34 +66,6 @@ def refuse_weight_scale(lists: Lists, name: str) -> None:
         first = int(np.argmax(lost))
         raise ValueError(
             f"sample_weight sums to {lists.sizes[first]:g} in {lists.name_of(first)}, more than"
-            f" 2**53 times its smallest weight: {name} takes weights as repetitions, and float64"
-            " would lose the smallest ones; leave these items out."
+            f" 2**53 times its smallest weight: {name} counts positions, and float64 would lose"
+            " the smallest ones; leave these items out."
         )
-    # Sums of real weights are rounded, those of whole ones are at least 1.
-    short = lists.sizes < 1.0 - MASS_SLACK
-    if short.any():
-        first = int(np.argmax(short))
-        raise ValueError(
-            f"sample_weight sums to {lists.sizes[first]:g} in {lists.name_of(first)}: {name} takes"
-            " weights as repetitions, and this is less than one item; scale relative weights so"
-            " that a typical item has weight 1."
-        )
-
-
-def warn_of_equal_weights(name: str, *, one_list: bool) -> None:
-    """Warn of weights that are equal within each list and not whole.
-
-    Parameters
-    ----------
-    name : str
-        What takes them as repetitions.
-    one_list : bool
-        Whether there is one list only.
-    """
-    where = "" if one_list else " within each list"
-    warn(
-        f"All sample_weight{where} are equal and not whole: {name} takes weights as repetitions,"
-        " so its value differs from that without weights; leave them out, or scale relative"
-        " weights so that a typical item has weight 1.",
-        RelativeWeightWarning,
-    )

@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 
-from sklearn_rank.exceptions import RelativeWeightWarning, SmallTopWarning
+from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import get_measure, get_scorer, ndcg_score
+from sklearn_rank.rankers import OrderPreservingRanker
 from tests.catalogue import FUNCTIONS, METRICS
 
 pytestmark = [
@@ -26,9 +29,12 @@ def weights_of(case, rng, n):
     """Weights whose sums are rounded, where the measure takes them."""
     if case.weights == "whole":
         return rng.integers(1, 4, n).astype(float)
-    return (rng.uniform(0.5, 3.0, n), rng.integers(5, 30, n) / 10.0, np.full(n, 0.7))[
-        rng.integers(3)
-    ]
+    least = 0.5 if case.weights == "relative" else 1.0
+    return (
+        rng.uniform(least, 3.0, n),
+        rng.integers(int(10 * least), 30, n) / 10.0,
+        np.full(n, least + 0.7),
+    )[rng.integers(3)]
 
 
 def weighted_lists(case, rng, n_lists):
@@ -42,7 +48,6 @@ def weighted_lists(case, rng, n_lists):
 # ------------------------------------------------------------------------ lists without a value
 
 
-@pytest.mark.filterwarnings("ignore:All sample_weight")
 @weighable
 def test_lists_of_one_label_are_undefined_by_count_in_any_order(case):
     rng = np.random.default_rng(0)
@@ -90,47 +95,35 @@ FOUR = ([0, 0, 1, 1], [4, 3, 2, 1])
 
 
 @weighable
-def test_weights_of_less_than_one_item_are_refused_where_the_scale_counts(case):
-    weight = np.array([0.1, 0.2, 0.3, 0.2])
-    two = np.tile(FOUR, 2), np.repeat(["a", "b"], 4), np.r_[3 * weight, weight]
-    if case.weights == "relative":
-        case(*FOUR, sample_weight=weight)
-        return
-    message = "not whole" if case.weights == "whole" else "sums to 0.8 in the list: .* repetitions"
-    with pytest.raises(ValueError, match=message):
-        case(*FOUR, sample_weight=weight)
-    if case.weights == "real":
-        with pytest.raises(ValueError, match="in the list with qid 'b'"):
-            case(*two[0], qid=two[1], sample_weight=two[2])
-        # Exactly one item in all, but for rounding.
-        for order in ([0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]):
-            case(*np.array(FOUR)[:, order], sample_weight=np.array([0.1, 0.2, 0.3, 0.4])[order])
-
-
-@weighable
-def test_equal_weights_that_are_no_counts_are_told_of_where_the_scale_counts(case):
-    if case.weights == "whole":
-        return
-    qid = [1, 1, 2, 2]
-    for weights, arguments in (
-        ([0.7] * 4, {}),
-        ([0.7] * 4, {"qid": qid}),
-        ([0.6, 0.6, 2, 2], {"qid": qid}),
-    ):
+def test_weights_below_1_are_refused_where_positions_are_counted(case):
+    relative = [
+        np.array([0.1, 0.2, 0.3, 0.4]),  # of sum 1
+        np.array([0.5, 0.5, 1.5, 1.5]),  # of mean 1
+        np.array([39.0, 39.0, 39.0, 0.999]),
+        np.full(4, 0.7),
+    ]
+    for weight in relative:
         if case.weights == "relative":
-            case(*FOUR, sample_weight=weights, **arguments)
-        else:
-            with pytest.warns(RelativeWeightWarning, match="equal and not whole") as caught:
-                case(*FOUR, sample_weight=weights, **arguments)
-            # The line that called the measure.
-            assert caught[0].filename.endswith("catalogue.py")
-    for weights, arguments in (
-        ([2.0] * 4, {}),
-        ([2, 2, 3, 3], {"qid": qid}),
-        ([0.7, 0.7, 0.7, 0.8], {}),
-        ([1.5] * 4, {"qid": range(4)}),
-    ):
-        case(*FOUR, sample_weight=weights, **arguments)
+            values = [case(*FOUR, sample_weight=scale * weight) for scale in (1.0, np.pi)]
+            assert values[0] == pytest.approx(values[1], nan_ok=True)
+            continue
+        wrong = weight != np.floor(weight) if case.weights == "whole" else weight < 1
+        row = int(np.argmax(wrong))
+        message = rf"sample_weight is {weight[row]:g} in row {row}: .* leave sample_weight out"
+        with pytest.raises(ValueError, match=message):
+            case(*FOUR, sample_weight=weight)
+        # Rows of queries in any order, those of weight 0 in between.
+        rows = [7, 5, 3, 1]
+        data = np.zeros((3, 8))
+        data[:, rows] = *FOUR, weight
+        qid = np.where(np.arange(8) % 2, "b", "a")
+        data[2, ::2] = [1, 0, 1, 2]
+        row = min(np.array(rows)[wrong])
+        with pytest.raises(ValueError, match=rf"in row {row}, in the list with qid 'b'"):
+            case(data[0].astype(int), data[1], qid=qid, sample_weight=data[2])
+    # 1 / probability, rounded below 1.
+    if case.weights != "whole":
+        case(*FOUR, sample_weight=[1 - 1e-15, 1.5, 1.5, 1.5])
 
 
 def test_scale_in_a_scorer():
@@ -142,10 +135,8 @@ def test_scale_in_a_scorer():
     scorer = get_scorer("ndcg", single_list=True)
     twice = ndcg_score(y * 2, [4, 3, 2, 1] * 2)
     assert scorer(Scores(), X, y, sample_weight=[2] * 4) == pytest.approx(twice, rel=1e-14)
-    with pytest.warns(RelativeWeightWarning):
+    with pytest.raises(ValueError, match=r"sample_weight is 0\.5 in row 0"):
         scorer(Scores(), X, y, sample_weight=[0.5] * 4)
-    with pytest.raises(ValueError, match=r"sums to 0\.4 in the list"):
-        scorer(Scores(), X, y, sample_weight=[0.1] * 4)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert get_scorer("auc")(Scores(), X, y, sample_weight=[0.1] * 4) == 0.0
@@ -160,3 +151,25 @@ def test_weights_that_leave_the_lightest_items_no_room_are_refused(case):
     with pytest.raises(ValueError, match=r"2\*\*53 times its smallest"):
         case(*FOUR, sample_weight=weight)
     case(*FOUR, sample_weight=[2.0**20, 3.0, 2.0, 1e4])
+
+
+@pytest.mark.parametrize("name", ["ndcg", "recall@3", "f1@3"])
+def test_fits_whose_utilities_count_items_refuse_weights_below_1(name):
+    rng = np.random.default_rng(0)
+    X, y, qid = rng.normal(size=(60, 2)), np.arange(60) % 3 == 0, np.repeat(np.arange(6), 10)
+    ranker = OrderPreservingRanker(measure=name, max_iter=5)
+    with pytest.raises(ValueError, match=r"sample_weight is 0\.1 in row 0, in the list with qid"):
+        ranker.fit(X, y.astype(int), qid=qid, sample_weight=np.full(60, 0.1))
+    assert not hasattr(ranker, "coef_")
+
+
+@pytest.mark.filterwarnings("ignore:.*Scoring failed", "ignore:.*are non-finite")
+def test_a_search_that_routes_weights_quotes_the_refusal():
+    X, y = np.arange(40.0)[:, np.newaxis], np.arange(40) % 2
+    scorer = get_scorer("ndcg", single_list=True)
+    search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=scorer, cv=2)
+    with pytest.warns(UserWarning, match=r"sample_weight is 0\.025 in row 0: ndcg_score counts"):
+        search.fit(X, y, sample_weight=np.full(40, 1 / 40))
+    search.set_params(error_score="raise")
+    with pytest.raises(ValueError, match="leave sample_weight out, pass how many items"):
+        search.fit(X, y, sample_weight=np.full(40, 1 / 40))

@@ -9,7 +9,7 @@ import pyarrow
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_rank.exceptions import RelativeWeightWarning, SmallTopWarning
+from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import Accumulator, _accumulated, get_measure, make_measure
 from tests.catalogue import FUNCTIONS, METRICS
 
@@ -33,7 +33,7 @@ def data(case, seed, n=N):
     columns = {"y_true": y_true, "y_score": rng.integers(0, 8, n) / 4}
     if case.weights != "none" and seed % 3:
         whole = case.weights == "whole" or seed % 3 == 1
-        weight = rng.integers(0, 3, n).astype(float) if whole else rng.choice([0.0, 0.5, 1.7], n)
+        weight = rng.integers(0, 3, n).astype(float) if whole else rng.choice([0.0, 1.5, 1.7], n)
         weight[: len(case.grades)] = 1.0
         columns["sample_weight"] = weight
     order = rng.permutation(n)
@@ -279,33 +279,26 @@ def test_single_weights_decide_what_weights_are():
         Accumulator("ap").update([1, 1], [1.0, 1.0], sample_weight=[0.5, 0.5])
 
 
-def test_weights_need_an_item_in_all_and_not_in_each_part():
-    accumulator = Accumulator("dcg").update([1, 0], [1.0, 2.0], sample_weight=[0.25, 0.5])
-    with pytest.raises(ValueError, match=r"sample_weight sums to 0\.75"):
-        accumulator.result()
-    accumulator.update([1], [0.0], sample_weight=[0.5])
-    assert accumulator.result() == close(
-        get_measure("dcg")([1, 0, 1], [1.0, 2.0, 0.0], sample_weight=[0.25, 0.5, 0.5])
-    )
-    equal = Accumulator("dcg").update([1, 0], [1.0, 2.0], sample_weight=[0.75, 0.75])
-    with pytest.warns(RelativeWeightWarning, match="All sample_weight are equal"):
-        equal.result()
-    equal.update([1], [1.0], sample_weight=[0.5]).result()
-    lost = Accumulator("dcg").update([1], [1.0], sample_weight=[1e-3])
+@pytest.mark.parametrize(
+    ("measure", "options", "qid"),
+    [
+        ("dcg", {}, None),
+        ("dcg", {}, [7, 7]),
+        ("dcg", {"queries": "split"}, [7, 7]),
+        ("local_auc@0.5", {"max_items": 1}, None),
+    ],
+)
+def test_weights_below_1_are_refused_where_positions_are_counted(measure, options, qid):
+    accumulator = Accumulator(measure, **options)
+    with in_update(0, r"sample_weight is 0\.5 in row 1.* counts positions"):
+        accumulator.update([1, 0], [1.0, 2.0], qid=qid, sample_weight=[1.5, 0.5])
+
+
+def test_weights_of_all_updates_that_lose_the_lightest_are_refused():
+    lost = Accumulator("dcg").update([1], [1.0], sample_weight=[1.5])
     lost.update([1], [1.0], sample_weight=[1e20])
     with pytest.raises(ValueError, match=r"2\*\*53 times its smallest"):
         lost.result()
-
-
-def test_equal_weights_of_queries_are_told_once():
-    accumulator = Accumulator("dcg")
-    for query in range(2):
-        weight = np.full(2, 1.5 + query)
-        accumulator.update([1, 0], [1.0, 2.0], qid=[query] * 2, sample_weight=weight)
-    with pytest.warns(RelativeWeightWarning, match="within each list are equal"):
-        accumulator.result()
-    accumulator.update([1, 0], [1.0, 2.0], qid=[2, 2], sample_weight=[1.5, 2.5])
-    accumulator.result()
 
 
 def test_what_counts_for_nothing():

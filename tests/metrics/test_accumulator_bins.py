@@ -40,7 +40,7 @@ def data(seed, weights="none", n=N):
     columns = {"y_true": y_true, "y_score": y_score}
     if weights != "none" and seed != 1:
         whole = weights == "whole" or seed == 2
-        weight = rng.integers(0, 3, n).astype(float) if whole else rng.uniform(0.5, 2.0, n)
+        weight = rng.integers(0, 3, n).astype(float) if whole else rng.uniform(1.0, 3.5, n)
         columns["sample_weight"] = weight
     return columns
 

@@ -26,7 +26,7 @@ from sklearn_rank.metrics import (
 def tied():
     rng = np.random.default_rng(0)
     y_true = rng.integers(0, 2, 60)
-    return y_true, rng.integers(0, 9, 60), rng.uniform(0.2, 2.5, 60)
+    return y_true, rng.integers(0, 9, 60), rng.uniform(1, 3.3, 60)
 
 
 def rdkit_rie_and_bedroc(labels, alpha):

@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank import metrics
-from sklearn_rank.exceptions import RelativeWeightWarning, SmallTopWarning
+from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import _of_collections, get_measure
 from sklearn_rank.metrics._score_table import ScoreTable
 from sklearn_rank.metrics._table_ranges import (
@@ -297,10 +297,6 @@ def test_warnings_come_from_the_chunks():
     measure = get_measure("precision@top0.1")
     with pytest.warns(SmallTopWarning, match=r"^chunk 0: The top 0\.1 .*So it is in 2 other"):
         measure(LAZY.label, LAZY.score, qid=LAZY["query"])
-    weight = da.full(N, 0.5, chunks=20)
-    y_true, y_score = chunked(FRAME.label.to_numpy(), FRAME.score.to_numpy())
-    with pytest.warns(RelativeWeightWarning, match="All sample_weight are equal and not whole"):
-        metrics.ndcg_score(y_true, y_score, sample_weight=weight)
 
 
 def test_errors_name_the_chunk():
@@ -309,6 +305,10 @@ def test_errors_name_the_chunk():
     y_true, y_score = chunked(FRAME.label.to_numpy(), score)
     with pytest.raises(ValueError, match=r"^chunk 3: y_score is NaN at row 4"):
         metrics.roc_auc_score(y_true, y_score)
+    weight = da.from_array(np.where(np.arange(N) == 64, 0.5, 1.5), chunks=20)
+    sorted_scores = chunked(FRAME.label.to_numpy(), FRAME.score.to_numpy())
+    with pytest.raises(ValueError, match=r"^chunk 3: sample_weight is 0\.5 in row 4"):
+        metrics.ndcg_score(*sorted_scores, sample_weight=weight)
     with pytest.raises(ValueError, match=r"^chunk 3: y_score is NaN at row 4"):
         metrics.ndcg_score(y_true, y_score, qid=da.arange(N, chunks=20))
     labels = FRAME.label.to_numpy().copy()
