@@ -26,7 +26,7 @@ from ._measure_influence import list_target, measure_influence, sample_influence
 from ._query_samples import ComparisonOptions, compared_samples
 from ._query_values import query_values_of
 from ._results import Comparison
-from ._swap import SwapOptions, swap_tests
+from ._swap import SWAPS, SwapOptions, swap_tests
 from ._systems import named_scores
 from ._two_classes import dimensions
 
@@ -53,7 +53,7 @@ def compare(
     level: float = 0.95,
     method: Literal["auto", "randomization", "t", "wilcoxon", "swap"] = "auto",
     conditional: bool = True,
-    n_resamples: int = 10_000,
+    n_resamples: int | None = None,
     random_state: Any = None,
     pos_label: Any = None,
 ) -> Comparison:
@@ -121,9 +121,10 @@ def compare(
         one list. All except "auto" adjust p-values by Holm's method and limits by Bonferroni's.
     conditional : bool, default=True
         Whether the labels of one list are treated as fixed.
-    n_resamples : int, default=10000
+    n_resamples : int or None, default=None
         Number of random exchanges for "randomization", "swap" and, with groups, "wilcoxon"; at
-        least 99.
+        least 99. None means the default of the function of that test: 999 for "swap", which ranks
+        all items anew in each, and 10,000 for the others.
     random_state : None, int, Generator or RandomState, default=None
         Random number generator or seed of the exchanges and of the max-t draws, which change
         limits in the third digit. Pass an int for reproducible results. A single contrast with
@@ -221,6 +222,8 @@ def compare(
     level, conditional = check_level(level), check_flag("conditional", conditional)
     paired, measure = check_flag("paired", paired), get_measure(measure)
     check_choice("method", method, METHODS)
+    if n_resamples is None:
+        n_resamples = SWAPS if method == "swap" else 10_000
     n_resamples, rng = check_resamples(n_resamples), check_generator(random_state)
     scores = _named(scores, y_score_b)
     names = tuple(scores)

@@ -187,6 +187,7 @@ def joint_comparison(
     matrix = contrasts.matrix
     differences = matrix @ joint.estimates
     covariance, certain = _covariance(joint, matrix, differences)
+    added = covariance is not joint.covariance or bool(certain.any())
     variances = _variances(matrix, covariance)
     variances[certain] = _variances(matrix[certain], joint.regularized)
     errors = np.sqrt(variances)
@@ -223,7 +224,7 @@ def joint_comparison(
         level=question.level,
         alternative=question.alternative,
         margin=question.margin,
-        method="max-t",
+        method="max-t, added items" if added else "max-t",
         target=target,
         hypothesis=question.hypothesis(measure),
         difference_errors=tuple(errors.tolist()),

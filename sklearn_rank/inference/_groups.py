@@ -353,8 +353,10 @@ class Spread:
         variances = np.stack(
             [np.einsum("mi,mi->m", contrasts @ one, contrasts) for one in self.covariances]
         )
+        # Rounding may leave a variance just below 0.
+        variances = np.maximum(variances, 0.0)
         if not np.isfinite(variances).all() or not variances.any(axis=0).all():
             return float(self.degrees.min())
-        weight = np.maximum(variances, 0.0) / variances.sum(axis=0)
+        weight = variances / variances.sum(axis=0)
         weight /= np.sqrt(self.degrees)[:, np.newaxis]
         return float(1.0 / np.einsum("pm,pm->m", self.overlap @ weight, weight).max())

@@ -46,7 +46,7 @@ def linear_rank_interval(
     method: Literal["influence", "dkw", "bootstrap"] = "influence",
     conditional: bool = True,
     normalize: Normalize = "minmax",
-    n_resamples: int = 999,
+    n_resamples: int = 10_000,
     random_state: Any = None,
     groups: Any = None,
     pos_label: Any = None,
@@ -78,7 +78,7 @@ def linear_rank_interval(
     normalize : {"mean", "minmax"}, default="minmax"
         "mean" is the mean of phi over the positives; "minmax" rescales it so that the worst order
         has the value 0 and the best order 1. With Wilcoxon's phi "minmax" is the AUC.
-    n_resamples : int, default=999
+    n_resamples : int, default=10000
         Number of bootstrap samples, at least 99.
     random_state : int, Generator, RandomState or None, default=None
         Random number generator or seed of "bootstrap". Pass an int for reproducible results.

@@ -16,6 +16,7 @@ from ..metrics._shared import (
     AveragePrecisionMeasure,
     CustomMeasure,
     EnrichmentFactorMeasure,
+    FPRAtTPRMeasure,
     GiniMeasure,
     KolmogorovSmirnovMeasure,
     LiftMeasure,
@@ -23,9 +24,11 @@ from ..metrics._shared import (
     PartialAUCMeasure,
     PositivesAtTopMeasure,
     PrecisionAtTopMeasure,
+    RateInfluence,
     RIEMeasure,
     SmoothedPrecisionAtTopMeasure,
     SuccessMeasure,
+    TPRAtFPRMeasure,
     phi_of,
 )
 from ._above_negatives import above_negatives_interval
@@ -43,6 +46,7 @@ from ._one_list import OneList
 from ._ordered_rows import ordered_rows, runs_of_negatives, with_tied_tail
 from ._rank_bootstrap import RankBootstrap
 from ._rank_dkw import dkw_interval
+from ._rate_limits import rate_limits
 from ._results import Interval
 from ._top import top_interval_of
 from ._two_classes import refuse_one_class
@@ -124,7 +128,7 @@ class ListMethods:
                     f"method='auto' has no valid interval for {self.measure.name} of one list:"
                     f" {self.explicit}; pass method={listed}, or qid for the mean over queries."
                 )
-            method = self.names[0]
+            method = (self.grouped or self.names)[0] if grouped else self.names[0]
         if method not in self.names:
             of_queries = (
                 "; for a mean over queries pass qid" if method in ("t", "bootstrap", "bca") else ""
@@ -339,6 +343,17 @@ def _of_largest_difference(measure: Measure) -> ListMethods | None:
     return ListMethods(measure, ("dkw",), make, ("dkw",))
 
 
+def _of_rates(measure: Measure) -> ListMethods | None:
+    """Methods of a point of the ROC curve; that at the extreme of a class has none."""
+    if not isinstance(measure, FPRAtTPRMeasure | TPRAtFPRMeasure) or not measure.has_influence:
+        return None
+
+    def make(sample: OneList, options: ListOptions) -> Interval:
+        return _by_influence(measure, sample, options)
+
+    return ListMethods(measure, ("order statistics", "influence"), make, ("influence",))
+
+
 def _of_height(measure: Measure) -> ListMethods | None:
     """Methods of the height of the negatives; that of the highest negative is an extreme."""
     if not isinstance(measure, NegativeHeightMeasure) or not isfinite(measure.p):
@@ -397,7 +412,11 @@ def _by_influence(measure: Measure, sample: OneList, options: ListOptions) -> In
     if sample.groups is None and not isinstance(measure, CustomMeasure):
         data = _rows_that_count(measure, data)
     found = influence_of(measure, data, conditional=True)
-    return list_interval(measure, found, options.level, sample.groups)
+    interval = list_interval(measure, found, options.level, sample.groups)
+    if isinstance(found, RateInfluence) and options.method != "influence":
+        low, high = rate_limits(found, options.level)
+        return replace(interval, low=low, high=high, method=options.method)
+    return interval
 
 
 def _rows_that_count(measure: Measure, data: ScoredLists) -> ScoredLists:
@@ -420,6 +439,7 @@ _ROUTES = (
     _of_success,
     _of_positives_at_top,
     _of_largest_difference,
+    _of_rates,
     _of_height,
     _of_correlation,
     _of_users_function,

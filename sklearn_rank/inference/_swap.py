@@ -22,7 +22,10 @@ from ._normal_test import ALTERNATIVES, Alternative
 from ._results import Comparison
 from ._two_classes import check_two_classes
 
-__all__ = ["SwapOptions", "paired_swap_test", "swap_tests"]
+__all__ = ["SWAPS", "SwapOptions", "paired_swap_test", "swap_tests"]
+
+# Exchanges if no number is passed: each ranks all items anew.
+SWAPS = 999
 
 # Statistics this near to each other, relatively, are equal up to rounding.
 SLACK = 1e-9
@@ -59,7 +62,7 @@ def paired_swap_test(
     alternative: Alternative = "two-sided",
     level: float = 0.95,
     groups: Any = None,
-    n_resamples: int = 999,
+    n_resamples: int = SWAPS,
     random_state: Any = None,
     pos_label: Any = None,
 ) -> Comparison:
@@ -67,7 +70,7 @@ def paired_swap_test(
 
     The scores are converted to ranks. The two ranks of each item are exchanged with probability
     1/2, and ``z = (W_a - W_b) / se`` is recomputed. Use this test for small samples, for which
-    :func:`paired_rank_test` with its normal distribution rejects too seldom.
+    :func:`paired_rank_test` rejects too seldom.
 
     Parameters
     ----------
@@ -120,7 +123,7 @@ def paired_swap_test(
     measures need not be exchangeable. Each difference is divided by its standard error from the
     influence values, so the test is asymptotically valid for them too. At AUC .98 with 30
     positives and 30 negatives it rejects in .01 to .04 at the 5 % level, and
-    :func:`paired_rank_test` in .000 to .004. The cost is O(n_resamples n log n) time and O(n)
+    :func:`paired_rank_test` in at most .004. The cost is O(n_resamples n log n) time and O(n)
     memory.
 
     References

@@ -57,7 +57,7 @@ def two_sample_rank_test(
     method: Literal["auto", "exact", "permutation", "normal"] = "auto",
     alternative: Alternative = "two-sided",
     level: float = 0.95,
-    n_resamples: int = 9999,
+    n_resamples: int = 10_000,
     random_state: Any = None,
     groups: Any = None,
 ) -> Comparison:
@@ -88,7 +88,7 @@ def two_sample_rank_test(
     level : float, default=0.95
         Confidence level of the test, in (0, 1): a difference counts as shown if the p-value is at
         most ``1 - level``.
-    n_resamples : int, default=9999
+    n_resamples : int, default=10000
         Number of random choices for "permutation", at least 99.
     random_state : int, Generator, RandomState or None, default=None
         Random number generator or seed of "permutation". Pass an int for reproducible results.
@@ -109,8 +109,9 @@ def two_sample_rank_test(
     Raises
     ------
     ValueError
-        If an argument is not valid, "exact" would take too long, there is only one group, or a
-        group has scores of both samples and the method is not "auto" or "normal".
+        If an argument is not valid, one sample holds the labels of the other, "exact" would take
+        too long, there is only one group, or a group has scores of both samples and the method is
+        not "auto" or "normal".
 
     See Also
     --------
@@ -167,6 +168,7 @@ def two_sample_rank_test(
         check_scores(scores, name=name)
         for name, scores in (("scores_pos", scores_pos), ("scores_neg", scores_neg))
     )
+    _refuse_labels(scores_pos=first, scores_neg=second)
     level, n_resamples = check_level(level), check_resamples(n_resamples)
     k, n = len(first), len(first) + len(second)
     values, tied = _values(function, np.concatenate((first, second)))
@@ -205,6 +207,23 @@ def two_sample_rank_test(
         "less": min(at_most, 1.0),
     }[alternative]
     return _result(asked, total, pvalue, method)
+
+
+def _refuse_labels(**samples: FloatArray) -> None:
+    """Refuse the labels of the rows whose scores are the other sample."""
+    if len({len(one) for one in samples.values()}) > 1:
+        return
+    labels = [
+        name
+        for name, one in samples.items()
+        if set(np.unique(one).tolist()) in ({0.0, 1.0}, {-1.0, 1.0})
+    ]
+    if len(labels) == 1:
+        raise ValueError(
+            f"{labels[0]} holds the labels of two classes and the other sample does not, but each"
+            " must hold the scores of one class: pass two_sample_rank_test(s[y == 1], s[y != 1])"
+            " for labels y and scores s; if they are scores, add 2 to both samples."
+        )
 
 
 def _values(phi: ScoreGeneratingFunction, score: FloatArray) -> tuple[FloatArray, bool]:

@@ -11,7 +11,7 @@ from .._blocks import CountedBlocks, counted_blocks
 from .._typing import BoolArray, FloatArray
 from ._influence import ClassInfluence, by_row
 
-__all__ = ["rate_influence"]
+__all__ = ["RateInfluence", "rate_influence"]
 
 # Standard deviations of the rank of the threshold over which the slope of the curve is taken.
 REACH = 2.0
@@ -47,6 +47,28 @@ class _Curve:
         return float(self.ones[:at].sum() + self.ones[at] * inside / (self.others[at] + 1.0))
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RateInfluence(ClassInfluence):
+    """Influence on a rate, with the curve and the number of the threshold that it is read from.
+
+    Parameters
+    ----------
+    curve : _Curve
+        The curve, from the end at which the rate of the ones is ``estimate`` or one less it.
+    threshold : int
+        Number of the item of the others that is the threshold.
+    rate : float
+        Share of the others before it in the population.
+    of_positives : bool
+        Whether the ones are the positives; else the rate is one less that before the threshold.
+    """
+
+    curve: _Curve
+    threshold: int
+    rate: float
+    of_positives: bool
+
+
 def rate_influence(
     positive: BoolArray,
     score: FloatArray,
@@ -55,7 +77,7 @@ def rate_influence(
     *,
     of_positives: bool,
     counts: FloatArray | None = None,
-) -> ClassInfluence:
+) -> RateInfluence:
     """Influence of checked items on the rate of one class at a rate of the other.
 
     The rate of the ones before the threshold, which is the first of the others beyond those that
@@ -81,7 +103,7 @@ def rate_influence(
 
     Returns
     -------
-    ClassInfluence
+    RateInfluence
         The influence; the target does not depend on the share of positives.
 
     Notes
@@ -107,26 +129,24 @@ def rate_influence(
     reached = curve.before(allowed + 1) / k
     bias = slope * ((allowed + 1.0) / (m + 1.0) - rate)
     if of_positives:
-        return ClassInfluence(
-            estimate=reached,
-            values=by_row(blocks, positive, if_one, if_other),
-            positive=positive,
-            ends=(0.0, 1.0, 0.0, -slope),
-            range=(0.0, 1.0),
-            label_slope=0.0,
-            counts=counts,
-            bias=bias,
-        )
-    # Before the threshold is below it, and the rate is that of negatives that are not.
-    return ClassInfluence(
-        estimate=1.0 - reached,
-        values=by_row(blocks, positive, -if_other[::-1], -if_one[::-1]),
+        values, ends = by_row(blocks, positive, if_one, if_other), (0.0, 1.0, 0.0, -slope)
+    else:
+        # Before the threshold is below it, and the rate is that of negatives that are not.
+        reached, bias, ends = 1.0 - reached, -bias, (slope, 0.0, -1.0, 0.0)
+        values = by_row(blocks, positive, -if_other[::-1], -if_one[::-1])
+    return RateInfluence(
+        estimate=reached,
+        values=values,
         positive=positive,
-        ends=(slope, 0.0, -1.0, 0.0),
+        ends=ends,
         range=(0.0, 1.0),
         label_slope=0.0,
         counts=counts,
-        bias=-bias,
+        bias=bias,
+        curve=curve,
+        threshold=allowed + 1,
+        rate=rate,
+        of_positives=of_positives,
     )
 
 

@@ -16,6 +16,7 @@ from ._influence import (
     rank_range,
     share_at,
 )
+from ._influence_of_rates import RateInfluence
 from ._label_scores import check_two_grades, scored_labels
 from ._lift import LiftMeasure
 from ._linear_rank_measures import AUCMeasure, LinearRankMeasure, RIEMeasure, phi_of
@@ -33,7 +34,7 @@ from ._positive_class import own_pos_label, positive_class, ranking_scores, resp
 from ._probabilities import check_probabilities, threshold_of
 from ._rank_bias import rank_bias
 from ._rank_correlation import TauAPMeasure, TauBMeasure, TauXMeasure
-from ._roc_points import KolmogorovSmirnovMeasure
+from ._roc_points import FPRAtTPRMeasure, KolmogorovSmirnovMeasure, TPRAtFPRMeasure
 from ._score_generating import (
     Phi,
     ScoreGeneratingFunction,
@@ -56,6 +57,7 @@ __all__ = [
     "CustomMeasure",
     "DCGMeasure",
     "EnrichmentFactorMeasure",
+    "FPRAtTPRMeasure",
     "GiniMeasure",
     "KolmogorovSmirnovMeasure",
     "NegativeHeightMeasure",
@@ -76,10 +78,12 @@ __all__ = [
     "RIEMeasure",
     "RankBiasedPrecisionMeasure",
     "RankingScorer",
+    "RateInfluence",
     "ScoreGeneratingFunction",
     "SmoothedPrecisionAtTopMeasure",
     "SpearmanMeasure",
     "SuccessMeasure",
+    "TPRAtFPRMeasure",
     "TauAPMeasure",
     "TauBMeasure",
     "TauXMeasure",

@@ -291,7 +291,7 @@ def test_one_group_that_holds_a_class_is_no_certainty():
     y, score = np.repeat([1, 0], [6, 9]), np.arange(15)[::-1]
     groups = np.r_[np.zeros(6), np.repeat([1, 2, 3], 3)]
     test = paired_rank_test(y, score, -score, groups=groups)
-    assert test.method == "influence, added items"
+    assert test.method == "max-t, added items"
     assert test.pvalue > 0.05
     assert linear_rank_interval(y, score, groups=groups).low < 0.1
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import sem, t
+from scipy.stats import norm, sem, t
 
 from sklearn_rank.inference import (
     auc_interval,
@@ -184,3 +184,30 @@ def test_several_classes_at_a_time(function):
         function([(1,), (0, 1), (), (1,)], [1, 2, 3, 4])
     with pytest.raises(ValueError, match=r"y_true has (2 dimensions|shape \(4, 2\))"):
         function([[1, 0], [0, 1], [1, 1], [0, 0]], [1, 2, 3, 4])
+
+
+@pytest.mark.parametrize(
+    ("name", "n_pos", "n_neg"),
+    [("fpr@tpr0.9", 10, 100), ("fpr@tpr0.5", 10, 100), ("tpr@fpr0.1", 100, 10)],
+)
+def test_rates_at_few_items_of_the_class_of_the_threshold_are_covered(name, n_pos, n_neg):
+    rng = np.random.default_rng(0)
+    y = np.arange(n_pos + n_neg) < n_pos
+    wide = y if name.startswith("fpr") else ~y
+    spread = np.where(wide, 3.0, 1.0)
+    share = float(name[7:])
+    # The class whose quantile is the threshold has three times the spread of the other.
+    quantile = (norm.ppf(1 - share) * 3 + 1) if name.startswith("fpr") else norm.ppf(1 - share) * 3
+    target = norm.sf(quantile - (not name.startswith("fpr")))
+    found = [metric_interval(name, y, y + spread * rng.normal(size=len(y))) for _ in range(300)]
+    assert {one.method for one in found} == {"order statistics"}
+    assert np.mean([target in one for one in found]) > 0.94
+    assert all(one.low <= one.estimate <= one.high for one in found)
+
+
+def test_rates_with_groups_use_the_influence_and_ties_keep_the_estimate_inside():
+    y, score = np.tile([1, 0, 0, 1], 10), np.tile([2.0, 1.0, 2.0, 1.0], 10)
+    found = metric_interval("fpr@tpr0.5", y, score)
+    assert found.low < found.estimate < found.high
+    grouped = metric_interval("fpr@tpr0.5", y, score, groups=np.arange(40) // 2)
+    assert grouped.method == "influence"

@@ -58,8 +58,8 @@ figure.legend(loc="outside upper center", ncols=4)
 plt.show()
 
 # %%
-# The exceptions are measures that take few values: ``accuracy_loss@top0.1`` where a tied block
-# reaches across the end of the top, and ``fpr@tpr0.9`` with ten positives.
+# The exception takes few values: ``accuracy_loss@top0.1`` where a tied block reaches across the end
+# of the top.
 
 # %%
 # The methods for the AUC
