@@ -213,12 +213,9 @@ def _refuse_labels(**samples: FloatArray) -> None:
     """Refuse the labels of the rows whose scores are the other sample."""
     if len({len(one) for one in samples.values()}) > 1:
         return
-    labels = [
-        name
-        for name, one in samples.items()
-        if set(np.unique(one).tolist()) in ({0.0, 1.0}, {-1.0, 1.0})
-    ]
-    if len(labels) == 1:
+    values = {name: set(np.unique(one).tolist()) for name, one in samples.items()}
+    labels = [name for name, one in values.items() if one <= {0.0, 1.0} or one <= {-1.0, 1.0}]
+    if len(labels) == 1 and len(values[labels[0]]) == 2:
         raise ValueError(
             f"{labels[0]} holds the labels of two classes and the other sample does not, but each"
             " must hold the scores of one class: pass two_sample_rank_test(s[y == 1], s[y != 1])"
