@@ -215,7 +215,8 @@ def _refuse_labels(**samples: FloatArray) -> None:
         return
     values = {name: set(np.unique(one).tolist()) for name, one in samples.items()}
     labels = [name for name, one in values.items() if one <= {0.0, 1.0} or one <= {-1.0, 1.0}]
-    if len(labels) == 1 and len(values[labels[0]]) == 2:
+    fewest, most = sorted(map(len, values.values()))
+    if len(labels) == 1 and fewest == 2 < most:
         raise ValueError(
             f"{labels[0]} holds the labels of two classes and the other sample does not, but each"
             " must hold the scores of one class: pass two_sample_rank_test(s[y == 1], s[y != 1])"
