@@ -10,9 +10,9 @@ import numpy as np
 
 from ._typing import AnyArray, FloatArray, IntArray
 from ._warn import warn
-from .exceptions import QueryOverlapWarning
+from .exceptions import QueryOverlapWarning, QuerySetupError
 
-__all__ = ["Overlap", "TrainingQueries", "warn_of_overlap"]
+__all__ = ["Overlap", "TrainingQueries", "check_overlap"]
 
 # Queries that are remembered; of more, those with the smallest hashes.
 MOST_REMEMBERED = 100_000
@@ -140,6 +140,8 @@ class Overlap:
         How many of these were.
     n_same : int
         How many of these have the same rows.
+    n_cut : int
+        How many of these have another number of rows.
     with_other_rows, with_same_rows : tuple
         Ids of some that have other rows, and of some that have the same.
     """
@@ -148,6 +150,7 @@ class Overlap:
     n_judged: int
     n_seen: int
     n_same: int
+    n_cut: int
     with_other_rows: tuple[Any, ...]
     with_same_rows: tuple[Any, ...]
 
@@ -172,14 +175,16 @@ class Overlap:
         hashes = _hashes_of_ids(ids)
         judged = np.flatnonzero(hashes <= np.uint64(trained.threshold))
         if len(judged) == 0 or len(trained.hashes) == 0:
-            return cls(len(ids), 0, 0, 0, (), ())
+            return cls(len(ids), 0, 0, 0, 0, (), ())
         hashes = hashes[judged]
         place = np.minimum(np.searchsorted(trained.hashes, hashes), len(trained.hashes) - 1)
         seen = trained.hashes[place] == hashes
-        same = seen & (trained.n_rows[place] == np.diff(offsets)[judged])
+        cut = seen & (trained.n_rows[place] != np.diff(offsets)[judged])
+        same = seen & ~cut
         same &= trained.digests[place] == _digests(labels, offsets)[judged]
         shown = (ids[judged[some][:MOST_NAMED]].tolist() for some in (seen & ~same, same))
-        return cls(len(ids), len(judged), int(seen.sum()), int(same.sum()), *map(tuple, shown))
+        counts = (int(some.sum()) for some in (seen, same, cut))
+        return cls(len(ids), len(judged), *counts, *map(tuple, shown))
 
     def __add__(self, other: Overlap) -> Overlap:
         return Overlap(
@@ -187,10 +192,11 @@ class Overlap:
         )
 
 
-def warn_of_overlap(overlap: Overlap, name: str) -> None:
+def check_overlap(overlap: Overlap, name: str) -> None:
     """Warn where queries are scored of which some were trained on: neither all nor none.
 
     All of them, each with the rows that were trained on, are a training score, and not warned of.
+    Where most of them have more rows or fewer than were trained on, a splitter has cut them.
 
     Parameters
     ----------
@@ -198,6 +204,16 @@ def warn_of_overlap(overlap: Overlap, name: str) -> None:
         What the queries have in common with those of the training.
     name : str
         Name of the ranker.
+
+    Raises
+    ------
+    QuerySetupError
+        If most of the queries were cut.
+
+    Warns
+    -----
+    QueryOverlapWarning
+        If fewer were trained on.
     """
     if not overlap.n_seen or overlap.n_same == overlap.n_judged:
         return
@@ -205,14 +221,19 @@ def warn_of_overlap(overlap: Overlap, name: str) -> None:
     shown = ", ".join(repr(one) for one in examples[:MOST_NAMED])
     n_other = overlap.n_seen - overlap.n_same
     among = "" if overlap.n_judged == overlap.n_queries else " (judged by a sample of the ids)"
-    how = f", {n_other} of them with other rows" if n_other else ""
-    warn(
-        f"{name} was trained on {overlap.n_seen} of the {overlap.n_judged} queries that it is"
-        f" scored on{among}{how}, such as {shown}: the score does not estimate its performance on"
-        " new queries. Split by whole queries (QueryKFold, or GroupKFold with groups=qid); if the"
-        " two sets number their queries independently, give them different ids.",
-        QueryOverlapWarning,
+    cut = 2 * overlap.n_cut > overlap.n_judged
+    on, n = ("on other rows of", overlap.n_cut) if cut else ("on", overlap.n_seen)
+    how = f", {n_other} of them with other rows" if n_other and not cut else ""
+    told = (
+        f"{name} was trained {on} {n} of the {overlap.n_judged} queries that it is scored"
+        f" on{among}{how}, such as {shown}: the score does not estimate its performance on new"
+        " queries. Split by whole queries (cv=QueryKFold() of sklearn_rank.model_selection, or"
+        " cv=GroupKFold() with groups=qid); if the two sets number their queries independently,"
+        " give them different ids."
     )
+    if cut:
+        raise QuerySetupError(told)
+    warn(told, QueryOverlapWarning)
 
 
 def _hashes_of_ids(ids: AnyArray) -> AnyArray:

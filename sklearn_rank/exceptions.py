@@ -1,4 +1,4 @@
-"""Warning categories of the package, and errors that end a search at once."""
+"""Warning categories of the package, and errors of query ids and scorers."""
 
 __all__ = [
     "CalibrationWarning",
@@ -162,43 +162,44 @@ class QueryOverlapWarning(UserWarning):
     """
 
 
-class QuerySetupError(BaseException):
-    """A fit within a search or cross-validation got no query ids, or parts of queries.
-
-    In searches and cross-validation, scikit-learn replaces the score of a fit that raises an
-    ``Exception`` by ``error_score``, NaN by default, and continues. Since this error affects all
-    candidates, it is a ``BaseException`` and ends the search at the first fit, for any
-    ``error_score``. Catch it by ``except QuerySetupError``; ``except Exception`` does not catch
-    it.
+class QuerySetupError(ValueError):
+    """A ranker got no query ids for many rows, or is scored on parts of its training queries.
 
     See Also
     --------
     ScorerSetupError : The corresponding error of scorers.
+    QueryOverlapWarning : Warning if few of the queries were trained on.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.model_selection import cross_val_score
+    >>> import sklearn
+    >>> from sklearn.model_selection import KFold, cross_val_score
     >>> from sklearn_rank import RankSVM
     >>> from sklearn_rank.exceptions import QuerySetupError
-    >>> X, y = np.eye(6), np.arange(6)
-    >>> try:
-    ...     cross_val_score(RankSVM(), X, y, cv=2)
-    ... except QuerySetupError as error:
-    ...     print(str(error).partition(":")[0])
-    RankSVM got no qid within cross_val_score of scikit-learn
+    >>> X, y, qid = np.eye(12), np.arange(12), np.repeat([1, 2], 6)
+    >>> with sklearn.config_context(enable_metadata_routing=True):
+    ...     try:
+    ...         cross_val_score(
+    ...             RankSVM(),
+    ...             X,
+    ...             y,
+    ...             cv=KFold(3, shuffle=True, random_state=0),
+    ...             params={"groups": qid},
+    ...             error_score="raise",
+    ...         )
+    ...     except QuerySetupError as error:
+    ...         print(str(error).partition(",")[0])
+    RankSVM was trained on other rows of 2 of the 2 queries that it is scored on
     """
 
 
-class ScorerSetupError(BaseException):
+class ScorerSetupError(ValueError):
     """A scorer is not set up correctly, so that no candidate of a search could be scored.
 
     Raised if query ids, the positive class or the scale of grades are missing, or if a measure is
-    passed as ``scoring=`` instead of its scorer. In searches and cross-validation, scikit-learn
-    replaces the score of a scorer that raises an ``Exception`` by ``error_score``, NaN by default,
-    and continues. This error is therefore a ``BaseException`` and ends the search at the first
-    candidate, for any ``error_score``. Catch it by ``except ScorerSetupError``;
-    ``except Exception`` does not catch it.
+    passed as ``scoring=`` instead of its scorer. In a search, ``error_score="raise"`` raises it at
+    the first candidate; by default scikit-learn sets the scores to NaN and warns with its text.
 
     Examples
     --------
@@ -208,7 +209,14 @@ class ScorerSetupError(BaseException):
     >>> from sklearn_rank.metrics import get_scorer
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["ok", "fraud", "ok", "fraud"]
     >>> try:
-    ...     cross_val_score(LogisticRegression(), X, y, cv=2, scoring=get_scorer("auc"))
+    ...     cross_val_score(
+    ...         LogisticRegression(),
+    ...         X,
+    ...         y,
+    ...         cv=2,
+    ...         scoring=get_scorer("auc"),
+    ...         error_score="raise",
+    ...     )
     ... except ScorerSetupError as error:
     ...     print(str(error).partition(":")[0])
     The positive class is unknown

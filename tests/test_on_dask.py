@@ -227,13 +227,23 @@ def test_a_search_over_fits_that_are_shared_themselves(n_jobs, on_dask):
     )
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_setups_that_are_wrong_end_a_search(on_dask):
     X, y, qid = QUERIES
-    search = GridSearchCV(RankSVM(), {"C": [0.1, 1.0]}, cv=StratifiedKFold(3))
-    with pytest.raises(QuerySetupError, match=r"split \d+ of 30 queries.*QueryKFold"):
+    search = GridSearchCV(RankSVM(), {"C": [0.1]}, cv=StratifiedKFold(3), error_score="raise")
+    with pytest.raises(QuerySetupError, match=r"on other rows of \d+ of the 30.*QueryKFold"):
         search.fit(X, np.minimum(y, 1).astype(int), groups=qid)
-    with config_context(enable_metadata_routing=False):
-        with pytest.raises(QuerySetupError, match="got no qid within"):
-            clone(search).set_params(cv=QueryKFold(3)).fit(X, y, groups=qid)
-        with pytest.raises(ScorerSetupError, match="qid"):
-            cross_val_score(LogisticRegression(), *classes(), scoring=get_scorer("ap"), cv=3)
+    told = {"scoring": get_scorer("ap"), "cv": 3, "error_score": "raise"}
+    with (
+        config_context(enable_metadata_routing=False),
+        pytest.raises(ScorerSetupError, match="qid"),
+    ):
+        cross_val_score(LogisticRegression(), *classes(), **told)
+
+
+def test_a_task_of_ones_own_gives_the_error_back(on_dask):
+    X, y, _ = QUERIES
+    ranker = RankSVM().fit(*QUERIES[:2], qid=QUERIES[2])
+    task = on_dask.submit(ranker.score, X, y)
+    with pytest.raises(ScorerSetupError, match="got no qid"):
+        task.result(timeout=60)

@@ -474,7 +474,7 @@ class Measure(ABC):
             Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
         *misplaced : tuple
             Not allowed. A search that got the measure in place of a scorer passes estimator, X and
-            y; it ends with a :class:`sklearn_rank.exceptions.ScorerSetupError`.
+            y; it raises a :class:`sklearn_rank.exceptions.ScorerSetupError`.
         qid : array-like of shape (n_samples,), default=None
             Query id of each row, in any order. None takes all rows as one list.
         sample_weight : array-like of the same shape, default=None

@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 
 from .._codes import distinct_codes
 from .._partitions import Partitions
-from .._query_memory import Overlap, warn_of_overlap
+from .._query_memory import Overlap, check_overlap
 from .._typing import AnyArray
 from .._validation import ravelled
 from ._of_collections import queries_value, value_of_one_list
@@ -149,7 +149,7 @@ def _give_overlap(partitions: Partitions, estimator: Any) -> None:
         found = partitions.compute(*partitions.map(_overlap_of_chunk, ranker))
         known = [overlap for overlap in found if overlap is not None]
         if known:
-            warn_of_overlap(reduce(add, known), type(ranker).__name__)
+            check_overlap(reduce(add, known), type(ranker).__name__)
 
 
 def _overlap_of_chunk(columns: dict[str, Any], ranker: Any) -> Overlap | None:

@@ -574,8 +574,8 @@ def get_scorer(
 
     Errors that affect all candidates raise :class:`sklearn_rank.exceptions.ScorerSetupError`: no
     ids for a mean over queries, no positive class for labels other than 0 and 1 or -1 and 1, no
-    scale of the grades. It ends a search at once, for any ``error_score``. Every other error of a
-    scorer becomes ``error_score`` with a warning, or is raised if ``error_score="raise"``.
+    scale of the grades. In a search every error of a scorer becomes ``error_score`` with a
+    warning, or is raised if ``error_score="raise"``.
 
     If the estimator, or an estimator inside it, was trained for another share ``tau`` of the top
     than that of the measure, the scorer warns with

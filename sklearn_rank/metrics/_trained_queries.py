@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._lists import LabelType, check_lists
-from .._query_memory import Overlap, TrainingQueries, warn_of_overlap
+from .._query_memory import Overlap, TrainingQueries, check_overlap
 from ._positive_class import estimators_within
 
 __all__ = ["overlap_with", "ranker_with_memory", "warn_of_trained_queries"]
@@ -75,4 +75,4 @@ def warn_of_trained_queries(estimator: Any, y: Any, qid: Any, weights: dict[str,
     ranker = None if qid is None or np.ndim(qid) == 0 else ranker_with_memory(estimator)
     overlap = None if ranker is None else overlap_with(ranker, y, qid, weights)
     if overlap is not None:
-        warn_of_overlap(overlap, type(ranker).__name__)
+        check_overlap(overlap, type(ranker).__name__)

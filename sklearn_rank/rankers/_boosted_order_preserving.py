@@ -293,10 +293,6 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         ValueError
             If an argument is not valid, the measure is undefined for every query, most queries
             have one row, or ``qid`` is missing for more than 2,000 rows.
-        ScorerSetupError
-            If a scikit-learn search or cross-validation passes no ``qid``, or splits the rows of a
-            query between folds. This error ends the search at once, whereas a search turns other
-            errors into NaN scores.
 
         Warns
         -----

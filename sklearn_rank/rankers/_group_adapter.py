@@ -231,10 +231,6 @@ class GroupRankerAdapter(QueryRanker):
             If the estimator does not take the grades, ``sample_weight`` is not whole, the
             estimator does not weight queries, it cannot stop early or has early stopping set as
             well, most queries have one row, or ``qid`` is missing for more than 2,000 rows.
-        QuerySetupError
-            If a scikit-learn search or cross-validation passes no ``qid``, or splits the rows of a
-            query between folds. This error ends the search at once, whereas a search turns other
-            errors into NaN scores.
 
         Warns
         -----

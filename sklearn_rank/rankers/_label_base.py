@@ -179,8 +179,7 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
         ------
         ScorerSetupError
             If the measure does not apply to the grades, such as a measure of two classes for more
-            grades. This error ends a search at once, whereas a search turns other errors into NaN
-            scores.
+            grades.
         """
         scores = self.predict(X)
         measure = get_measure(self.measure)

@@ -301,11 +301,12 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
 
         Raises
         ------
+        QuerySetupError
+            If the ranker was trained on other rows of most of the queries.
         ScorerSetupError
             If the ranker was fitted to several queries and ``qid`` is None, ``measure`` is "err"
             or "rbp" without ``max_grade`` and there are grades other than 0 and 1, or gains
-            ``2**y - 1`` overflow. This error ends a search at once, whereas a search turns other
-            errors into NaN scores.
+            ``2**y - 1`` overflow.
 
         Warns
         -----

@@ -237,10 +237,6 @@ n_features)
         ValueError
             If an argument is not valid, no query has rows of different relevance, most queries
             have one row, or ``qid`` is missing for more than 2,000 rows.
-        QuerySetupError
-            If a scikit-learn search or cross-validation passes no ``qid``, or splits the rows of a
-            query between folds. This error ends the search at once, whereas a search turns other
-            errors into NaN scores.
 
         Warns
         -----

@@ -14,12 +14,10 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
-    HalvingGridSearchCV,
     KFold,
     cross_val_predict,
     cross_val_score,
     cross_validate,
-    learning_curve,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -409,30 +407,26 @@ def test_routing_on_qid_by_its_own_name(ranker, routing):
 
 
 @every_ranker
-@pytest.mark.parametrize("error_score", ["raise", np.nan])
-def test_routing_off_groups_reach_the_splitter_only(ranker, error_score):
+def test_routing_off_groups_reach_the_splitter_only(ranker):
     X, y, qid = data(12)
-    search = GridSearchCV(
-        clone(ranker), {strength_of(ranker): [1.0]}, cv=CV, error_score=error_score
-    )
-    with pytest.raises(QuerySetupError, match=r"got no qid within GridSearchCV.*metadata_routing"):
+    search = GridSearchCV(clone(ranker), {strength_of(ranker): [1.0]}, cv=CV)
+    with pytest.warns(SingleListWarning, match=r"got no qid .*metadata_routing"):
         search.fit(X, y, groups=qid)
 
 
 @every_ranker
-@pytest.mark.parametrize("error_score", ["raise", np.nan])
-def test_routing_off_qid_reaches_fit_and_not_score(ranker, error_score):
+def test_routing_off_qid_reaches_fit_and_not_score(ranker):
     X, y, qid = data(12)
-    whole = list(CV.split(X, y, qid))
     grid = {strength_of(ranker): [1.0]}
-    search = GridSearchCV(clone(ranker), grid, cv=whole, error_score=error_score)
-    with pytest.raises(ScorerSetupError, match="score got no qid"):
-        search.fit(X, y, qid=qid)
-    search = GridSearchCV(clone(ranker), grid, cv=KFold(3), error_score=error_score)
-    with pytest.raises(
-        QuerySetupError, match=r"GridSearchCV of scikit-learn split \d+ of 12 queries"
-    ):
-        search.fit(X, y, qid=qid)
+    for cv in (list(CV.split(X, y, qid)), KFold(3)):
+        search = GridSearchCV(clone(ranker), grid, cv=cv, error_score="raise")
+        with pytest.raises(ScorerSetupError, match="score got no qid"):
+            search.fit(X, y, qid=qid)
+        with (
+            pytest.warns(UserWarning, match="score got no qid"),
+            pytest.warns(UserWarning, match="test scores are non-finite"),
+        ):
+            search.set_params(error_score=np.nan).fit(X, y, qid=qid)
     pipe = make_pipeline(StandardScaler(), clone(ranker))
     pipe.fit(X, y, **{f"{type(ranker).__name__.lower()}__qid": qid})
     assert pipe[-1].n_queries_ == 12
@@ -470,18 +464,14 @@ def test_many_rows_without_ids_are_refused(ranker):
 
 
 @every_ranker
-def test_splits_that_cut_queries_are_refused(ranker, routing):
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_scores_of_cut_queries_are_refused(ranker, routing):
     X, y, qid = data(12)
-    with pytest.raises(QuerySetupError, match=r"cross_val_score.* split .*QueryKFold\(\)"):
-        cross_val_score(clone(ranker), X, y, cv=KFold(3), params={"groups": qid})
-    grid = {strength_of(ranker): [0.1, 1.0]}
-    halving = HalvingGridSearchCV(
-        clone(ranker), grid, cv=CV, min_resources=40, random_state=0, factor=2
-    )
-    with pytest.raises(QuerySetupError, match="HalvingQueryGridSearchCV"):
-        halving.fit(X, y, groups=qid)
-    with pytest.raises(QuerySetupError, match="query_learning_curve"):
-        learning_curve(clone(ranker), X, y, cv=CV, train_sizes=[0.6], params={"groups": qid})
+    cut = {"cv": KFold(3, shuffle=True, random_state=0), "params": {"groups": qid}}
+    with pytest.raises(QuerySetupError, match=r"trained on other rows .*QueryKFold\(\)"):
+        cross_val_score(clone(ranker), X, y, error_score="raise", **cut)
+    with pytest.warns(UserWarning, match="trained on other rows"):
+        assert np.isnan(cross_val_score(clone(ranker), X, y, **cut)).all()
 
 
 # ---------------------------------------------------------------- queries that were trained on

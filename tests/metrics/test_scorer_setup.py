@@ -1,4 +1,10 @@
-"""What no candidate of a search can mend ends the search at its first candidate."""
+"""What no candidate of a search can mend fails or warns, whatever tool calls the scorer."""
+
+import multiprocessing
+import pickle
+import re
+import warnings
+from multiprocessing.pool import ThreadPool
 
 import joblib
 import numpy as np
@@ -19,7 +25,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import AccuracyAtTopRanker, OrderPreservingRanker
-from sklearn_rank.exceptions import CalibrationWarning, ScorerSetupError, SmallTopWarning
+from sklearn_rank.exceptions import (
+    CalibrationWarning,
+    QuerySetupError,
+    ScorerSetupError,
+    SmallTopWarning,
+)
 from sklearn_rank.metrics import (
     expected_reciprocal_rank_score,
     get_measure,
@@ -119,45 +130,54 @@ every_setup = pytest.mark.parametrize(
 
 
 @every_setup
-@pytest.mark.parametrize("error_score", [np.nan, 0.0, "raise"])
-def test_searches_end_at_the_first_candidate(estimator, scorer, y, message, error_score):
-    fits = []
-
-    class Counted(type(estimator)):
-        def fit(self, X, y):
-            fits.append(self)
-            return super().fit(X, y)
-
-    counted = Counted(**estimator.get_params())
-    grid = {"alpha" if isinstance(estimator, Ridge) else "C": [0.1, 1.0]}
-    if isinstance(estimator, Scores):
-        grid = {}
-    for scoring in (scorer, {"one": scorer}):
-        fits.clear()
-        search = GridSearchCV(
-            counted, grid, scoring=scoring, refit=False, cv=3, error_score=error_score
-        )
-        with pytest.raises(ScorerSetupError, match=message):
-            search.fit(X, y)
-        assert len(fits) == 1
-
-
-@every_setup
-def test_other_tools_end_too(estimator, scorer, y, message):
+@pytest.mark.parametrize("tool", ["search", "score", "curve"])
+def test_searches_end_or_warn(estimator, scorer, y, message, tool):
+    """A scorer that can score no candidate is missed by nobody, whatever the ``error_score``."""
+    calls = {
+        "search": lambda **told: GridSearchCV(
+            estimator, {}, scoring={"one": scorer}, refit=False, cv=3, **told
+        ).fit(X, y),
+        "score": lambda **told: cross_validate(
+            estimator, X, y, scoring={"one": scorer}, cv=3, **told
+        ),
+        "curve": lambda **told: learning_curve(
+            estimator, X, y, scoring=scorer, cv=3, train_sizes=[0.5, 1.0], **told
+        ),
+    }
     with pytest.raises(ScorerSetupError, match=message):
-        cross_validate(estimator, X, y, scoring={"one": scorer}, cv=3)
-    with pytest.raises(ScorerSetupError, match=message):
-        learning_curve(estimator, X, y, scoring=scorer, cv=3, train_sizes=[0.5, 1.0])
+        calls[tool](error_score="raise")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        calls[tool]()
+    told = [str(one.message) for one in caught]
+    assert any(re.search(f"(?s)Scoring failed.*{message}", text) for text in told)
+    if tool == "search":
+        assert "test scores are non-finite" in told[-1]
 
 
 @pytest.mark.parametrize("backend", ["threading", "multiprocessing", "loky"])
 def test_in_workers_too(backend):
+    told = {"scoring": get_scorer("ap"), "cv": 3, "error_score": "raise"}
     with joblib.parallel_config(backend, n_jobs=2), pytest.raises(ScorerSetupError, match="qid"):
-        cross_val_score(LogisticRegression(), X, Y, scoring=get_scorer("ap"), cv=3)
+        cross_val_score(LogisticRegression(), X, Y, **told)
 
 
-def test_it_is_no_exception_that_searches_swallow():
-    assert not issubclass(ScorerSetupError, Exception)
+def _fails_to_score(qid):
+    get_scorer("ap")(LogisticRegression().fit(X, Y), X, Y, qid=qid)
+
+
+@pytest.mark.parametrize("pool", [multiprocessing.Pool, ThreadPool])
+def test_pools_of_others_give_the_error_back(pool):
+    with pool(1) as workers, pytest.raises(ScorerSetupError, match="qid"):
+        workers.map_async(_fails_to_score, [None]).get(60)
+
+
+@pytest.mark.parametrize("category", [QuerySetupError, ScorerSetupError])
+def test_errors_are_ordinary_and_picklable(category):
+    assert issubclass(category, ValueError)
+    error = pickle.loads(pickle.dumps(category("what to do")))
+    assert type(error) is category
+    assert str(error) == "what to do"
 
 
 def test_other_errors_become_the_error_score():

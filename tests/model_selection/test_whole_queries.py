@@ -1,4 +1,4 @@
-"""No helper of scikit-learn splits a query in silence: queries are whole, or it is refused.
+"""Whole queries in the helpers of scikit-learn, and what is said where they are cut.
 
 Each helper that splits, draws or refits runs as a user would call it, with ids, and the rows of
 each fit are counted.
@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import resample
 
 from sklearn_rank import OrderPreservingRanker, metrics
-from sklearn_rank.exceptions import QueryOverlapWarning, QuerySetupError, ScorerSetupError
+from sklearn_rank.exceptions import QuerySetupError, ScorerSetupError
 from sklearn_rank.metrics import get_scorer, rank_positions
 from sklearn_rank.model_selection import (
     HalvingQueryGridSearchCV,
@@ -130,23 +130,34 @@ REFITS = {
 
 
 def outcome(call, routing):
-    """What became of the queries: whole, refused, or cut in silence."""
+    """What became of the queries: refused, or whole, cut or lost, and what was said of it."""
     Counting.seen.clear()
-    with sklearn.config_context(enable_metadata_routing=routing), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with (
+        sklearn.config_context(enable_metadata_routing=routing),
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("always")
         try:
             call(Counting(alpha=0.1))
-        except (Exception, QuerySetupError, ScorerSetupError) as error:
+        except Exception as error:
             return f"refused: {type(error).__name__}: {error}"[:160]
-    for ids in Counting.seen:
-        if ids is None or any(SIZES[one] != np.sum(ids == one) for one in np.unique(ids)):
-            return "cut"
-    return "whole" if Counting.seen else "not fitted"
+    said = {name for name in SAID if any(name in f"{one.category}{one.message}" for one in caught)}
+    cut = any(
+        ids is not None and any(SIZES[one] != np.sum(ids == one) for one in np.unique(ids))
+        for ids in Counting.seen
+    )
+    lost = any(ids is None for ids in Counting.seen)
+    found = "lost" if lost else "cut" if cut else "whole" if Counting.seen else "not fitted"
+    return " ".join([found, *sorted(said)])
 
 
-# What happens with routing; without it nothing hands the ids on, and all are refused.
+# What tells that a score is none of new queries, in the text of a warning or its category.
+SAID = ("trained on other rows", "QueryOverlapWarning", "SingleListWarning", "got no qid")
+
+
+# What happens with routing.
 OF_REFITS = {
-    "BaggingRegressor": "refused: QuerySetupError: BaggingRegressor of scikit-learn split",
+    "BaggingRegressor": "cut",
     "AdaBoostRegressor": "refused: TypeError",
     "StackingRegressor": "refused: ValueError: The estimator Counting should be a regressor",
     "VotingRegressor": "refused: ValueError: The estimator Counting should be a regressor",
@@ -169,19 +180,45 @@ def test_helpers_with_a_splitter_of_whole_queries(name, cv):
     assert found.startswith("refused: TypeError: RFE.fit" if name == "RFECV" else "whole")
 
 
+# Without error_score, these tools raise whatever a score raises.
+WITHOUT_ERROR_SCORE = {"permutation_test_score", "RFECV"}
+
+
 @pytest.mark.parametrize("name", searches(3))
 @pytest.mark.parametrize("cv", [3, KFold(3, shuffle=True, random_state=0)], ids=["int", "KFold"])
 def test_helpers_with_a_splitter_that_cuts(name, cv):
     found = outcome(searches(cv)[name], routing=True)
-    assert found.startswith("refused: QuerySetupError")
-    assert "of scikit-learn split" in found
+    if name in WITHOUT_ERROR_SCORE:
+        assert found.startswith("refused: QuerySetupError: Counting was trained on other rows")
+    else:
+        # Without a score nothing is known of the other rows.
+        assert found.startswith("cut")
+        assert ("trained on other rows" in found) == (name != "cross_val_predict")
+
+
+@pytest.mark.parametrize("error_score", ["raise", np.nan])
+def test_scores_of_cut_queries_are_refused(error_score):
+    told = {"cv": KFold(3, shuffle=True, random_state=0), "error_score": error_score}
+    helpers = {
+        "search": by_fit(lambda r: model_selection.GridSearchCV(r, GRID, **told)),
+        "scores": by_params(model_selection.cross_val_score, **told),
+        "curve": by_params(model_selection.learning_curve, train_sizes=[0.9], **told),
+    }
+    for name, helper in helpers.items():
+        found = outcome(helper, routing=True)
+        expected = "refused: QuerySetupError" if error_score == "raise" else "cut trained on other"
+        assert found.startswith(expected), name
 
 
 @pytest.mark.parametrize("name", halving(WHOLE))
-def test_helpers_that_take_rows_out(name):
+def test_helpers_that_take_rows_out_of_whole_queries(name):
+    """No query is on both sides: the score is honest, of rankers of parts of queries."""
     found = outcome(halving(WHOLE)[name], routing=True)
-    assert found.startswith("refused: QuerySetupError")
-    assert ("got no qid" if "incremental" in name else "of scikit-learn split") in found
+    expected = {
+        "HalvingRandomSearchCV": "refused: ValueError: \nAll the 9 fits failed",
+        "learning_curve, incremental": "not fitted SingleListWarning",
+    }
+    assert found.startswith(expected.get(name, "cut"))
 
 
 @pytest.mark.parametrize("name", REFITS)
@@ -190,21 +227,24 @@ def test_helpers_that_refit(name):
 
 
 @pytest.mark.parametrize("name", [*searches(WHOLE), *halving(WHOLE), *REFITS])
-def test_without_routing_nothing_is_fitted_in_silence(name):
+def test_without_routing_nothing_is_lost_in_silence(name):
     helpers = {**searches(WHOLE), **halving(WHOLE), **REFITS}
-    assert outcome(helpers[name], routing=False).startswith("refused")
+    found = outcome(helpers[name], routing=False)
+    assert found.startswith("refused") or "SingleListWarning" in found
 
 
 @pytest.mark.parametrize("cv", [WHOLE, KFold(3, shuffle=True, random_state=0)], ids=repr)
-def test_without_routing_fit_can_be_given_the_ids_but_score_cannot(cv):
-    search = by_fit(lambda r: model_selection.GridSearchCV(r, GRID, cv=cv))
-
+@pytest.mark.parametrize("error_score", ["raise", np.nan])
+def test_without_routing_fit_can_be_given_the_ids_but_score_cannot(cv, error_score):
     def given(ranker):
-        return model_selection.GridSearchCV(ranker, GRID, cv=cv).fit(X, y, groups=qid, qid=qid)
+        search = model_selection.GridSearchCV(ranker, GRID, cv=cv, error_score=error_score)
+        return search.fit(X, y, groups=qid, qid=qid)
 
-    assert outcome(search, routing=False).startswith("refused: QuerySetupError")
-    expected = "ScorerSetupError" if cv is WHOLE else "QuerySetupError"
-    assert outcome(given, routing=False).startswith(f"refused: {expected}")
+    found = outcome(given, routing=False)
+    if error_score == "raise":
+        assert found.startswith("refused: ScorerSetupError")
+    else:
+        assert found == ("whole" if cv is WHOLE else "cut") + " got no qid"
 
 
 def test_every_helper_of_model_selection_is_known():
@@ -246,7 +286,7 @@ def test_what_the_user_cut_is_seen_in_the_score(part):
     ranker = OrderPreservingRanker(alpha=0.1).fit(X_train, y_train, qid=qid_train)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sklearn.exceptions.UndefinedMetricWarning)
-        with pytest.warns(QueryOverlapWarning):
+        with pytest.raises(QuerySetupError, match="trained on other rows"):
             ranker.score(X_test, y_test, qid=qid_test)
     parts = query_train_test_split(X, y, qid=qid, random_state=0)
     ranker.fit(parts[0], parts[2], qid=parts[4]).score(parts[1], parts[3], qid=parts[5])
