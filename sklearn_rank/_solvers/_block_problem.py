@@ -16,6 +16,7 @@ from ._linear_problem import (
     loss_product,
     scores_of,
 )
+from ._scales import row_sums
 
 __all__ = ["BlockProblem", "Blocks"]
 
@@ -63,6 +64,8 @@ class BlockProblem(PenalisedLoss):
         Whether there is b, which is not penalised; else it is 0.
     factor : float, default=1.0
         Factor of the loss, greater than 0.
+    bends : ndarray of shape (n_features,) or None, default=None
+        About the second derivative of the loss by each coefficient; None is not known.
     """
 
     blocks: Blocks
@@ -70,6 +73,7 @@ class BlockProblem(PenalisedLoss):
     alpha: float
     fit_intercept: bool = False
     factor: float = 1.0
+    bends: FloatArray | None = None
 
     @property
     def n_features(self) -> int:
@@ -102,6 +106,10 @@ class BlockProblem(PenalisedLoss):
     def _loss_curvature(self, scores: FloatArray) -> FloatArray:
         (matrix,) = self.blocks.total(_curvature_at, scores)
         return self.factor * matrix
+
+    def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
+        n_rows, sums, squares = self.blocks.total(row_sums, origin)
+        return n_rows, sums, squares
 
 
 def _product_at(

@@ -24,6 +24,12 @@ __all__ = ["BlockHingeProblem", "HingeProblem", "solve_linear_hinge"]
 SHRINKAGE = 0.25
 LEAST_WIDTH = 1e-9
 
+# Tolerance of a rounded problem, as a share of the root of its relative width.
+INNER = 0.03
+
+# Rounding of a sum of hinges, relative to it.
+ROUNDING = 16 * float(np.finfo(np.float64).eps)
+
 
 class SmoothedHinge:
     """Hinge whose kink is a parabola of a width: a difference of two squared hinges."""
@@ -84,6 +90,8 @@ class HingeProblem:
         Penalty, greater than 0.
     margin : float, default=1.0
         Margin of the hinge, greater than 0.
+    bends : ndarray of shape (n_features,) or None, default=None
+        About the second derivative of the squared hinge by each coefficient; None is not known.
     """
 
     design: Design
@@ -91,6 +99,7 @@ class HingeProblem:
     squared_hinge: Callable[[float], LossOfScores]
     alpha: float
     margin: float = 1.0
+    bends: FloatArray | None = None
 
     @property
     def n_features(self) -> int:
@@ -121,7 +130,7 @@ class HingeProblem:
         LinearProblem
             The problem of the smooth hinge.
         """
-        return LinearProblem(self.design, self._smoothed(width), self.alpha)
+        return LinearProblem(self.design, self._smoothed(width), self.alpha, bends=self.bends)
 
     def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
         """Value of the objective, and a lower bound of its minimum.
@@ -163,6 +172,8 @@ class BlockHingeProblem:
         Margin of the hinge, greater than 0.
     factor : float, default=1.0
         Factor of the hinge, greater than 0.
+    bends : ndarray of shape (n_features,) or None, default=None
+        About the second derivative of the squared hinge by each coefficient; None is not known.
     """
 
     blocks: Blocks
@@ -171,6 +182,7 @@ class BlockHingeProblem:
     alpha: float
     margin: float = 1.0
     factor: float = 1.0
+    bends: FloatArray | None = None
 
     @property
     def n_features(self) -> int:
@@ -192,7 +204,9 @@ class BlockHingeProblem:
         """
         make = partial(_smoothed_hinge, self.squared_hinge, self.margin, width)
         blocks = self.blocks.on(make)
-        return BlockProblem(blocks, SmoothedHinge, self.alpha, factor=self.factor)
+        return BlockProblem(
+            blocks, SmoothedHinge, self.alpha, factor=self.factor, bends=self.bends
+        )
 
     def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
         """Value of the objective, and a lower bound of its minimum.
@@ -306,7 +320,8 @@ def hinge_bounds(
     objective, lower_bound : float
         The two.
     """
-    slopes = (value - inner) / width
+    # What rounding of the difference may have added is no slope.
+    slopes = (value - inner - ROUNDING * (value + inner)) / width
     objective = float(value + 0.5 * alpha * coef @ coef)
     return objective, float(margin * slopes - pulled @ pulled / (2 * alpha))
 
@@ -368,8 +383,8 @@ def solve_linear_hinge(
     while n_iter < max_iter and width > LEAST_WIDTH * margin:
         solution = solve_linear(
             problem.rounded(width),
-            # The tolerance need not be below rounding.
-            tol=max(1e-9, 1e-3 * np.sqrt(width / margin)),
+            # A small part of the gap comes from here, the rest from the width.
+            tol=INNER * float(np.sqrt(width / margin)),
             max_iter=max_iter - n_iter,
             start=w,
         )

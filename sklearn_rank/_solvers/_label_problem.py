@@ -11,7 +11,8 @@ import scipy.linalg
 
 from .._typing import FloatArray, IntArray
 from ._contracts import LossOfScores
-from ._design import Design
+from ._design import InMemoryDesign
+from ._scales import Coordinates, column_scales
 
 __all__ = ["LabelProblem"]
 
@@ -25,6 +26,10 @@ MOST_PRODUCTS = 12
 
 # Least of these that the preconditioner counts with, as a share of the largest.
 LEAST_BEND = 1e-4
+
+# Size of the scores between which the curvature of the loss is taken: those with a margin may have
+# none at 0.
+STEP = 0.5
 
 # Steps in the intercepts alone, and the decrease, relative to the objective, that they leave.
 INTERCEPT_STEPS, SETTLED = 30, 1e-12
@@ -40,7 +45,7 @@ class LabelProblem:
 
     Parameters
     ----------
-    design : Design
+    design : InMemoryDesign
         The rows X.
     loss : LossOfScores
         Convex loss of the scores of the items, row by row.
@@ -59,7 +64,7 @@ class LabelProblem:
         scores shifted alike, and those of the solution sum to 0. None is a loss that changes.
     """
 
-    design: Design
+    design: InMemoryDesign
     loss: LossOfScores
     n_labels: int
     alpha: float
@@ -70,6 +75,10 @@ class LabelProblem:
 
     # The preconditioner costs less than a few products.
     preconditioned_at_once = True
+
+    @property
+    def _n_items(self) -> int:
+        return self.design.shape[0] * self.n_labels if self.entries is None else len(self.entries)
 
     @property
     def n_features(self) -> int:
@@ -92,16 +101,55 @@ class LabelProblem:
     @cached_property
     def _mean(self) -> FloatArray:
         """Mean row; 0 without intercepts."""
-        if not self.fit_intercept:
-            return np.zeros(self.n_features)
+        return self._first_moments if self.fit_intercept else np.zeros(self.n_features)
+
+    @cached_property
+    def _first_moments(self) -> FloatArray:
         return self.design.pull_back(self._share)
 
     @cached_property
+    def _variances(self) -> FloatArray:
+        """Second moments of the features about the mean row."""
+        variances = column_scales(self.design, self._share) ** 2
+        return variances if self.fit_intercept else variances + self._first_moments**2
+
+    @cached_property
+    def _bend(self) -> float:
+        """Mean second derivative of the loss by the shift of the scores of a label."""
+        direction = np.where(np.random.default_rng(0).random(self._n_items) < 0.5, -STEP, STEP)
+        above = self.loss.value_and_gradient(direction)[1]
+        below = self.loss.value_and_gradient(-direction)[1]
+        bend = float(direction @ (above - below)) / (2 * STEP**2) / self.n_labels
+        return bend if 0.0 < bend < np.inf else 1.0
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """Coordinates in which the second derivatives by each parameter are about 1."""
+        squares = self._bend * self._variances + self.alpha
+        scale = np.sqrt(np.where(squares > 0, squares, 1.0))
+        penalty = self.alpha / scale**2
+        if self.fit_intercept:
+            scale, penalty = np.append(scale, np.sqrt(self._bend)), np.append(penalty, 0.0)
+        return Coordinates(np.repeat(scale, self.n_labels), np.repeat(penalty, self.n_labels))
+
+    @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
-        """Eigenvalues and eigenvectors of the second moments of the features about the mean."""
+        """What diagonalises moments of the features and the penalty together, in coordinates.
+
+        In the coordinates both have entries of about 1 or less, whatever the units. The vectors
+        turn their sum into 1, and the penalty into the values.
+        """
+        scale = self.coordinates.scale[:: self.n_labels][: self.n_features]
+        penalty = self.alpha / scale**2
         matrix = self.design.gram(self._share) - np.outer(self._mean, self._mean)
-        values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
-        return np.maximum(values, 0.0), vectors
+        # Where the mean is so large that rounding of it would be a moment, features count alone.
+        lost = 1e-13 * self._mean**2 > self._variances
+        matrix[lost] = matrix[:, lost] = 0.0
+        np.einsum("ii->i", matrix)[:] = self._variances
+        matrix *= self._bend / np.outer(scale, scale)
+        np.einsum("ii->i", matrix)[:] += penalty + 1e-12
+        values, vectors = scipy.linalg.eigh(np.diag(penalty), matrix, check_finite=False)
+        return np.clip(values, 0.0, 1.0), vectors
 
     def parameters(self, coef: FloatArray, intercept: FloatArray) -> FloatArray:
         """Make parameters of coefficients and intercepts; see :meth:`split`.
@@ -215,18 +263,18 @@ class LabelProblem:
         Returns
         -------
         callable or None
-            From a right-hand side to the solution; None for too many features, and where the loss
-            has no curvature.
+            From a right-hand side to the solution, in the coordinates of the problem; None for too
+            many features, and where the loss has no curvature.
         """
         if self.n_features > LARGEST_FACTOR:
             return None
         bends, labels = scipy.linalg.eigh(self._mean_hessian(scores), check_finite=False)
-        moments, features = self._moments
         if not bends[-1] > 0:
             return None
-        bends = np.maximum(bends, LEAST_BEND * bends[-1])
-        system = moments[:, np.newaxis] * bends + self.alpha
-        system = np.maximum(system, 1e-12 * system.max())
+        bends = np.maximum(bends, LEAST_BEND * bends[-1]) / self._bend
+        of_penalty, features = self._moments
+        of_penalty = of_penalty[:, np.newaxis]
+        system = (1.0 - of_penalty) * bends + of_penalty
 
         def solve(residual: FloatArray) -> FloatArray:
             by_label = self._matrix(residual) @ labels

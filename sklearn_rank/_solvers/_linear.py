@@ -10,8 +10,8 @@ import numpy as np
 import scipy.optimize
 
 from .._typing import FloatArray
-from ._contracts import LossProperties, choose_method
-from ._newton_cg import Report, SmoothProblem, newton_cg
+from ._contracts import choose_method
+from ._newton_cg import Criterion, Point, Report, SmoothProblem, newton_cg
 from ._result import Certificate, SolverResult
 
 __all__ = ["LinearSolution", "RidgeProblem", "solve_linear"]
@@ -19,10 +19,6 @@ __all__ = ["LinearSolution", "RidgeProblem", "solve_linear"]
 
 class RidgeProblem(SmoothProblem, Protocol):
     """A convex loss of linear scores, one for each row or several, with a ridge penalty."""
-
-    @property
-    def loss(self) -> LossProperties:
-        """Loss of the scores, or what it says of itself."""
 
     @property
     def n_parameters(self) -> int:
@@ -87,14 +83,14 @@ def solve_linear(
         Newton's method with directions by conjugate gradients, or limited-memory BFGS, which
         needs no second derivatives; see :func:`choose_method`.
     tol : float, default=1e-6
-        Largest gradient norm, relative to that at 0.
+        Largest norm of the gradient, relative to that at 0; see Notes.
     max_iter : int, default=200
         Largest number of iterations.
     start : ndarray of shape (n_parameters,) or None, default=None
         Where to start; None is 0.
     on_iteration : callable or None, default=None
-        Called after each iteration with its number from 1, the objective, and the norm of the
-        gradient relative to that at 0.
+        Called after each iteration with its number from 1, the objective, and the relative norm
+        of the gradient.
     keep : callable or None, default=None
         Called after each iteration with its number and the parameters, which can be ``start`` of
         another call: before ``on_iteration`` is.
@@ -110,6 +106,12 @@ def solve_linear(
     Newton's as many again for each conjugate gradient. Where Newton's method cannot go on, as
     where Hessian products are not finite or not those of the gradient, L-BFGS takes over.
 
+    Both work in coordinates in which the second derivative by each parameter is about 1, so that
+    steps do not depend on the units of the features. The square of the relative norm of the
+    gradient is the share of all decrease of the objective from 0 on that is left, by a bound of
+    what is left: by strong convexity, or where rounding or a weak penalty makes this too weak, the
+    square of the gradient in the metric of the second derivatives over 2.
+
     Examples
     --------
     >>> import numpy as np
@@ -122,23 +124,35 @@ def solve_linear(
     (array([0.675, 0.675]), True)
     """
     chosen = choose_method(problem.loss, method)
-    zero = np.zeros(problem.n_parameters)
-    value, gradient = problem.value_and_gradient(zero)
-    scale = float(np.linalg.norm(gradient))
-    parameters = zero if start is None else np.array(start, dtype=np.float64)
-    n_iter = 0
-    if scale > 0:
-        report = _relative(on_iteration, keep, scale)
-        solve = _lbfgs if chosen == "lbfgs" else _newton_then_lbfgs
-        parameters, n_iter = solve(problem, parameters, tol * scale, max_iter, report)
+    criterion = Criterion(problem, tol)
+    coordinates = problem.coordinates
+    start = np.zeros(problem.n_parameters) if start is None else np.array(start, dtype=np.float64)
+
+    def report(n_more: int, point: Point) -> None:
+        if keep is not None:
+            keep(n_iter + n_more, coordinates.parameters(point.at))
+        if on_iteration is not None:
+            on_iteration(n_iter + n_more, point.value, criterion.left(point))
+
+    solve = _lbfgs if chosen == "lbfgs" else _newton_then_lbfgs
+    aimed, n_iter, at = tol, 0, coordinates.of(start)
+    while True:
+        point, n_more = solve(Criterion(problem, aimed), at, max_iter - n_iter, report)
+        n_iter, at = n_iter + n_more, point.at
+        parameters = coordinates.parameters(at) if n_iter else start
         value, gradient = problem.value_and_gradient(parameters)
-    norm = float(np.linalg.norm(gradient))
+        bound = problem.lower_bound(parameters, value, gradient)
+        left = _left(criterion, point, value - bound)
+        if left <= tol or n_iter >= max_iter or (not n_more and aimed < tol):
+            break
+        # What steps go by was less than what is certain.
+        aimed = 0.5 * aimed * min(tol / left, 0.2)
     certificate = Certificate(
         objective=value,
-        lower_bound=problem.lower_bound(parameters, value, gradient),
-        gradient_norm=norm / scale if scale > 0 else 0.0,
+        lower_bound=bound,
+        gradient_norm=left,
         n_iter=n_iter,
-        converged=bool(norm <= tol * scale),
+        converged=bool(left <= tol),
     )
     coef, intercept = problem.split(parameters)
     return LinearSolution(
@@ -146,56 +160,57 @@ def solve_linear(
     )
 
 
-def _relative(
-    on_iteration: Callable[[int, float, float], None] | None,
-    keep: Callable[[int, FloatArray], None] | None,
-    scale: float,
-) -> Report:
-    def report(n_iter: int, value: float, norm: float, parameters: FloatArray) -> None:
-        if keep is not None:
-            keep(n_iter, parameters)
-        if on_iteration is not None:
-            on_iteration(n_iter, value, norm / scale)
-
-    return report
+def _left(criterion: Criterion, point: Point, gap: float) -> float:
+    """Root of the share of the decrease that is left, by a gap or the second derivatives."""
+    left = criterion.left(point)
+    if not criterion.problem.coordinates.penalty.all():
+        # An intercept was counted as it bends at 0.
+        left = max(criterion.left(point, 2.0 * gap), left)
+    if not left <= criterion.tol:
+        # The penalty alone may say little where the loss bends much more than it.
+        left = float(np.fmin(left, criterion.left(point, criterion.decrement(point))))
+    return left
 
 
 def _newton_then_lbfgs(
-    problem: RidgeProblem, start: FloatArray, largest: float, max_iter: int, report: Report
-) -> tuple[FloatArray, int]:
-    newton = newton_cg(problem, start, largest, max_iter, report)
+    criterion: Criterion, start: FloatArray, max_iter: int, report: Report
+) -> tuple[Point, int]:
+    newton = newton_cg(criterion, start, max_iter, report)
     if not newton.stalled or newton.n_iter == max_iter:
-        return newton.parameters, newton.n_iter
+        return newton.point, newton.n_iter
     steps = newton.n_iter
-    parameters, n_more = _lbfgs(
-        problem,
-        newton.parameters,
-        largest,
+    point, n_more = _lbfgs(
+        criterion,
+        newton.point.at,
         max_iter - steps,
-        lambda n_iter, *found: report(steps + n_iter, *found),
+        lambda n_iter, point: report(steps + n_iter, point),
     )
-    return parameters, steps + n_more
+    return point, steps + n_more
 
 
 def _lbfgs(
-    problem: RidgeProblem, start: FloatArray, largest: float, max_iter: int, report: Report
-) -> tuple[FloatArray, int]:
+    criterion: Criterion, start: FloatArray, max_iter: int, report: Report
+) -> tuple[Point, int]:
     n_iter = 0
-    norm = float("nan")
+    evaluated = point = criterion.point(start)
+    if criterion.left(point) <= criterion.tol:
+        return point, 0
 
-    def evaluate(parameters: FloatArray) -> tuple[float, FloatArray]:
-        nonlocal norm
-        value, gradient = problem.value_and_gradient(parameters)
-        norm = float(np.linalg.norm(gradient))
-        return value, gradient
+    def evaluate(at: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal evaluated
+        evaluated = criterion.point(at.copy())
+        return evaluated.value, evaluated.gradient
 
     def done(intermediate_result: Any) -> None:
-        nonlocal n_iter
+        nonlocal n_iter, point
         n_iter += 1
         # An iteration ends with the evaluation where it leads.
-        report(n_iter, float(intermediate_result.fun), norm, intermediate_result.x)
+        point = evaluated
+        report(n_iter, point)
+        if criterion.left(point) <= criterion.tol:
+            raise StopIteration
 
-    result = scipy.optimize.minimize(
+    scipy.optimize.minimize(
         evaluate,
         start,
         jac=True,
@@ -204,10 +219,9 @@ def _lbfgs(
         options={
             "maxiter": max_iter,
             "maxfun": 20 * max_iter,
-            # scipy looks at the largest component, at least the norm by the root of the size.
-            "gtol": largest / np.sqrt(problem.n_parameters),
+            "gtol": 0.0,
             "ftol": 0.0,
             "maxls": 50,
         },
     )
-    return result.x, int(result.nit)
+    return point, n_iter

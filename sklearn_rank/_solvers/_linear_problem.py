@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import scipy.linalg
 from .._typing import FloatArray
 from ._contracts import LossOfScores
 from ._design import Design
+from ._scales import Coordinates, row_sums
 
 __all__ = [
     "LinearProblem",
@@ -27,6 +29,13 @@ __all__ = [
 
 # Number of parameters up to which a matrix of them is factorised, a preconditioner.
 LARGEST_FACTOR = 1000
+
+# Half the distance of the intercepts between which the curvature of a loss is taken: losses with a
+# margin may have none at a point.
+STEP = 0.5
+
+# Steps in the intercept alone, and the decrease that they leave, relative to the objective.
+INTERCEPT_STEPS, SETTLED = 30, 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,12 +176,16 @@ class PenalisedLoss(ABC):
         Whether there is b, which is not penalised; else it is 0.
     quadratic : Quadratic or None
         A function of the parameters that is added.
+    bends : ndarray of shape (n_features,) or None
+        About the second derivative of the loss by each coefficient, for the coordinates of a
+        problem without intercept; None is not known.
     """
 
     loss: Any
     alpha: float
     fit_intercept: bool
     quadratic: Quadratic | None = None
+    bends: FloatArray | None = None
 
     # The preconditioner costs as much as many products.
     preconditioned_at_once = False
@@ -198,10 +211,40 @@ class PenalisedLoss(ABC):
     def _loss_curvature(self, scores: Any) -> FloatArray:
         """Second derivatives of the loss but for those by the scores of two items."""
 
+    @abstractmethod
+    def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
+        """Number of rows, and sums of them and of their squares, moved by an origin."""
+
     @property
     def n_parameters(self) -> int:
         """Number of coefficients, and one for the intercept."""
         return self.n_features + self.fit_intercept
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """Coordinates in which the second derivatives by each parameter are about 1.
+
+        With an intercept, features are taken about their means.
+        """
+        origin, bend = None, 1.0
+        bends = np.zeros(self.n_features) if self.bends is None else self.bends
+        if self.fit_intercept:
+            n_rows, sums, _ = self._row_sums(None)
+            origin = sums / n_rows
+            variances = self._row_sums(origin)[2] / n_rows
+            ends = [np.append(np.zeros(self.n_features), b) for b in (-STEP, STEP)]
+            below, above = (self._loss_and_gradient(end)[1][-1] for end in ends)
+            bend = max((above - below) / (2 * STEP), 0.0) or 1.0
+            bends = bend * variances
+        squares = np.append(bends + self.alpha, [bend] * self.fit_intercept)
+        if self.quadratic is not None:
+            plain = Coordinates(np.ones(self.n_parameters), np.zeros(0), origin)
+            squares += np.maximum(np.diag(plain.matrix(self.quadratic.curvature)), 0.0)
+        known = self.bends is not None or self.fit_intercept
+        scale = np.sqrt(np.where(squares > 0, squares, 1.0)) if known else np.ones(len(squares))
+        penalty = np.zeros(self.n_parameters)
+        penalty[: self.n_features] = self.alpha / scale[: self.n_features] ** 2
+        return Coordinates(scale, penalty, origin)
 
     def split(self, parameters: FloatArray) -> tuple[FloatArray, float]:
         """Take coefficients and intercept out of parameters.
@@ -224,6 +267,9 @@ class PenalisedLoss(ABC):
     def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray) -> float:
         """Bound the minimum of the objective from below by its strong convexity.
 
+        With an intercept, the minimum over it alone is a strongly convex function of w; it is
+        reached by steps in the intercept.
+
         Parameters
         ----------
         parameters : ndarray of shape (n_parameters,)
@@ -236,11 +282,39 @@ class PenalisedLoss(ABC):
         Returns
         -------
         float
-            ``value - ||gradient||**2 / (2 alpha)``; NaN with an intercept and for alpha 0.
+            ``value - ||gradient||**2 / (2 alpha)``; NaN for alpha 0, and where the intercept does
+            not reach its minimum.
         """
-        if self.fit_intercept or not self.alpha > 0:
+        if not self.alpha > 0:
             return float("nan")
-        return value - float(gradient @ gradient) / (2 * self.alpha)
+        if self.fit_intercept:
+            found = self._with_best_intercept(parameters, value, gradient)
+            if found is None:
+                return float("nan")
+            value, gradient = found
+        by_coef = gradient[: self.n_features]
+        return value - float(by_coef @ by_coef) / (2 * self.alpha)
+
+    def _with_best_intercept(
+        self, parameters: FloatArray, value: float, gradient: FloatArray
+    ) -> tuple[float, FloatArray] | None:
+        """Minimise over the intercept; return the least value it can have, and the gradient."""
+        origin, bend = self.coordinates.origin, float(self.coordinates.scale[-1] ** 2)
+        # Scores move as the intercept does, so that derivatives about the mean row settle first.
+        for _ in range(INTERCEPT_STEPS):
+            slope = float(gradient[-1])
+            if slope * slope <= SETTLED * abs(value) * bend:
+                moved = gradient.copy()
+                moved[:-1] -= origin * slope
+                return value - slope * slope / bend, moved
+            there = parameters.copy()
+            there[-1] -= slope / bend
+            new_value, new_gradient = self.value_and_gradient(there)
+            change = float(new_gradient[-1]) - slope
+            # Of a convex function between two points: their secant bends as it does.
+            bend = max(change / (there[-1] - parameters[-1]), 1e-3 * bend)
+            parameters, value, gradient = there, new_value, new_gradient
+        return None
 
     def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         """Value of the objective, and its gradient.
@@ -294,17 +368,19 @@ class PenalisedLoss(ABC):
         Returns
         -------
         callable or None
-            From a right-hand side to the solution; None where the diagonal is not known, there
-            are too many parameters, or the matrix is not positive definite.
+            From a right-hand side to the solution, in the coordinates of the problem; None where
+            the diagonal is not known, there are too many parameters, or the matrix is not positive
+            definite.
         """
         if self.n_parameters > LARGEST_FACTOR or not self.loss.has_curvature:
             return None
         matrix = self._loss_curvature(scores)
         if self.quadratic is not None:
             matrix += self.quadratic.curvature
+        np.einsum("ii->i", matrix)[: self.n_features] += self.alpha
+        matrix = self.coordinates.matrix(matrix)
         diagonal = np.einsum("ii->i", matrix)
-        diagonal[: self.n_features] += self.alpha
-        diagonal += 1e-12 * diagonal.max()
+        diagonal += 1e-12 * diagonal + np.finfo(np.float64).tiny
         try:
             factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
         except np.linalg.LinAlgError:
@@ -337,6 +413,8 @@ class LinearProblem(PenalisedLoss):
         Whether there is b, which is not penalised; else it is 0.
     quadratic : Quadratic or None, default=None
         A function of the parameters that is added: what is remembered of other rows.
+    bends : ndarray of shape (n_features,) or None, default=None
+        About the second derivative of the loss by each coefficient; None is not known.
     """
 
     design: Design
@@ -344,6 +422,7 @@ class LinearProblem(PenalisedLoss):
     alpha: float
     fit_intercept: bool = False
     quadratic: Quadratic | None = None
+    bends: FloatArray | None = None
 
     @property
     def n_features(self) -> int:
@@ -373,6 +452,9 @@ class LinearProblem(PenalisedLoss):
 
     def _loss_curvature(self, scores: FloatArray) -> FloatArray:
         return loss_curvature(self.design, self.loss, scores, self.n_parameters)
+
+    def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
+        return row_sums(self.design, self.loss, origin)
 
 
 def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadratic:

@@ -4,33 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from .._typing import FloatArray
+from ._contracts import LossProperties
+from ._scales import Coordinates
 
-__all__ = ["NewtonResult", "SmoothProblem", "newton_cg"]
+__all__ = ["Criterion", "NewtonResult", "Point", "SmoothProblem", "newton_cg"]
 
 # A direction need not solve Newton's system better than the next one will change it.
 FORCING = 0.1
 
 # Steps of conjugate gradients before a factorisation of n_parameters**3 is worth its price.
-PATIENCE = 40
+PATIENCE = 15
 
 # Decrease of the objective, relative to it, that rounding hides.
 ROUNDING = 1e-13
 
+# Residual of the system by which a gradient is certified, as a share of the squared norm.
+EXACT = 1e-2
+
+# Distance in coordinates over which gradients of losses without second derivatives are compared.
+DIFFERENCE = 1e-5
+
 Solve = Callable[[FloatArray], FloatArray]
-Report = Callable[[int, float, float, FloatArray], None]
 
 
 class SmoothProblem(Protocol):
     """Protocol of a convex function of parameters through scores."""
 
     @property
+    def loss(self) -> LossProperties:
+        """Loss of the scores, or what it says of itself."""
+
+    @property
     def preconditioned_at_once(self) -> bool:
         """Whether the preconditioner costs so little that it is used from the first step on."""
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """Coordinates in which the second derivatives by each parameter are about 1."""
 
     def scores(self, parameters: FloatArray, /) -> FloatArray:
         """Scores at parameters, where second derivatives are taken."""
@@ -42,7 +58,94 @@ class SmoothProblem(Protocol):
         """Product of the second derivatives with a direction."""
 
     def preconditioner(self, scores: FloatArray, /) -> Solve | None:
-        """Solver of a system near that of the second derivatives, if there is one."""
+        """Solver in the coordinates of a system near that of the second derivatives, if any."""
+
+
+class Point(NamedTuple):
+    """Coordinates of parameters, the objective and its gradient by the coordinates."""
+
+    at: FloatArray
+    value: float
+    gradient: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Criterion:
+    """What share of the decrease of the objective from 0 on is left, by its certificate.
+
+    Parameters
+    ----------
+    problem : SmoothProblem
+        The problem.
+    tol : float
+        Largest root of that share.
+    """
+
+    problem: SmoothProblem
+    tol: float
+
+    @cached_property
+    def value_at_0(self) -> float:
+        """The objective where all parameters are 0."""
+        return self.problem.value_and_gradient(np.zeros(len(self.problem.coordinates.scale)))[0]
+
+    def point(self, at: FloatArray) -> Point:
+        """Evaluate the problem at coordinates."""
+        coordinates = self.problem.coordinates
+        value, gradient = self.problem.value_and_gradient(coordinates.parameters(at))
+        return Point(at, value, coordinates.gradient(gradient))
+
+    def square(self, gradient: FloatArray) -> float:
+        """Square of the norm of a gradient: twice what can be won, or more, by the penalty.
+
+        Without a penalty it is about that, as far as the coordinates are good ones.
+        """
+        certified = self.problem.coordinates.certified
+        return float(gradient @ (gradient if certified is None else certified * gradient))
+
+    def decrease(self, point: Point) -> float:
+        """Twice the decrease so far: by the values or, where rounding hides it, by convexity."""
+        bent = float(point.at @ (self.problem.coordinates.penalty * point.at))
+        by_slope = bent - 2.0 * float(point.gradient @ point.at)
+        return max(2.0 * (self.value_at_0 - point.value), by_slope, 0.0)
+
+    def left(self, point: Point, square: float | None = None) -> float:
+        """Root of the share that is left, by twice what can be won: the squared norm if None."""
+        square = self.square(point.gradient) if square is None else square
+        return float(np.sqrt(square / (square + self.decrease(point)))) if not square <= 0 else 0.0
+
+    def decrement(self, point: Point) -> float:
+        """Square of the gradient in the metric of the second derivatives: twice what can be won.
+
+        It is exact to some hundredths; the system is solved far more accurately than for a step.
+        """
+        problem, coordinates = self.problem, self.problem.coordinates
+        parameters = coordinates.parameters(point.at)
+        if problem.loss.has_hessian_product:
+            scores = problem.scores(parameters)
+            solve = problem.preconditioner(scores)
+
+            def product(direction: FloatArray) -> FloatArray:
+                along = problem.hessian_product(scores, coordinates.parameters(direction))
+                return coordinates.gradient(along)
+        else:
+            solve = None
+
+            def product(direction: FloatArray) -> FloatArray:
+                length = DIFFERENCE / (float(np.linalg.norm(direction)) or 1.0)
+                ends = [self.point(point.at + sign * length * direction) for sign in (1, -1)]
+                return (ends[0].gradient - ends[1].gradient) / (2.0 * length)
+
+        step, residual = np.zeros_like(point.at), -point.gradient
+        better = residual if solve is None else solve(residual)
+        first = float(residual @ better)
+        system = _System(product, lambda rest, better: float(rest @ better) <= EXACT * first)
+        step, residual, _ = system.go_on(step, residual, 20 * len(step) + 20, solve)
+        better = residual if solve is None else solve(residual)
+        return float(residual @ (step + better) - point.gradient @ step)
+
+
+Report = Callable[[int, Point], None]
 
 
 class NewtonResult(NamedTuple):
@@ -50,7 +153,7 @@ class NewtonResult(NamedTuple):
 
     Parameters
     ----------
-    parameters : ndarray of shape (n_parameters,)
+    point : Point
         The last point.
     n_iter : int
         Number of steps.
@@ -58,69 +161,53 @@ class NewtonResult(NamedTuple):
         Whether no step decreased the objective although a decrease beyond rounding was possible.
     """
 
-    parameters: FloatArray
+    point: Point
     n_iter: int
     stalled: bool
 
 
-class _Point(NamedTuple):
-    """Parameters, the objective and its gradient there."""
-
-    parameters: FloatArray
-    value: float
-    gradient: FloatArray
-
-
 def newton_cg(
-    problem: SmoothProblem,
-    start: FloatArray,
-    largest: float,
-    max_iter: int,
-    report: Report,
+    criterion: Criterion, start: FloatArray, max_iter: int, report: Report
 ) -> NewtonResult:
-    """Go on until the norm of the gradient is small enough.
+    """Go on until little enough of the decrease of the objective is left.
 
     Parameters
     ----------
-    problem : SmoothProblem
-        The function.
+    criterion : Criterion
+        The problem, and what is little.
     start : ndarray of shape (n_parameters,)
-        Where to start.
-    largest : float
-        Largest norm of the gradient.
+        Coordinates from which to start.
     max_iter : int
         Largest number of steps.
     report : callable
-        Called after each step with its number from 1, the objective, the gradient's norm and the
-        parameters.
+        Called after each step with its number from 1 and the point.
 
     Returns
     -------
     NewtonResult
         The last point, and whether the method could not go on.
     """
-    point = _Point(start, *problem.value_and_gradient(start))
-    slow = problem.preconditioned_at_once
+    point = criterion.point(start)
+    slow = criterion.problem.preconditioned_at_once
     for n_iter in range(max_iter):
-        norm = float(np.linalg.norm(point.gradient))
-        if norm <= largest:
-            return NewtonResult(point.parameters, n_iter, False)
-        enough = max(FORCING * norm, 0.5 * largest)
-        step, slow = _direction(problem, point, enough, slow)
+        left = criterion.left(point)
+        if left <= criterion.tol:
+            return NewtonResult(point, n_iter, False)
+        step, slow = _direction(criterion, point, min(FORCING, left), slow)
         slope = float(point.gradient @ step)
         if not slope < 0:
-            return NewtonResult(point.parameters, n_iter, True)
-        there, rounded = _along(problem, point, step, slope)
+            return NewtonResult(point, n_iter, True)
+        there, rounded = _along(criterion, point, step, slope)
         if there is None:
-            return NewtonResult(point.parameters, n_iter, not rounded)
+            return NewtonResult(point, n_iter, not rounded)
         point = there
-        report(n_iter + 1, point.value, float(np.linalg.norm(point.gradient)), point.parameters)
-    return NewtonResult(point.parameters, max_iter, False)
+        report(n_iter + 1, point)
+    return NewtonResult(point, max_iter, False)
 
 
 def _along(
-    problem: SmoothProblem, point: _Point, step: FloatArray, slope: float
-) -> tuple[_Point | None, bool]:
+    criterion: Criterion, point: Point, step: FloatArray, slope: float
+) -> tuple[Point | None, bool]:
     """Go along a step until half of its slope is gone, or give up; tell whether for rounding.
 
     A convex function's slope tells on which side its minimum lies, also across the kinks of a
@@ -128,10 +215,16 @@ def _along(
     """
     length, low, low_slope = 1.0, 0.0, slope
     high = high_slope = np.inf
+    rounded = -slope <= 10 * ROUNDING * abs(point.value)
     for _ in range(50):
-        parameters = point.parameters + length * step
-        there = _Point(parameters, *problem.value_and_gradient(parameters))
+        there = criterion.point(point.at + length * step)
         new_slope = float(there.gradient @ step)
+        if rounded and np.isfinite(there.value):
+            # Values do not tell, but gradients may.
+            if criterion.square(there.gradient) <= 0.25 * criterion.square(point.gradient):
+                return there, False
+            if new_slope >= 0 or length > 1.0:
+                return None, new_slope >= 0
         lower = there.value <= point.value + ROUNDING * abs(point.value)
         if lower and abs(new_slope) <= 0.5 * abs(slope):
             return there, False
@@ -146,26 +239,36 @@ def _along(
         if np.isfinite(high_slope) and high_slope > 0:
             share = min(max(-low_slope / (high_slope - low_slope), 0.1), 0.9)
         length = low + share * (high - low)
-    # Rounding hides the end of a step, but not one that is too short.
-    return None, bool(np.isfinite(high)) and -slope <= 10 * ROUNDING * abs(point.value)
+    return None, rounded and bool(np.isfinite(high))
 
 
 def _direction(
-    problem: SmoothProblem, point: _Point, enough: float, slow: bool
+    criterion: Criterion, point: Point, forcing: float, slow: bool
 ) -> tuple[FloatArray, bool]:
     """Solve the Newton system by conjugate gradients until the residual is small enough.
 
     Where that is slow, and was in earlier steps, products are preconditioned.
     """
-    scores = problem.scores(point.parameters)
-    system = _System(lambda p: problem.hessian_product(scores, p), enough)
-    step, residual = np.zeros_like(point.parameters), -point.gradient
+    problem, coordinates = criterion.problem, criterion.problem.coordinates
+    scores = problem.scores(coordinates.parameters(point.at))
+    share = (forcing * float(np.linalg.norm(point.gradient))) ** 2
+    enough = 0.25 * criterion.tol**2 * criterion.decrease(point)
+
+    def product(direction: FloatArray) -> FloatArray:
+        along = problem.hessian_product(scores, coordinates.parameters(direction))
+        return coordinates.gradient(along)
+
+    def done(residual: FloatArray, _: FloatArray) -> bool:
+        return float(residual @ residual) <= share or criterion.square(residual) <= enough
+
+    system = _System(product, done)
+    step, residual = np.zeros_like(point.at), -point.gradient
     solve = problem.preconditioner(scores) if slow else None
     limit = 20 * len(step) + 20
     if solve is None:
         plain = limit if slow else min(limit, PATIENCE)
-        step, residual, done = system.go_on(step, residual, plain, None)
-        if done or plain == limit:
+        step, residual, ended = system.go_on(step, residual, plain, None)
+        if ended or plain == limit:
             return step, slow
         solve = problem.preconditioner(scores)
     step, _, _ = system.go_on(step, residual, limit, solve)
@@ -174,10 +277,10 @@ def _direction(
 
 @dataclass(frozen=True)
 class _System:
-    """A positive semidefinite system by its products, and the residual that is small enough."""
+    """A positive semidefinite system by its products, and when its residual is small enough."""
 
     product: Solve
-    enough: float
+    done: Callable[[FloatArray, FloatArray], bool]
 
     def go_on(
         self, step: FloatArray, residual: FloatArray, limit: int, solve: Solve | None
@@ -195,9 +298,9 @@ class _System:
             length = square / curvature
             step = step + length * direction
             residual = residual - length * product
-            if float(np.linalg.norm(residual)) <= self.enough:
-                return step, residual, True
             better = residual if solve is None else solve(residual)
+            if self.done(residual, better):
+                return step, residual, True
             new_square = float(residual @ better)
             direction = better + new_square / square * direction
             square = new_square

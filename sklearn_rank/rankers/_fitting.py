@@ -218,7 +218,8 @@ def warn_of_scales(
     estimator : estimator
         What is fitted; ``feature_names_in_`` names the features if it has them.
     scales : ndarray of shape (n_features,)
-        Standard deviations of the features, as from ``column_scales``; 0 is constant, and ignored.
+        Standard deviations of the features, as from ``column_scales``, or multiples; 0 is
+        constant, and ignored.
     sparse : bool, default=False
         Whether the rows are sparse.
     within_queries : bool, default=False
@@ -231,14 +232,14 @@ def warn_of_scales(
     if not scales[high] >= UNEQUAL * scales[low]:
         return
     names = getattr(estimator, "feature_names_in_", range(len(scales)))
-    which = [f"{names[j]!r} ({scales[j]:.1e})" for j in (high, low)]
     scaler = "StandardScaler(with_mean=False)" if sparse else "StandardScaler()"
     name = type(estimator).__name__
     mended = f"make_pipeline({scaler}, {name}(...))"
     if within_queries and not sparse and "normalize" in estimator.get_params(deep=False):
         mended += f' or {name}(normalize="zscore")'
     warn(
-        f"The scales of the features {which[0]} and {which[1]} differ by {UNEQUAL:.0e} or more, "
-        f"so that the penalty of {name} depends on their units: use {mended}.",
+        f"The scales of the features {names[high]!r} and {names[low]!r} differ by a factor of "
+        f"{scales[high] / scales[low]:.1e}, so that the penalty of {name} all but ignores the one "
+        f"and leaves out the other: use {mended}.",
         FeatureScaleWarning,
     )

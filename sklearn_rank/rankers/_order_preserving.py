@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._checkpoint import Checkpoints, cleared_on_success
 from .._lists import Lists
@@ -41,8 +42,12 @@ from ._block_lists import BlockLists
 from ._block_ranker import BlockRanker
 from ._blocked_rows import is_blocked, refuse_blocked
 from ._calibrated_base import CalibratedRanker, nothing_to_learn, with_utilities
-from ._fitting import forget, restored_on_error
-from ._penalty import absolute_alpha, alpha_of_curvature, feature_curvature, relative_alpha
+from ._fitting import forget, restored_on_error, warn_of_scales
+from ._penalty import (
+    alpha_of_curvature,
+    feature_curvature,
+    relative_alpha,
+)
 from ._propensity import refuse_joint_utilities, refuse_other_losses
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, weights_of, with_query_weight
 from ._query_checks import check_gains
@@ -503,14 +508,19 @@ n_features)
         total = weights_of(lists).sum() if total_weight is None else total_weight
         weighted = with_query_weight(lists, 1 / total)
         of_lists = ThreadedLoss(loss, weighted, threads_here(self.n_jobs))
+        relative_alpha(self.alpha)
+        bends = feature_curvature(items, of_lists, weighted)
         if not (keep_alpha and isinstance(self.alpha, str)):
-            self.alpha_ = absolute_alpha(self.alpha, items, of_lists, weighted)
+            self.alpha_ = alpha_of_curvature(self.alpha, bends)
+        sparse = sp.issparse(items.rows(slice(0, 1)).matrix)
+        warn_of_scales(self, np.sqrt(bends), sparse=sparse, within_queries=True)
         return LinearProblem(
             items,
             of_lists,
             alpha=self.alpha_,
             fit_intercept=self._has_intercept(loss),
             quadratic=quadratic,
+            bends=bends,
         )
 
     def _utility_blocks(
@@ -550,17 +560,18 @@ n_features)
             )
         blocks = lists.blocks.on(partial(LossOnLists, loss))
         factor = 1 / lists.weight
-        curvature = 0.0
-        if isinstance(self.alpha, str):
-            relative_alpha(self.alpha)
-            (curvature,) = blocks.total(_curvature)
-        self.alpha_ = alpha_of_curvature(self.alpha, float(factor * curvature))
+        relative_alpha(self.alpha)
+        (curvature,) = blocks.total(_curvature)
+        bends = factor * curvature
+        self.alpha_ = alpha_of_curvature(self.alpha, bends)
+        warn_of_scales(self, np.sqrt(bends), within_queries=True)
         return BlockProblem(
             blocks,
             loss,
             alpha=self.alpha_,
             fit_intercept=self._has_intercept(loss),
             factor=factor,
+            bends=bends,
         )
 
     def _minimise(
@@ -596,6 +607,6 @@ def _utilities_of_chunk(
     return with_utilities(measure, lists, examined)
 
 
-def _curvature(items: Design, loss: LossOnLists) -> tuple[float]:
-    """Curvature of the loss of a block in the coefficient of a feature."""
+def _curvature(items: Design, loss: LossOnLists) -> tuple[FloatArray]:
+    """Curvature of the loss of a block in the coefficient of each feature."""
     return (feature_curvature(items, loss, loss.lists),)

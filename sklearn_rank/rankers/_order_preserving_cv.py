@@ -14,7 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._lists import LabelType, Lists
 from .._sklearn_compat import Interval, fit_context
 from .._typing import FloatArray
-from ..exceptions import CalibrationWarning
+from ..exceptions import CalibrationWarning, FeatureScaleWarning
 from ..losses import TemplateLoss
 from ..metrics import Measure, get_measure
 from ._fitting import restored_on_error
@@ -320,6 +320,7 @@ def _scores_of_path(
             # The fit to all rows issues these warnings.
             warnings.simplefilter("ignore", CalibrationWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", FeatureScaleWarning)
             path.fit(X_train, y[train], **in_fit)
         value = measure(y[test], path.predict(X_test), **in_test)
         scores.append(float(value if measure.greater_is_better else -value))

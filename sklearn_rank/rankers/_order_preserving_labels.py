@@ -20,7 +20,14 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
-from .._solvers import Design, LabelProblem, as_design, choose_method, threads_here
+from .._solvers import (
+    InMemoryDesign,
+    LabelProblem,
+    as_design,
+    choose_method,
+    column_scales,
+    threads_here,
+)
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import ravelled
 from .._warn import warn
@@ -36,11 +43,11 @@ from ..losses import (
 from ..losses._shared import ThreadedLoss
 from ..metrics import get_measure
 from ._calibrated_base import calibrated_loss
-from ._fitting import forget, restored_on_error
+from ._fitting import forget, restored_on_error, warn_of_scales
 from ._kernel_map import KernelMap
 from ._label_base import LabelOrderRanker
 from ._label_utilities import utility_lists
-from ._penalty import KERNEL_LABEL_SHARE, LABEL_SHARE, label_alpha
+from ._penalty import label_alpha
 from ._query_base import weights_of, with_query_weight
 from ._ridge_fit import ridge_solution
 from ._score_function import KernelScores, LinearScores
@@ -407,7 +414,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
             )
         return loss
 
-    def _problem(self, design: Design, lists: Lists, loss: TemplateLoss) -> LabelProblem:
+    def _problem(self, design: InMemoryDesign, lists: Lists, loss: TemplateLoss) -> LabelProblem:
         """The problem of these rows, with the mean over them."""
         weighted = with_query_weight(lists, 1 / weights_of(lists).sum())
         of_rows = ThreadedLoss(loss, weighted, threads_here(self.n_jobs))
@@ -418,8 +425,11 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
             weighted,
             self.n_labels_,
             lists.query_weight,
-            share=LABEL_SHARE if self.kernel == "linear" else KERNEL_LABEL_SHARE,
+            is_kernel=self.kernel != "linear",
         )
+        if self.kernel == "linear":
+            scales = column_scales(design, lists.query_weight)
+            warn_of_scales(self, scales, sparse=not design.is_dense)
         shifted = None
         if loss.is_translation_invariant:
             known = np.zeros((lists.n_lists, self.n_labels_), dtype=bool)

@@ -8,16 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._lists import Lists
-from .._solvers import Design, LossOfScores
+from .._solvers import Design, InMemoryDesign, LossOfScores, column_scales
 from .._typing import FloatArray, IntArray
 from ..losses._shared import ThreadedLoss
 from ..preprocessing import QueryNormalizer
 
 __all__ = [
-    "KERNEL_LABEL_SHARE",
-    "LABEL_SHARE",
-    "absolute_alpha",
     "alpha_of_curvature",
+    "curvature_at_0",
     "feature_curvature",
     "label_alpha",
     "relative_alpha",
@@ -37,6 +35,13 @@ LABEL_SHARE, KERNEL_LABEL_SHARE = 0.01, 0.1
 
 # Where along the utilities the slope of the loss is taken: losses with a margin have none at 0.
 STEP = 0.5
+
+# How many times the median curvature of the features one of them counts at most, so that features
+# of about equal scales count as they are.
+LARGEST_PART = 10.0
+
+# Variance of a feature in a list that rounding explains, relative to the mean square.
+LOST = 64 * float(np.finfo(np.float64).eps)
 
 # Rows of which a copy is made at a time.
 COPIED = 1024
@@ -70,57 +75,46 @@ def relative_alpha(alpha: Any) -> float | None:
     return found
 
 
-def absolute_alpha(alpha: Any, items: Design, loss: ThreadedLoss, lists: Lists) -> float:
-    """Strength of the penalty as the problem takes it.
-
-    Parameters
-    ----------
-    alpha : float or str
-        The parameter.
-    items : Design
-        Rows of the lists, in their order.
-    loss : ThreadedLoss
-        The loss, weighted as in the objective.
-    lists : Lists
-        The lists, with utilities as labels.
-
-    Returns
-    -------
-    float
-        The number itself, or the factor times a tenth of the curvature of the loss.
-    """
-    if relative_alpha(alpha) is None:
-        return float(alpha)
-    return alpha_of_curvature(alpha, feature_curvature(items, loss, lists))
-
-
-def alpha_of_curvature(alpha: Any, curvature: float) -> float:
+def alpha_of_curvature(alpha: Any, curvature: FloatArray) -> float:
     """Strength of the penalty where the curvature of the loss is known.
 
     Parameters
     ----------
     alpha : float or str
         The parameter.
-    curvature : float
-        Curvature of the weighted loss, a sum of :func:`feature_curvature` over lists.
+    curvature : ndarray of shape (n_features,)
+        Curvature of the weighted loss in the coefficient of each feature, a sum of
+        :func:`feature_curvature` over lists.
 
     Returns
     -------
     float
-        The number itself, or the factor times a tenth of the curvature; times 1 where the loss or
-        the features do not vary within any list.
+        The number itself, or the factor times a tenth of the curvature of a typical feature; times
+        1 where the loss or the features do not vary within any list.
     """
     factor = relative_alpha(alpha)
     if factor is None:
         return float(alpha)
-    return factor * (SHARE * curvature if 0.0 < curvature < np.inf else 1.0)
+    typical = _typical(curvature)
+    return factor * (SHARE * typical if 0.0 < typical < np.inf else 1.0)
 
 
-def feature_curvature(items: Design, loss: LossOfScores, lists: Lists) -> float:
-    """Curvature of the loss in the coefficient of a feature.
+def _typical(curvature: FloatArray) -> float:
+    """Mean over features, none counted as more than ten times the median of those that vary.
+
+    A single feature in large units would otherwise set the penalty of all.
+    """
+    varying = curvature[curvature > 0]
+    if not len(varying):
+        return 0.0
+    return float(np.minimum(curvature, LARGEST_PART * np.median(varying)).mean())
+
+
+def feature_curvature(items: Design, loss: LossOfScores, lists: Lists) -> FloatArray:
+    """Curvature of the loss in the coefficient of each feature.
 
     It is the sum over the lists of the curvature of the loss between scores of minus and plus half
-    the standardised utilities, times the mean over the features of their variance in the list.
+    the standardised utilities, times the variance of the feature in the list.
 
     Parameters
     ----------
@@ -133,21 +127,41 @@ def feature_curvature(items: Design, loss: LossOfScores, lists: Lists) -> float:
 
     Returns
     -------
-    float
+    ndarray of shape (n_features,)
         The sum.
     """
-    return float(_curvatures(loss, lists) @ _mean_variances(items, lists))
+    return _variances(items, lists, _curvatures(loss, lists))
+
+
+def curvature_at_0(items: Design, loss: LossOfScores, lists: Lists) -> FloatArray:
+    """Second derivative of a loss by the coefficient of each feature at scores of 0, about.
+
+    Parameters
+    ----------
+    items : Design
+        Rows of the lists, in their order.
+    loss : LossOfScores
+        The loss, weighted as in the objective.
+    lists : Lists
+        The lists, of whose labels only the loss knows.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        That of scores that vary as the feature does within the lists.
+    """
+    return _variances(items, lists, lists.totals(loss.curvature(np.zeros(items.shape[0]))))
 
 
 def label_alpha(
     alpha: Any,
-    design: Design,
+    design: InMemoryDesign,
     loss: ThreadedLoss,
     lists: Lists,
     n_labels: int,
     row_weight: FloatArray | None,
     *,
-    share: float,
+    is_kernel: bool,
 ) -> float:
     """Strength of the penalty of a problem in which each label has coefficients of its own.
 
@@ -155,7 +169,7 @@ def label_alpha(
     ----------
     alpha : float or str
         The parameter.
-    design : Design
+    design : InMemoryDesign
         Rows, one for each list.
     loss : ThreadedLoss
         The loss, weighted as in the objective.
@@ -165,23 +179,23 @@ def label_alpha(
         Number of labels.
     row_weight : ndarray of shape (n_rows,) or None
         Weights of the rows; None is 1.
-    share : float
-        Share of the curvature that "scale" is.
+    is_kernel : bool
+        Whether the features are coordinates of a kernel.
 
     Returns
     -------
     float
         The number itself, or the factor times a share of the curvature of the loss in the
-        coefficient of a feature, in the mean over labels and features; 1 in place of a curvature
-        of 0.
+        coefficient of a typical feature, in the mean over labels; 1 in place of a curvature of 0.
     """
     factor = relative_alpha(alpha)
     if factor is None:
         return float(alpha)
-    n_rows = design.shape[0]
-    rows = Lists(labels=np.zeros(n_rows), offsets=np.array([0, n_rows]), weight=row_weight)
+    share = KERNEL_LABEL_SHARE if is_kernel else LABEL_SHARE
+    variances = column_scales(design, row_weight) ** 2
     curvature = float(_curvatures(loss, lists).sum()) / n_labels
-    scale = curvature * float(_mean_variances(design, rows)[0])
+    # Coordinates of a kernel differ in length by their nature.
+    scale = curvature * (float(variances.mean()) if is_kernel else _typical(variances))
     return factor * (share * scale if 0.0 < scale < np.inf else 1.0)
 
 
@@ -195,12 +209,11 @@ def _curvatures(loss: LossOfScores, lists: Lists) -> FloatArray:
     return lists.totals(standard * (above - below)) / (2.0 * STEP)
 
 
-def _mean_variances(items: Design, lists: Lists) -> FloatArray:
-    """Mean over the features of their variance in each list."""
+def _variances(items: Design, lists: Lists, factor: FloatArray) -> FloatArray:
+    """Sum over the lists, with factors, of the variance of each feature in the list."""
     n, n_features = items.shape
     share = lists.counts / lists.to_items(lists.sizes)
-    found = np.empty(lists.n_lists)
-    begun: Any = None
+    total, begun = np.zeros(n_features), None
     for start in range(0, n, COPIED):
         stop = min(start + COPIED, n)
         first, last = np.searchsorted(lists.offsets, (start, stop - 1), "right") - 1
@@ -209,9 +222,11 @@ def _mean_variances(items: Design, lists: Lists) -> FloatArray:
         # The list of the first row may have begun in an earlier block.
         earlier = begun if lists.offsets[first] < start else None
         parts = _parts_of(block.matrix, share[start:stop], begins, earlier)
-        found[first : last + 1] = parts.variances()
+        # The last one may go on in the next.
+        ends = last + 1 if lists.offsets[last + 1] <= stop else last
+        total += parts.variances(factor[first:ends])
         begun = parts.last()
-    return np.maximum(found, 0.0) / n_features
+    return total
 
 
 class _Parts(NamedTuple):
@@ -221,21 +236,25 @@ class _Parts(NamedTuple):
     ----------
     origin : ndarray of shape (n_lists, n_features) or None
         What was subtracted from the rows, so that nothing cancels; None is nothing.
-    means : {ndarray, sparse array} of shape (n_lists, n_features)
-        Sums of rows times their shares.
-    squares : ndarray of shape (n_lists,)
-        Sums of their squared norms times the shares.
+    means, squares : {ndarray, sparse array} of shape (n_lists, n_features)
+        Sums of rows and of their squares times their shares.
     """
 
     origin: FloatArray | None
     means: Any
-    squares: FloatArray
+    squares: Any
 
-    def variances(self) -> FloatArray:
-        """Sum over the features of their variance in each list."""
+    def variances(self, factor: FloatArray) -> FloatArray:
+        """Sum over the first lists, with factors, of the variances of each feature."""
+        means, squares = self.means[: len(factor)], self.squares[: len(factor)]
         if self.origin is None:
-            return np.asarray(self.squares - self.means.multiply(self.means).sum(axis=1))
-        return np.asarray(self.squares - np.einsum("ij,ij->i", self.means, self.means))
+            centred = (squares - means.multiply(means)).tocsr()
+            # Of a feature that is constant in a list rounding is left.
+            centred = centred.multiply(centred > LOST * squares).tocsr()
+            return np.asarray(centred.T @ factor)
+        found = np.maximum(squares - means * means, 0.0)
+        found[found <= LOST * LOST * self.origin[: len(factor)] ** 2] = 0.0
+        return np.asarray(factor @ found)
 
     def last(self) -> _Parts:
         """The last list alone."""
@@ -246,22 +265,22 @@ class _Parts(NamedTuple):
 def _parts_of(rows: Any, share: FloatArray, begins: IntArray, earlier: _Parts | None) -> _Parts:
     """Sums over a block of rows, which go on with those of an earlier block."""
     if sp.issparse(rows):
-        origin = None
         columns = np.arange(len(share))
-        means = sp.csr_array((share, columns, np.append(begins, len(share)))) @ rows
-        norms = rows.multiply(rows).sum(axis=1)
-    else:
-        origin = rows[begins].astype(np.float64)
+        by_list = sp.csr_array((share, columns, np.append(begins, len(share))))
+        means, squares = by_list @ rows, by_list @ rows.power(2)
         if earlier is not None:
-            origin[0] = earlier.origin
-        moved = rows - np.repeat(origin, np.diff(begins, append=len(share)), axis=0)
-        means = np.add.reduceat(share[:, np.newaxis] * moved, begins, axis=0)
-        norms = np.einsum("ij,ij->i", moved, moved)
-    squares = np.add.reduceat(share * norms, begins)
-    if earlier is not None:
-        squares[0] += earlier.squares[0]
-        if origin is None:
             means = sp.vstack((means[:1] + earlier.means, means[1:]), format="csr")
-        else:
-            means[0] += earlier.means[0]
+            squares = sp.vstack((squares[:1] + earlier.squares, squares[1:]), format="csr")
+        return _Parts(None, means, squares)
+    origin = rows[begins].astype(np.float64)
+    if earlier is not None:
+        origin[0] = earlier.origin
+    moved = rows - np.repeat(origin, np.diff(begins, append=len(share)), axis=0)
+    weighted = share[:, np.newaxis] * moved
+    means = np.add.reduceat(weighted, begins, axis=0)
+    weighted *= moved
+    squares = np.add.reduceat(weighted, begins, axis=0)
+    if earlier is not None:
+        means[0] += earlier.means[0]
+        squares[0] += earlier.squares[0]
     return _Parts(origin, means, squares)

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._lists import LabelType, Lists
 from .._row_batches import RowBatches
@@ -35,7 +36,14 @@ from ..metrics import get_measure
 from ._block_lists import BlockLists, has_pairs
 from ._block_ranker import BlockRanker
 from ._blocked_rows import is_blocked
-from ._fitting import FitProgress, forget, restored_on_error, warn_not_converged
+from ._fitting import (
+    FitProgress,
+    forget,
+    restored_on_error,
+    warn_not_converged,
+    warn_of_scales,
+)
+from ._penalty import curvature_at_0
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, weights_of, with_query_weight
 from ._query_features import NORMALIZE_CONSTRAINTS
 from ._score_function import LinearScores
@@ -296,10 +304,14 @@ n_features)
         def on(loss: Any, margin: float) -> ThreadedLoss:
             return ThreadedLoss(loss(margin), weighted, threads)
 
+        squared = on(ComparisonSquaredHinge, 1.0)
+        bends = curvature_at_0(design, squared, weighted)
+        sparse = sp.issparse(design.rows(slice(0, 1)).matrix)
+        warn_of_scales(self, np.sqrt(bends), sparse=sparse, within_queries=True)
         if self.loss == "hinge":
             hinges = partial(on, ComparisonHinge), partial(on, ComparisonSquaredHinge)
-            return HingeProblem(design, *hinges, alpha=1.0)
-        return LinearProblem(design, on(ComparisonSquaredHinge, 1.0), alpha=1.0)
+            return HingeProblem(design, *hinges, alpha=1.0, bends=bends)
+        return LinearProblem(design, squared, alpha=1.0, bends=bends)
 
     def _relevance_blocks(
         self, X: Any, y: Any, qid: Any, weights: dict[str, Any], held: ExitStack
@@ -318,11 +330,14 @@ n_features)
     def _block_problem(self, lists: BlockLists) -> BlockHingeProblem | BlockProblem:
         factor = self.C / lists.weight
         hinges = partial(_hinge_on, ComparisonHinge), partial(_hinge_on, ComparisonSquaredHinge)
-        if self.loss == "hinge":
-            return BlockHingeProblem(lists.blocks, *hinges, alpha=1.0, factor=factor)
         squared = ComparisonSquaredHinge(1.0)
         blocks = lists.blocks.on(partial(LossOnLists, squared))
-        return BlockProblem(blocks, squared, alpha=1.0, factor=factor)
+        bends = factor * blocks.total(_curvature)[0]
+        warn_of_scales(self, np.sqrt(bends), within_queries=True)
+        settings = {"alpha": 1.0, "factor": factor, "bends": bends}
+        if self.loss == "hinge":
+            return BlockHingeProblem(lists.blocks, *hinges, **settings)
+        return BlockProblem(blocks, squared, **settings)
 
     def _scores(self, X: Any) -> FloatArray:
         return LinearScores(self.coef_).scores(X)
@@ -335,6 +350,11 @@ def _as_utilities(lists: Lists, columns: Any = None) -> Lists:
 
 def _hinge_on(loss: Any, lists: Lists, margin: float) -> LossOnLists:
     return LossOnLists(loss(margin), lists)
+
+
+def _curvature(items: Design, loss: LossOnLists) -> tuple[FloatArray]:
+    """Second derivatives of the squared hinge of a block by the coefficients, about."""
+    return (curvature_at_0(items, loss, loss.lists),)
 
 
 def _check_pairs(has_pairs: bool) -> None:

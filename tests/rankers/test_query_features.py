@@ -162,13 +162,14 @@ def test_variances_within_lists_by_blocks_of_rows(block, weighted, monkeypatch):
     weight = rng.integers(1, 4, len(X)).astype(float) if weighted else np.ones(len(X))
     parts = [slice(a, b) for a, b in itertools.pairwise(offsets)]
     means = [np.average(X[q], axis=0, weights=weight[q]) for q in parts]
-    expected = [
-        np.average((X[q] - mean) ** 2, axis=0, weights=weight[q]).mean()
-        for q, mean in zip(parts, means, strict=True)
-    ]
+    factor = rng.uniform(1, 2, len(sizes))
+    expected = sum(
+        by * np.average((X[q] - mean) ** 2, axis=0, weights=weight[q])
+        for q, mean, by in zip(parts, means, factor, strict=True)
+    )
     lists = Lists(labels=np.zeros(len(X)), offsets=offsets, weight=weight if weighted else None)
-    found = _penalty._mean_variances(as_design(X), lists)
+    found = _penalty._variances(as_design(X), lists, factor)
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
     centred = X - 1e6
-    found = _penalty._mean_variances(as_design(sp.csr_array(centred)), lists)
+    found = _penalty._variances(as_design(sp.csr_array(centred)), lists, factor)
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)

@@ -17,7 +17,7 @@ from sklearn_rank._solvers import (
     solve_linear,
     solve_linear_hinge,
 )
-from sklearn_rank._solvers._newton_cg import newton_cg
+from sklearn_rank._solvers._newton_cg import Criterion, newton_cg
 
 
 def problem(seed=0, n_lists=6, n_features=3):
@@ -73,13 +73,17 @@ def test_the_minimum_is_that_of_a_cone_solver(name, method, alpha):
     for matrix in (X, sp.csr_array(X)):
         found = minimise(
             matrix, loss.on(v, offsets), alpha=alpha, fit_intercept=intercept, method=method,
-            tol=1e-8, max_iter=2000,
+            tol=1e-7, max_iter=2000,
         )  # fmt: skip
         assert found.certificate.converged
-        assert found.certificate.gradient_norm <= 1e-8
+        assert found.certificate.gradient_norm <= 1e-7
         assert found.certificate.objective == pytest.approx(value, rel=1e-7)
         np.testing.assert_allclose(found.coef, w, atol=1e-4)
-        assert np.isnan(found.certificate.lower_bound) == intercept
+        assert (
+            found.certificate.lower_bound
+            <= found.certificate.objective
+            <= value + 1e-7 * abs(value)
+        )
         assert (found.intercept != 0) == intercept
 
 
@@ -90,7 +94,7 @@ def test_the_certificate_bounds_the_distance_from_the_minimum(name):
     least = minimise(X, on, alpha=0.5, tol=1e-12).certificate.objective
     for tol in (0.5, 0.1, 1e-2, 1e-4):
         found = minimise(X, on, alpha=0.5, tol=tol)
-        assert found.certificate.lower_bound <= least
+        assert found.certificate.lower_bound <= least * (1 + 1e-15)
         assert found.certificate.gradient_norm <= tol
 
 
@@ -255,9 +259,8 @@ def test_lbfgs_takes_over_where_newtons_method_stalls():
     on = losses.PairwiseLogistic().on(v, offsets)
     # Steps are too short by more than a line search makes up for.
     stalling = Overstated(on, 1e25)
-    stopped = newton_cg(
-        LinearProblem(as_design(X), stalling, 1e-3), np.zeros(3), 1e-9, 200, lambda *told: None
-    )
+    stalled_problem = LinearProblem(as_design(X), stalling, 1e-3)
+    stopped = newton_cg(Criterion(stalled_problem, 1e-9), np.zeros(3), 200, lambda *told: None)
     assert stopped.stalled
     assert stopped.n_iter == 0
     told = []
@@ -280,9 +283,9 @@ def test_lbfgs_takes_over_where_newtons_method_stalls():
 def test_newtons_method_that_rounding_stops_has_not_stalled():
     X, v, offsets = problem(8)
     made = LinearProblem(as_design(X), losses.PairwiseLogistic().on(v, offsets), 0.1)
-    stopped = newton_cg(made, np.zeros(3), 0.0, 200, lambda *told: None)
+    stopped = newton_cg(Criterion(made, 0.0), np.zeros(3), 200, lambda *told: None)
     assert not stopped.stalled
-    assert np.linalg.norm(made.value_and_gradient(stopped.parameters)[1]) < 1e-12
+    assert np.linalg.norm(stopped.point.gradient) < 1e-12
 
 
 def test_losses_without_second_derivatives_go_to_lbfgs():
@@ -390,7 +393,9 @@ def test_the_gap_bounds_the_distance_of_an_unfinished_hinge():
 def test_preconditioned_directions_reach_the_same_minimum(name, monkeypatch):
     rng = np.random.default_rng(0)
     offsets = np.arange(0, 241, 12)
-    X = rng.normal(size=(240, 30)) * np.logspace(-2, 2, 30)
+    # Directions of different lengths, which no change of units makes equal.
+    turned = np.linalg.qr(rng.normal(size=(30, 30)))[0]
+    X = rng.normal(size=(240, 30)) * np.logspace(-2, 2, 30) @ turned
     v = rng.choice([0.0, 0.0, 0.5, 1.0], 240)
     loss = losses.get_loss(name)
     calls = []
