@@ -133,3 +133,14 @@ def test_every_public_name_is_in_the_reference_once():
     # Rankers are listed under the package itself.
     names = [name for name in NAMES if not name.startswith("sklearn_rank.rankers.")]
     assert sorted(listed) == sorted(names)
+
+
+def test_names_of_subpackages_are_found():
+    for part in SUBPACKAGES:
+        for name in set(getattr(sklearn_rank, part).__all__) - set(sklearn_rank.__all__):
+            told = rf"write from sklearn_rank\.{part} import {name}\.$"
+            with pytest.raises(AttributeError, match=told):
+                getattr(sklearn_rank, name)
+    for name in ("nowhere", "__path_of__"):
+        with pytest.raises(AttributeError, match=rf"has no attribute '{name}'\.$"):
+            getattr(sklearn_rank, name)

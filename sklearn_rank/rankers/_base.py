@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
+from functools import wraps
+from inspect import isfunction, signature
 from typing import Any
 
 import numpy as np
@@ -20,8 +23,31 @@ from ..metrics import average_precision_score
 from ._two_classes import TwoClasses
 
 
+def _refusing_groups(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a method that takes query ids say so where they come as ``groups``."""
+
+    @wraps(method)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if "groups" in kwargs:
+            raise TypeError(
+                f"{type(self).__name__}.{method.__name__} takes query ids as qid=, not as groups=:"
+                " write qid=. Pipelines and searches route groups= to qid after"
+                " sklearn.set_config(enable_metadata_routing=True)."
+            )
+        return method(self, *args, **kwargs)
+
+    return checked
+
+
 class Ranker(BaseEstimator):
     """Base class of all rankers: version check after unpickling, link to the documentation."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name, method in list(vars(cls).items()):
+            public = isfunction(method) and not name.startswith("_")
+            if public and "qid" in signature(method).parameters:
+                setattr(cls, name, _refusing_groups(method))
 
     _doc_link_module = "sklearn_rank"
     _doc_link_template = "https://sklearn-rank.readthedocs.io/en/stable/api/generated/sklearn_rank.{estimator_name}.html"

@@ -120,8 +120,10 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     n_queries_: int
     training_queries_: TrainingQueries
 
-    # With metadata routing, one array groups=... then reaches splitter, fit and score.
+    # With metadata routing, one array groups=... then reaches the splitter and all methods.
     __metadata_request__fit = {"qid": "groups"}
+    __metadata_request__predict = {"qid": "groups"}
+    __metadata_request__decision_function = {"qid": "groups"}
     __metadata_request__score = {"qid": "groups"}
 
     def __sklearn_tags__(self) -> Any:
@@ -174,10 +176,6 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             reset=False,
         )
 
-    def _predict_lists(self, X: Any, qid: Any) -> FloatArray:
-        """Scores of the rows of lists, for which a subclass may need their ids."""
-        return self.predict(X)
-
     def _lists(
         self,
         X: Any,
@@ -221,13 +219,15 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             )
         return self.coef_
 
-    def predict(self, X: Any) -> FloatArray:
+    def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
         """Predict scores; within a query a greater score is nearer to the top.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row. It has no effect.
 
         Returns
         -------
@@ -238,20 +238,22 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         check_is_fitted(self)
         return self._scores(self._checked_rows(X))
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: Any, *, qid: Any = None) -> FloatArray:
         """Predict scores; the same as :meth:`predict`.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row, as in :meth:`predict`.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Scores.
         """
-        return self.predict(X)
+        return self.predict(X, qid=qid)
 
     def rank(self, X: Any, qid: Any = None) -> FloatArray:
         """Predict the positions of rows within their queries, 1 at the top.
@@ -268,7 +270,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         ndarray of shape (n_samples,)
             Positions from 1, the top. Tied rows get the mean of their positions.
         """
-        return rank_positions(self._predict_lists(X, qid), qid=qid)
+        return rank_positions(self.predict(X, qid=qid), qid=qid)
 
     def score(
         self,
@@ -317,7 +319,9 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         if qid is None and self.n_queries_ > 1:
             raise ScorerSetupError(
                 f"This {type(self).__name__} was fitted to {self.n_queries_} queries, but score "
-                "got no qid: pass qid=, one id per row, or qid=0 if all rows are one query."
+                "got no qid: pass qid=, one id per row, or qid=0 if all rows are one query (in a"
+                " pipeline or search groups=, after"
+                " sklearn.set_config(enable_metadata_routing=True))."
             )
         measure = get_measure(self.measure)
         weights = {"sample_weight": sample_weight, "query_weight": query_weight}
@@ -331,7 +335,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             check_gains(type(self).__name__, measure, labels)
         except ValueError as error:
             raise ScorerSetupError(str(error)) from None
-        value = measure(y, self._predict_lists(X, qid), qid=qid, **weights)
+        value = measure(y, self.predict(X, qid=qid), qid=qid, **weights)
         if in_memory:
             warn_of_trained_queries(self, y, qid, weights)
         return float(value if measure.greater_is_better else -value)

@@ -36,10 +36,6 @@ class NormalizingRanker(QueryRanker):
     ``fit`` obtains its rows from :meth:`_items`, which sets ``normalizer_``.
     """
 
-    # With normalised features, scoring rows also needs the ids.
-    __metadata_request__predict = {"qid": "groups"}
-    __metadata_request__decision_function = {"qid": "groups"}
-
     normalizer_: QueryNormalizer | None
 
     def __sklearn_tags__(self) -> Any:
@@ -100,23 +96,3 @@ class NormalizingRanker(QueryRanker):
                 "enabled)."
             )
         return self._scores(self.normalizer_.transform(X, qid=qid))
-
-    def decision_function(self, X: Any, *, qid: Any = None) -> FloatArray:
-        """Predict scores; the same as :meth:`predict`.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row, as in :meth:`predict`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Scores.
-        """
-        return self.predict(X, qid=qid)
-
-    def _predict_lists(self, X: Any, qid: Any) -> FloatArray:
-        return self.predict(X, qid=qid)

@@ -133,10 +133,6 @@ class RankEnsemble(QueryRanker, BaseComposition):
     0.81
     """
 
-    # Scoring rows also needs the ids.
-    __metadata_request__predict = {"qid": "groups"}
-    __metadata_request__decision_function = {"qid": "groups"}
-
     _parameter_constraints = {
         **QueryRanker._parameter_constraints,
         "estimators": [list, None],
@@ -309,26 +305,6 @@ class RankEnsemble(QueryRanker, BaseComposition):
             )
         scores = _scores_of(self.estimators_, X, qid)
         return self.fusion_.values(scores, qid) @ self.weights_
-
-    def decision_function(self, X: Any, *, qid: Any = None) -> FloatArray:
-        """Predict scores; the same as :meth:`predict`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row, as in :meth:`predict`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Scores.
-        """
-        return self.predict(X, qid=qid)
-
-    def _predict_lists(self, X: Any, qid: Any) -> FloatArray:
-        return self.predict(X, qid=qid)
 
     def _scores(self, X: Any) -> FloatArray:
         return self.predict(X)

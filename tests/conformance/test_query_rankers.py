@@ -432,6 +432,35 @@ def test_routing_off_qid_reaches_fit_and_not_score(ranker):
     assert pipe[-1].n_queries_ == 12
 
 
+@every_ranker
+def test_groups_of_a_direct_call_are_refused(ranker):
+    X, y, qid = data(12)
+    fitted = clone(ranker).fit(X, y, qid=qid)
+    calls = [(fitted.fit, (X, y)), (fitted.score, (X, y))]
+    calls += [(method, (X,)) for method in (fitted.predict, fitted.decision_function, fitted.rank)]
+    for method, arguments in calls:
+        told = rf"{type(ranker).__name__}\.{method.__name__} takes query ids as qid=.*metadata_rou"
+        with pytest.raises(TypeError, match=told):
+            method(*arguments, groups=qid)
+        method(*arguments, qid=qid)
+
+
+@every_ranker
+def test_ids_reach_all_methods_of_a_pipeline(ranker):
+    X, y, qid = data(12)
+    pipe = make_pipeline(StandardScaler(), clone(ranker))
+    step = type(ranker).__name__.lower()
+    expected = pipe.fit(X, y, **{f"{step}__qid": qid}).predict(X, qid=qid)
+    with config_context(enable_metadata_routing=True):
+        pipe.fit(X, y, groups=qid)
+        for method in (pipe.predict, pipe.decision_function):
+            np.testing.assert_array_equal(method(X, groups=qid), expected)
+        value = pipe.score(X, y, groups=qid)
+        assert value == pipe[-1].score(pipe[:-1].transform(X), y, qid=qid)
+        with pytest.raises(ScorerSetupError, match=r"groups=, after sklearn\.set_config"):
+            pipe.score(X, y)
+
+
 # ------------------------------------------------------------------ ids that are wrong or cut
 
 

