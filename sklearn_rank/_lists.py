@@ -55,7 +55,7 @@ class Lists:
     weight : ndarray of shape (n,) or None, default=None
         Positive weights of the items: how many times each counts; None is 1 for each.
     ids : ndarray of shape (n_lists,) or None, default=None
-        Ids of the lists, ascending; None for one list without an id.
+        Ids of the lists, ascending, or in fits by appearance; None for one list without an id.
     query_weight : ndarray of shape (n_lists,) or None, default=None
         Non-negative weight of each list; None is 1 for each.
     rows : ndarray of shape (n,) or None, default=None
@@ -461,6 +461,7 @@ def check_lists(
     sample_weight: Any = None,
     query_weight: Any = None,
     drop_queries_of_weight_0: bool = False,
+    by_appearance: bool = False,
 ) -> Lists:
     """Make lists from labels that have no scores.
 
@@ -478,11 +479,13 @@ def check_lists(
         Non-negative weight of the list of each row; one per row of two dimensions.
     drop_queries_of_weight_0 : bool, default=False
         Whether lists of weight 0 are absent too.
+    by_appearance : bool, default=False
+        Whether lists are ordered by their first rows.
 
     Returns
     -------
     Lists
-        The lists, by ascending id.
+        The lists, by ascending id or by appearance.
     """
     checked = check_rows(
         labels,
@@ -493,7 +496,7 @@ def check_lists(
         query_weight=query_weight,
         drop_queries_of_weight_0=drop_queries_of_weight_0,
     )
-    shared, order = _grouped(checked)
+    shared, order = _grouped(checked, by_appearance=by_appearance)
     values = label_type.read(checked)
     return Lists(labels=values if order is None else values[order], **shared)
 
@@ -558,13 +561,15 @@ def group_scored_rows(
     return ScoredLists(labels=values, score=score, **shared)
 
 
-def _grouped(checked: CheckedRows) -> tuple[dict[str, Any], IntArray | None]:
+def _grouped(
+    checked: CheckedRows, *, by_appearance: bool = False
+) -> tuple[dict[str, Any], IntArray | None]:
     """What all lists have, and the order of the checked rows that makes them consecutive."""
     weight, by_row, rows = checked.weight, checked.query_weight, checked.rows
     if checked.qid is None:
         offsets, ids, order = np.array([0, len(checked.labels)]), None, None
     else:
-        ids, offsets, order = group_rows(checked.qid)
+        ids, offsets, order = group_rows(checked.qid, by_appearance=by_appearance)
         if order is not None:
             weight = None if weight is None else weight[order]
             by_row = None if by_row is None else by_row[order]
@@ -593,18 +598,23 @@ def _by_list(
     return weight
 
 
-def group_rows(qid: AnyArray | Coded) -> tuple[AnyArray, IntArray, IntArray | None]:
+def group_rows(
+    qid: AnyArray | Coded, *, by_appearance: bool = False
+) -> tuple[AnyArray, IntArray, IntArray | None]:
     """Find the rows of each query.
 
     Parameters
     ----------
     qid : ndarray or Coded of shape (n,)
         Id of the query of each row, from :func:`sklearn_rank._validation.check_qid`.
+    by_appearance : bool, default=False
+        Whether queries are ordered by their first rows, so that folds and draws do not depend on
+        what the ids are called.
 
     Returns
     -------
     ids : ndarray of shape (n_queries,)
-        Ids, ascending.
+        Ids, ascending or by appearance.
     offsets : ndarray of shape (n_queries + 1,)
         Where the rows of each query begin, and n.
     rows : ndarray of shape (n,) or None
@@ -618,9 +628,11 @@ def group_rows(qid: AnyArray | Coded) -> tuple[AnyArray, IntArray, IntArray | No
             return heads, np.append(starts, len(qid)), None
     if 2 * len(starts) > len(qid):  # few rows of a query are adjacent
         ids, code = _ascending(qid)
+        ids, code = _by_appearance(ids, code) if by_appearance else (ids, code)
         sizes = np.bincount(code)
     else:
         ids, code = _ascending(qid[starts])
+        ids, code = _by_appearance(ids, code) if by_appearance else (ids, code)
         sizes = np.bincount(code, weights=np.diff(starts, append=len(qid))).astype(np.intp)
     offsets = np.append(0, np.cumsum(sizes))
     if np.all(code[1:] >= code[:-1]):
@@ -629,6 +641,16 @@ def group_rows(qid: AnyArray | Coded) -> tuple[AnyArray, IntArray, IntArray | No
     if len(order) < len(qid):
         order = ragged_ranges(starts[order], np.diff(starts, append=len(qid))[order])
     return ids, offsets, order
+
+
+def _by_appearance(ids: AnyArray, code: IntArray) -> tuple[AnyArray, IntArray]:
+    """Order ids by their first places; of repeated indices NumPy keeps the last value."""
+    first = np.empty(len(ids), dtype=np.intp)
+    first[code[::-1]] = np.arange(len(code))[::-1]
+    order = np.argsort(first)
+    place = np.empty(len(ids), dtype=np.intp)
+    place[order] = np.arange(len(ids))
+    return ids[order], place[code]
 
 
 def _changes(qid: AnyArray) -> IntArray:

@@ -32,6 +32,7 @@ __all__ = [
     "check_vector",
     "class_among",
     "ravelled",
+    "refuse_rounded_ids",
 ]
 
 # Beyond it float64 no longer tells neighbouring integers apart: different scores would tie.
@@ -429,7 +430,33 @@ def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray | Coded:
     if missing.any():
         first = int(np.argmax(missing if coded is None else missing[coded.codes]))
         raise ValueError(f"{name} is missing at row {first}: give the row an id or remove it.")
+    if coded is None:
+        refuse_rounded_ids(ids, name)
+    else:
+        refuse_rounded_ids(coded.distinct, name, lambda at: int(np.argmax(coded.codes == at)))
     return ids if coded is None else coded
+
+
+def refuse_rounded_ids(
+    ids: AnyArray, name: str, row_of: Callable[[int], int] = lambda at: at
+) -> None:
+    """Refuse floating-point ids so large that two different integers may have become one."""
+    if ids.dtype.kind == "f":
+        digits = np.finfo(ids.dtype).nmant + 1
+        bad = np.abs(ids) >= 2.0**digits
+        dtype = str(ids.dtype)
+    elif ids.dtype.kind == "O" and any(isinstance(one, float | np.floating) for one in ids):
+        digits, dtype = 53, "float"
+        bad = np.array([isinstance(one, float) and abs(one) >= 2.0**53 for one in ids])
+    else:
+        return
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(
+            f"{name} is the {dtype} {ids[at]!s} at row {row_of(at)}, but from 2**{digits} on such"
+            " numbers cannot distinguish neighbouring integers, so that different ids become one:"
+            " pass integers or strings, for example the column read with dtype=str or 'int64'."
+        )
 
 
 def _coded(values: AnyArray, name: str) -> Coded:

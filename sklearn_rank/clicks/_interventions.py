@@ -238,8 +238,8 @@ def _sessions(qid: Any, position: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _codes(ids: Any, n: int, name: str) -> IntArray:
-    """Numbers 0, 1, ... of ids."""
-    _, offsets, rows = group_rows(check_qid(ids, n, name=name))
+    """Numbers 0, 1, ... of ids, in the order in which they appear."""
+    _, offsets, rows = group_rows(check_qid(ids, n, name=name), by_appearance=True)
     code = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     if rows is None:
         return code

@@ -31,7 +31,7 @@ class Groups:
     Parameters
     ----------
     codes : ndarray of shape (n,)
-        Number of the group of each row.
+        Number of the group of each row, in the order in which the groups appear.
     n_groups : int
         Number of groups, some of which may hold none of these rows.
     """
@@ -110,7 +110,7 @@ def check_groups(groups: Any, n: int, *, name: str = "groups") -> Groups | None:
         return None
     ids = check_qid(groups, n, name=name)
     try:
-        _, offsets, rows = group_rows(ids)
+        _, offsets, rows = group_rows(ids, by_appearance=True)
     except ValueError:
         raise ValueError(
             f"{name} mixes ids of different types: make all ids numbers or all strings."

@@ -40,7 +40,7 @@ class QueryValues:
     Parameters
     ----------
     values : ndarray of shape (n_queries,)
-        Finite values, by ascending id.
+        Finite values, in the order in which the queries appear; of chunks by ascending id.
     ids : ndarray of shape (n_queries,)
         Ids of the queries.
     measure : str
@@ -161,7 +161,18 @@ def query_values_of(
 
     found, defined = _on_same_queries(measure, scores, evaluate)
     of_queries = _groups_of_queries(groups, lists, shape, defined)
-    return {name: replace(sample, groups=of_queries) for name, sample in found.items()}
+    # By appearance, so that draws do not depend on what the ids are called.
+    starts = lists.offsets[:-1]
+    order = np.argsort(starts[defined] if lists.rows is None else lists.rows[starts][defined])
+    return {
+        name: replace(
+            sample,
+            values=sample.values[order],
+            ids=sample.ids[order],
+            groups=None if of_queries is None else of_queries.only(order),
+        )
+        for name, sample in found.items()
+    }
 
 
 def accumulated_values(measure: Measure, kept: KeptValues) -> QueryValues:

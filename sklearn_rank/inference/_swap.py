@@ -209,7 +209,7 @@ def swap_tests(
     positive = next(iter(lists.values())).positive
     n = len(positive)
     dependent = check_groups(groups, n)
-    unit = np.arange(n) if dependent is None else _by_first_row(dependent.codes)
+    unit = np.arange(n) if dependent is None else dependent.codes
     ranks = {name: rankdata(data.score) for name, data in lists.items()}
     found = measure_influence(
         measure, positive, [*ranks.values()], conditional=True, pos_label=None
@@ -254,12 +254,6 @@ def _swapped(
         swapped = options.rng.random(unit.max() + 1)[unit] < 0.5
         drawn[i] = _studentised(measure, positive, np.where(swapped, ranks[::-1], ranks), unit)[0]
     return observed, difference, drawn
-
-
-def _by_first_row(codes: IntArray) -> IntArray:
-    """Number groups in the order of their first rows: their names do not change the draws."""
-    _, first, code = np.unique(codes, return_index=True, return_inverse=True)
-    return rankdata(first, "ordinal").astype(np.intp)[code] - 1
 
 
 def _studentised(

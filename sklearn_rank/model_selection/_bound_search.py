@@ -31,6 +31,7 @@ from ._evidence import ASYMPTOTIC, Evidence, measure_with_limits, methods_of
 from ._list_theorems import list_evidence
 from ._metadata import metadata_of, router_of
 from ._query_evidence import query_evidence
+from ._query_ids import places_of
 from ._splits import check_splits, positive_rows, sizes_of_disjoint, splitter_of
 
 __all__ = ["BoundSearchCV"]
@@ -321,9 +322,11 @@ arbitrary.
         grid = Grid.of(bases, self.prior, self.complexity)
         rng = check_generator(self.random_state)
         splitter = self._splitter(y, of_queries, int(rng.integers(2**31)))
+        made_here = self.cv is None or is_whole(self.cv)
+        groups = places_of(metadata.groups, len(y)) if made_here else metadata.groups
         splits = [
             (np.asarray(train), np.asarray(test))
-            for train, test in splitter.split(X, y, groups=metadata.groups)
+            for train, test in splitter.split(X, y, groups=groups)
         ]
         check_splits(splits, None if of_queries else positive, metadata.wholes)
         of_bases = {

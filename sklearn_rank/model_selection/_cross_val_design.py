@@ -24,6 +24,7 @@ from ..metrics._shared import (
 )
 from ._candidates import Split
 from ._cross_val_fits import FitPlan, fit_params_of
+from ._query_ids import places_of
 from ._query_splitters import QueryKFold
 from ._splits import check_splits, positive_rows
 
@@ -255,6 +256,7 @@ def folds_of(cv: Any, sample: Sample, seed: int | None) -> list[Split]:
     y, units = sample.plan.y, sample.metadata.units
     if cv is None or is_whole(cv):
         splitter, y = _own_splitter(N_FOLDS if cv is None else cv, sample, seed)
+        units = places_of(units, len(y))
     else:
         splitter = check_cv(cv, y, classifier=is_classifier(sample.plan.estimator))
     asks = "groups" in get_routing_for_object(splitter).consumes("split", ["groups"])

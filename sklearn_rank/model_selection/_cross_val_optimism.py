@@ -14,6 +14,7 @@ from ..inference import Interval
 from ._cross_val_design import Sample
 from ._cross_val_evidence import held_out, query_values, value_of_list
 from ._cross_val_fits import Part, fit_parts
+from ._query_ids import queries_of
 
 __all__ = ["BootstrapFound", "bootstrap_interval"]
 
@@ -150,8 +151,9 @@ def _drawn_units(sample: Sample, rng: np.random.Generator, every: IntArray) -> P
         classes: Sequence[AnyArray] = [every[sample.labels == k] for k in (1, 0)]
         drawn = [rng.choice(rows, len(rows)) for rows in classes]
         return Part(np.sort(np.concatenate(drawn)), every)
-    known, codes = np.unique(ids, return_inverse=True)
-    counts = np.bincount(rng.integers(len(known), size=len(known)), minlength=len(known))[codes]
+    units = queries_of(ids, len(every), "The bootstrap")
+    drawn_units = rng.integers(units.count, size=units.count)
+    counts = np.bincount(drawn_units, minlength=units.count)[units.of_rows]
     train = np.repeat(every, counts)
     starts = np.repeat(np.cumsum(counts) - counts, counts)
     return Part(train, every, np.arange(len(train)) - starts)

@@ -13,7 +13,15 @@ from .._lists import group_rows
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_qid, check_vector
 
-__all__ = ["STRATA", "Queries", "check_stratify", "queries_of", "spread_folds", "spread_sample"]
+__all__ = [
+    "STRATA",
+    "Queries",
+    "check_stratify",
+    "places_of",
+    "queries_of",
+    "spread_folds",
+    "spread_sample",
+]
 
 # What queries can be stratified by.
 STRATA = ("length", "relevance")
@@ -26,7 +34,7 @@ class Queries:
     Parameters
     ----------
     ids : ndarray of shape (n_queries,)
-        Ids, ascending.
+        Ids, in the order in which they appear.
     offsets : ndarray of shape (n_queries + 1,)
         Where the rows of each query begin in ``rows``, and n.
     rows : ndarray of shape (n,)
@@ -116,6 +124,11 @@ class Queries:
         return keys
 
 
+def places_of(ids: Any, n: int) -> IntArray | None:
+    """Number of the id of each row, by appearance: folds of these do not depend on names."""
+    return None if ids is None else queries_of(ids, n, "The splitter").of_rows
+
+
 def queries_of(groups: Any, n: int, whose: str, *, name: str = "groups") -> Queries:
     """Check the id of the query of each row.
 
@@ -146,7 +159,7 @@ def queries_of(groups: Any, n: int, whose: str, *, name: str = "groups") -> Quer
             f"{name}={groups!r} is not an array, but {whose} needs one id for each of the {n}"
             f" rows: pass a one-dimensional array, such as {name}=frame['query']."
         )
-    ids, offsets, rows = group_rows(check_qid(groups, n, name=name))
+    ids, offsets, rows = group_rows(check_qid(groups, n, name=name), by_appearance=True)
     return Queries(ids, offsets, np.arange(n) if rows is None else rows)
 
 

@@ -102,8 +102,9 @@ class QueryKFold(_QuerySplitter):
     n_splits : int, default=5
         Number of folds, at least 2.
     shuffle : bool, default=True
-        Whether queries are assigned to folds at random. If False, consecutive ids form a fold.
-        With ``stratify``, neighbours in the stratified order are then assigned to folds in turn.
+        Whether queries are assigned to folds at random. If False, queries that appear one
+        after the other form a fold. With ``stratify``, neighbours in the stratified order are then
+        assigned to folds in turn.
     stratify : {None, "length", "relevance"} or tuple of them, default=None
         Quantity to balance over the folds: the number of rows of the queries, the mean grade of
         their rows, or both. Queries are sorted by it, and each fold gets one of every n_splits
@@ -121,7 +122,8 @@ class QueryKFold(_QuerySplitter):
     Notes
     -----
     A ranking measure is a mean over queries, so the number of queries of a fold determines its
-    precision. A split depends on the ids of the rows and not on their order.
+    precision. A split depends on the order in which the queries appear, not on their ids, nor on
+    the order of the rows within a query.
 
     ``stratify="relevance"`` makes the fold means more similar, because the attainable score of a
     query depends on its relevant fraction. Over partitions of the queries of MQ2008, OHSUMED and

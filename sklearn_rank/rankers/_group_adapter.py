@@ -62,9 +62,9 @@ class GroupRankerAdapter(QueryRanker):
     row_order : {"content", "given"}, default="content"
         Order in which queries and their rows are passed to the estimator. "content" sorts by
         hashes of their values, so that the model does not depend on the order of the rows or on
-        the ids. "given" sorts queries by id and keeps the order of the rows of a query. The order
-        affects the model, because all scores are tied at the start and the libraries break ties by
-        position.
+        the ids. "given" takes queries as they appear and keeps the order of the rows of a query.
+        The order affects the model, because all scores are tied at the start and the libraries
+        break ties by position.
     single_list : bool, default=False
         Whether all rows belong to one query. ``fit`` then takes no ``qid``.
 

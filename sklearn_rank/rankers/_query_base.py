@@ -89,6 +89,7 @@ def remembered_lists(
         sample_weight=sample_weight,
         query_weight=query_weight,
         drop_queries_of_weight_0=True,
+        by_appearance=True,
     )
     if lists.weight is not None and np.all(lists.weight == 1):
         lists = replace(lists, weight=None)

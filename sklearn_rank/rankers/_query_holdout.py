@@ -51,7 +51,7 @@ def held_out_lists(lists: Lists, fraction: Any, random_state: Any) -> BoolArray:
     fraction : float or int
         Share of the lists, in (0, 1), or their number.
     random_state : int, RandomState or None
-        What draws them; the same lists in any order of the rows.
+        What draws them, by their order; the ids do not count.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def hold_out_queries(qid: Any, fraction: Any, random_state: Any, n_rows: int) ->
     HeldOut
         Rows of the queries to train on, and of those that are held out.
     """
-    ids, offsets, rows = group_rows(check_qid(qid, n_rows))
+    ids, offsets, rows = group_rows(check_qid(qid, n_rows), by_appearance=True)
     lists = Lists(labels=np.zeros(n_rows), offsets=offsets, ids=ids, rows=rows)
     held = lists.to_items(held_out_lists(lists, fraction, random_state))
     taken = np.arange(n_rows) if rows is None else rows

@@ -96,7 +96,7 @@ def test_resources_that_are_said():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"cv": KFold(3)}, r"cv=KFold.* splits \d+ queries, such as 0,.*cv=QueryKFold"),
+        ({"cv": KFold(3)}, r"cv=KFold.* splits \d+ queries, such as .*cv=QueryKFold"),
         ({"cv": QueryKFold(3)}, "random_state to an int"),
         ({"max_resources": 40}, "max_resources=40 queries are more than the 36"),
         ({"min_resources": 40}, "min_resources=40 queries are more than the 36"),

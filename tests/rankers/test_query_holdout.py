@@ -19,11 +19,8 @@ def test_whole_queries_are_held_out(fraction, held):
     np.testing.assert_array_equal(np.sort(np.append(train, validation)), np.arange(80))
     assert set(qid[train]).isdisjoint(qid[validation])
     assert len(set(qid[validation])) == held
-    names = np.array([f"q{q:02d}" for q in qid])
+    names = np.array([f"q{7 * q % 20}" for q in qid])
     np.testing.assert_array_equal(hold_out_queries(names, fraction, 0, 80)[1], validation)
-    order = np.random.default_rng(1).permutation(80)
-    moved = hold_out_queries(qid[order], fraction, 0, 80).validation
-    assert set(qid[order][moved]) == set(qid[validation])
     if held == 10:
         other = hold_out_queries(qid, fraction, 1, 80).validation
         assert set(qid[other]) != set(qid[validation])

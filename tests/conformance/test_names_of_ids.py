@@ -1,0 +1,163 @@
+"""What ids are called changes no result: folds and draws depend on the order of appearance."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from lightgbm import LGBMRanker
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from sklearn_rank import (
+    BoostedOrderPreservingRanker,
+    GroupRankerAdapter,
+    OrderPreservingRanker,
+    OrderPreservingRankerCV,
+    RankEnsemble,
+)
+from sklearn_rank.inference import (
+    metric_interval,
+    paired_query_test,
+    paired_swap_test,
+    sample_size,
+)
+from sklearn_rank.model_selection import (
+    BoundSearchCV,
+    HalvingQueryGridSearchCV,
+    QueryKFold,
+    QueryShuffleSplit,
+    cross_val_compare,
+    cross_val_interval,
+    query_learning_curve,
+    query_permutation_importance,
+)
+
+RNG = np.random.default_rng(5)
+N_QUERIES, N_ITEMS = 30, 8
+X = RNG.normal(size=(N_QUERIES * N_ITEMS, 4))
+QUERY = RNG.permutation(np.repeat(np.arange(N_QUERIES), N_ITEMS))
+GRADE = np.clip(np.round(X[:, 0] + RNG.normal(size=len(QUERY)) + 1), 0, 3)
+POSITIVE = (GRADE > 1).astype(int)
+SCORES = {"a": X[:, 0] + RNG.normal(size=len(QUERY)), "b": X[:, 0] - 0.5 * X[:, 1]}
+NAMES = np.array([f"query {i:02d}" for i in RNG.permutation(N_QUERIES)])
+IDS = {
+    "integers": QUERY,
+    "words": NAMES[QUERY],
+    "backwards": -QUERY,
+    "floats": QUERY / 7,
+    "categories": pd.Series(NAMES[QUERY], dtype="category"),
+}
+
+
+def fitted(ranker):
+    return lambda ids: clone(ranker).fit(X, GRADE, qid=ids).rank(X, qid=ids)
+
+
+def of_scores(function, measure, **options):
+    def value(ids):
+        found = function(
+            measure, GRADE, SCORES["a"], SCORES["b"], qid=ids, random_state=0, **options
+        )
+        return repr(found)
+
+    return value
+
+
+CASES = {
+    "OrderPreservingRankerCV": fitted(OrderPreservingRankerCV(cv=3)),
+    "RankEnsemble": fitted(RankEnsemble(weights="fitted", cv=3)),
+    "boosted, held out": fitted(
+        BoostedOrderPreservingRanker(n_estimators=10, early_stopping=True, random_state=0)
+    ),
+    "adapter, held out": fitted(
+        GroupRankerAdapter(
+            LGBMRanker(n_estimators=10, verbosity=-1, min_child_samples=2),
+            early_stopping=True,
+            random_state=0,
+        )
+    ),
+    "QueryKFold": lambda ids: [
+        test.tolist() for _, test in QueryKFold(random_state=0).split(X, GRADE, ids)
+    ],
+    "QueryKFold, consecutive": lambda ids: [
+        test.tolist() for _, test in QueryKFold(shuffle=False).split(X, GRADE, ids)
+    ],
+    "QueryShuffleSplit": lambda ids: [
+        test.tolist() for _, test in QueryShuffleSplit(2, random_state=0).split(X, GRADE, ids)
+    ],
+    "halving": lambda ids: (
+        HalvingQueryGridSearchCV(
+            OrderPreservingRanker(), {"alpha": [0.01, 1.0, 100.0]}, cv=2, random_state=0
+        )
+        .fit(X, GRADE, groups=ids)
+        .cv_results_["mean_test_score"]
+    ),
+    "learning curve": lambda ids: query_learning_curve(
+        OrderPreservingRanker(), X, GRADE, qid=ids, cv=2, shuffle=True, random_state=0
+    )[2],
+    "importance": lambda ids: (
+        query_permutation_importance(
+            OrderPreservingRanker().fit(X, GRADE, qid=ids), X, GRADE, qid=ids, random_state=0
+        ).importances
+    ),
+    "bootstrap": lambda ids: repr(
+        metric_interval("ndcg", GRADE, SCORES["a"], qid=ids, method="bootstrap", random_state=0)
+    ),
+    "randomization": of_scores(paired_query_test, "ndcg@3"),
+    "pilot": lambda ids: repr(
+        sample_size(
+            "ndcg", width=0.05, pilot=(GRADE, SCORES["a"]), qid=ids, assurance=0.9, random_state=0
+        )
+    ),
+    "swap": lambda ids: repr(
+        paired_swap_test(
+            POSITIVE, SCORES["a"], SCORES["b"], groups=ids, n_resamples=99, random_state=0
+        )
+    ),
+    "bootstrap of groups": lambda ids: repr(
+        metric_interval(
+            "ndcg",
+            GRADE,
+            SCORES["a"],
+            qid=QUERY,
+            groups=ids,
+            method="bootstrap",
+            n_resamples=99,
+            random_state=0,
+        )
+    ),
+    "cross_val_interval": lambda ids: repr(
+        cross_val_interval(
+            OrderPreservingRanker(), X, GRADE, measure="ndcg", qid=ids, cv=3, random_state=0
+        )
+    ),
+    "cross_val_interval of groups": lambda ids: repr(
+        cross_val_interval(
+            LogisticRegression(), X, POSITIVE, measure="auc", groups=ids, cv=3, random_state=0
+        )
+    ),
+    "cross_val_compare": lambda ids: repr(
+        cross_val_compare(
+            {"a": Ridge(), "b": Ridge(1e4)}, X, GRADE, measure="ndcg", qid=ids, random_state=0
+        )
+    ),
+    "BoundSearchCV": lambda ids: (
+        BoundSearchCV(Ridge(), {"alpha": [1.0, 1e4]}, measure="ndcg", random_state=0)
+        .fit(X, GRADE, groups=ids)
+        .cv_results_["mean_test_score"]
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.QueryOverlapWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_names_of_ids_do_not_count(case):
+    with sklearn.config_context(enable_metadata_routing=True):
+        expected = CASES[case](IDS["integers"])
+        for ids in list(IDS.values())[1:]:
+            found = CASES[case](ids)
+            if isinstance(expected, np.ndarray):
+                np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+            else:
+                assert found == expected
