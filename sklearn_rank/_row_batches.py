@@ -17,7 +17,7 @@ from ._batch_files import ParquetBatches, SvmlightBatches
 from ._codes import coded_column, distinct_codes, is_missing
 from ._letor_lines import ZeroBased
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ._validation import check_qid, check_vector, ravelled
+from ._validation import check_qid, check_vector, ravelled, refuse_rounded_ids
 
 __all__ = ["RowBatches"]
 
@@ -409,6 +409,8 @@ class _Batch:
                         f"{role} is missing at row {row} (row {start + row} of all): remove the"
                         " row or give it a value."
                     )
+                if role == "qid":
+                    refuse_rounded_ids(columns[role], role)
         return columns
 
 

@@ -325,3 +325,37 @@ def test_a_missing_class_of_a_column_is_named_by_its_row():
     ):
         with pytest.raises(ValueError, match="missing label at row 2"):
             check_positive(check_rows(column, np.arange(3.0)), "a")
+
+
+@pytest.mark.parametrize(
+    ("ids", "dtype", "digits"),
+    [
+        (2.0**53 + np.arange(4) * 2, "float64", 53),
+        (np.float32(2**24) + np.arange(4, dtype=np.float32) * 2, "float32", 24),
+        (np.float16([2048, 1, 2048, 1]), "float16", 11),
+        ([1, 2, 2.0**60, 1], "float", 53),
+        (np.array([1, 2.0**53, 1, 2], dtype=object), "float", 53),
+        (pd.Series([1.0, np.inf, 1.0, 2.0]), "float64", 53),
+        (pd.Series([2**53 + 1, 2**53 + 3, 1, 1]).astype(float), "float64", 53),
+        (pl.Series([2.0**60, 1, 1, 2]), "float64", 53),
+    ],
+)
+def test_float_ids_that_may_have_merged_are_refused(ids, dtype, digits):
+    message = rf"qid is the {dtype} .* from 2\*\*{digits} on .*: pass integers or strings"
+    with pytest.raises(ValueError, match=message):
+        check_qid(ids, 4)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        2**53 + np.arange(4),
+        [2**60, 2**60 + 1, 2**60, 1],
+        np.array([2**70, 2**70 + 1, 1, 1], dtype=object),
+        pd.Series([2**60, 2**60 + 1, 1, 1], dtype="Int64"),
+        np.array([2.0**53 - 1, 1, 1, 2]),
+        np.float32([2**24 - 1, 1, 1, 2]),
+    ],
+)
+def test_ids_that_are_exact_are_taken(ids):
+    assert np.asarray(check_qid(ids, 4)).tolist() == list(ids)

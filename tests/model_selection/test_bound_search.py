@@ -485,12 +485,19 @@ def test_the_measure_is_that_of_the_queries_held_out():
     assert "queries are independent" in str(found.report_)
 
 
+def appearing(ids):
+    """Numbers of ids in the order in which they appear, of which folds are made."""
+    return pd.factorize(ids)[0]
+
+
 def test_a_measure_without_a_range_has_asymptotic_limits():
     X, y, qid = queries()
     found = of_queries(measure="dcg", method="max-t", refit=False).fit(X, y, qid=qid)
     assert found.report_.bound is None
     assert 0 < found.best_bound_ < found.best_score_
-    test = next(GroupShuffleSplit(1, test_size=1 / 3, random_state=SEED).split(X, y, qid))[1]
+    test = next(
+        GroupShuffleSplit(1, test_size=1 / 3, random_state=SEED).split(X, y, appearing(qid))
+    )[1]
     value = dcg_score(y[test], found.predict(X[test]), qid=qid[test])
     assert found.best_score_ == pytest.approx(value)
 
@@ -510,7 +517,9 @@ def test_cut_queries_are_refused():
     ):
         of_queries(cv=KFold(4)).fit(X, y, qid=qid.astype(str).astype(object))
     # The line that mends it, and the number alone.
-    expected = of_queries(cv=GroupKFold(4)).fit(X, y, qid=qid).best_score_
+    assert np.isfinite(of_queries(cv=GroupKFold(4)).fit(X, y, qid=qid).best_score_)
+    folds = list(GroupKFold(4).split(X, y, appearing(qid)))
+    expected = of_queries(cv=folds).fit(X, y, qid=qid).best_score_
     assert of_queries(cv=4).fit(X, y, qid=qid).best_score_ == expected
     # By the AUC too, whose splitter takes no notice of ids.
     binary = (y == 2).astype(int)
@@ -539,7 +548,7 @@ def test_classifiers_of_queries():
             .decision_function(X[test]),
             qid=qid[test],
         )
-        for train, test in GroupKFold(3).split(X, y, groups=qid)
+        for train, test in GroupKFold(3).split(X, y, groups=appearing(qid))
     ]
     assert found.best_score_ == pytest.approx(np.mean(parts))
     # Hoeffding's width of parts of eight queries, for two candidates.
