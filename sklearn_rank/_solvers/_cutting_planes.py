@@ -38,8 +38,9 @@ SHARE_OF_GAIN = 0.01
 AS_GOOD_AS_ZERO = 1e-4
 TINY = float(np.finfo(np.float64).tiny)
 
-# By how little, relative to the objective, rounding alone can move it.
+# By how little, relative to the objective, rounding alone can move it, and a sum over all rows.
 ROUNDING = 1e-15
+ROUNDING_OF_SUMS = 1e-13
 
 
 class RowsOfPlanes(Protocol):
@@ -334,6 +335,13 @@ def solve_cutting_planes(
                 risk.add_plane(planes, risk.between(best, end, STEP_FOR_TANGENT))
             planes.drop_idle()
     objective = risk.at(best.coef).objective(C)
+    # Weights that are what cancelling planes leave of 0, and no better: their order means nothing.
+    longest = C * float(np.sqrt(np.diagonal(planes.gram).max(initial=0.0)))
+    if float(np.linalg.norm(best.coef)) <= ROUNDING_OF_SUMS * longest and C * at_zero <= (
+        objective + ROUNDING_OF_SUMS * abs(objective)
+    ):
+        best = risk.at(np.zeros(rows.shape[1]))
+        objective = C * at_zero
     if lower_bound == -np.inf:  # the iterations ended on the way
         lower_bound = planes.minimise(C, ACCURACY_OF_MODEL * abs(objective))[1]
     certificate = Certificate(

@@ -7,6 +7,7 @@ labelling. It is convex in the scores, and the maximising labelling is a tangent
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -15,7 +16,10 @@ from .._order import descending
 from .._top import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Labelling", "PairLabellings", "TopLabellings", "mean_of_tied"]
+__all__ = ["Labelling", "MixedLabellings", "PairLabellings", "TopLabellings", "mean_of_tied"]
+
+# By how much rounding moves a sum over the rows, relative to the sum of its absolute terms.
+ROUNDING = 1e-14
 
 
 class Labelling(NamedTuple):
@@ -96,10 +100,11 @@ class TopLabellings:
 
     The most violated labelling has on top the k rows with the largest ``s_i + [i is negative]``,
     since its loss, too, is a sum over the rows. It is compared either with the labels themselves,
-    which have all positives on top for any k, or with the mean of the labellings of k rows that
-    have the maximum number of positives: for k up to the number of positives, k times their mean.
-    The loss is the difference to 1, or to the greatest possible value. The two agree if k is the
-    number of positives.
+    which have all positives on top for any k, less the mean of the negatives for each positive
+    beyond k, or with the mean of the labellings of k rows that have the maximum number of
+    positives: for k up to the number of positives, k times their mean. The loss is the difference
+    to 1, or to the greatest possible value. Both factors sum to k, so that a constant added to the
+    scores changes nothing. If k is at least the number of positives, the two differ by a constant.
 
     Parameters
     ----------
@@ -132,7 +137,7 @@ class TopLabellings:
             self._goal = min(mass, n_pos)
             share = self._goal / n_pos, (mass - self._goal) / n_neg
         else:
-            self._goal, share = unit, (1.0, 0.0)
+            self._goal, share = unit, (1.0, (mass - n_pos) / n_neg)
         self._true = weight * np.where(positive, *share)
 
     def __call__(self, scores: FloatArray) -> Labelling:
@@ -159,9 +164,51 @@ class TopLabellings:
         taken += tied * ((self._mass - taken.sum()) / tied.sum())
         lost = (self._goal - self._mass + float(taken @ self._margin)) / self._unit
         factors = (taken - self._true) / self._unit
-        if lost + factors @ scores < 0:
+        terms = abs(lost) + float(np.abs(factors) @ np.abs(scores))
+        if lost + factors @ scores <= ROUNDING * terms:
             return Labelling(0.0, np.zeros_like(scores))
         return Labelling(lost, factors)
+
+
+class MixedLabellings:
+    """Mean of a structural hinge and that of the AUC, so that rows beyond the top count, too.
+
+    Parameters
+    ----------
+    labellings : callable
+        Most violated labellings of a hinge.
+    pairs : PairLabellings
+        Those of the AUC.
+    share : float
+        Share of the AUC, between 0 and 1.
+    """
+
+    def __init__(
+        self,
+        labellings: Callable[[FloatArray], Labelling],
+        pairs: PairLabellings,
+        share: float,
+    ) -> None:
+        self._labellings, self._pairs, self._share = labellings, pairs, share
+
+    def __call__(self, scores: FloatArray) -> Labelling:
+        """Find the most violated labelling of each.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n,)
+            Scores.
+
+        Returns
+        -------
+        Labelling
+            Their mean.
+        """
+        first, second, share = self._labellings(scores), self._pairs(scores), self._share
+        return Labelling(
+            (1.0 - share) * first.offset + share * second.offset,
+            (1.0 - share) * first.factors + share * second.factors,
+        )
 
 
 def mean_of_tied(values: FloatArray, ordered: FloatArray) -> FloatArray:

@@ -13,6 +13,7 @@ from ..losses._shared import (
     AveragePrecisionLabellings,
     F1Labellings,
     Labelling,
+    MixedLabellings,
     PairLabellings,
     TopLabellings,
 )
@@ -133,7 +134,11 @@ class StructuralMeasure:
         return mass
 
     def labellings(
-        self, rows: TwoClasses, mass: float | None, reference: Literal["labels", "best"]
+        self,
+        rows: TwoClasses,
+        mass: float | None,
+        reference: Literal["labels", "best"],
+        auc_share: float,
     ) -> Callable[[FloatArray], Labelling]:
         """Make the search for the most violated labelling.
 
@@ -145,6 +150,8 @@ class StructuralMeasure:
             Weight of the top, if there is one.
         reference : {"labels", "best"}
             What labellings of the top are compared with.
+        auc_share : float
+            Share of the hinge of the AUC in that of a measure that does not see all pairs.
 
         Returns
         -------
@@ -156,16 +163,22 @@ class StructuralMeasure:
         ValueError
             If the measure counts rows and weights are no whole numbers.
         """
+        labellings: Callable[[FloatArray], Labelling]
+        pairs = PairLabellings(rows.positive, rows.weight)
+        if self.kind == "pairs":
+            return pairs
         if mass is not None:
             unit = rows.masses[1] if self.name.startswith("recall") else mass
-            return TopLabellings(
+            labellings = TopLabellings(
                 rows.positive, rows.weight, mass=mass, unit=float(unit), reference=reference
             )
-        if self.kind == "pairs":
-            return PairLabellings(rows.positive, rows.weight)
-        self._check_whole(rows)
-        of_counts: Any = AveragePrecisionLabellings if self.kind == "order" else F1Labellings
-        return of_counts(rows.positive, rows.weight)
+        else:
+            self._check_whole(rows)
+            of_counts: Any = AveragePrecisionLabellings if self.kind == "order" else F1Labellings
+            labellings = of_counts(rows.positive, rows.weight)
+        if self.kind == "order" or auc_share == 0:
+            return labellings
+        return MixedLabellings(labellings, pairs, auc_share)
 
     def _check_whole(self, rows: TwoClasses) -> None:
         parts = np.flatnonzero(rows.weight != np.floor(rows.weight))

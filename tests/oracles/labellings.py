@@ -25,6 +25,7 @@ def auc(positive, scores):
 def top(positive, scores, k, unit, goal, reference):
     """All sets of k rows; the true labelling is all positives, or the mean of the best sets.
 
+    All positives are fewer or more rows than k, which the mean of the negatives makes up.
     The loss is what the positives in the set are less than the goal.
     """
     rows = range(len(scores))
@@ -32,7 +33,9 @@ def top(positive, scores, k, unit, goal, reference):
     hits = [sum(positive[i] for i in one) for one in sets]
     best = max(hits)
     if reference == "labels":
-        true = sum(s for s, p in zip(scores, positive, strict=True) if p)
+        high = [s for s, p in zip(scores, positive, strict=True) if p]
+        low = [s for s, p in zip(scores, positive, strict=True) if not p]
+        true = sum(high) + (k - len(high)) * sum(low) / len(low)
     else:
         of_best = [one for one, hit in zip(sets, hits, strict=True) if hit == best]
         true = sum(sum(scores[i] for i in one) for one in of_best) / len(of_best)

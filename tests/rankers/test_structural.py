@@ -8,16 +8,25 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_breast_cancer, load_digits, make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import RankSVM, StructuralRanker
 from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.exceptions import SmallTopWarning, ZeroSolutionWarning
-from sklearn_rank.metrics import get_measure, precision_at_k_score
+from sklearn_rank.metrics import (
+    get_measure,
+    precision_at_k_score,
+    precision_at_top_score,
+    roc_auc_score,
+)
 from tests.naming import shown
 from tests.oracles import labellings
 
 MEASURES = ["auc", "precision@10", "precision@top0.2", "recall@15", "r_precision", "ap", "f1"]
+WHOLE = ["auc", "r_precision", "ap", "f1"]
 every_measure = pytest.mark.parametrize("measure", MEASURES)
 
 
@@ -39,13 +48,15 @@ def pairs(scores, positive):
 
 
 def top(scores, positive, k, best=False):
-    true = cp.sum(scores[np.flatnonzero(positive)])
+    high, low = np.flatnonzero(positive), np.flatnonzero(~positive)
     if best:
-        true = true * (k / positive.sum())
+        true = cp.sum(scores[high]) * (k / len(high))
+    else:
+        true = cp.sum(scores[high]) + cp.sum(scores[low]) * ((k - len(high)) / len(low))
     return cp.pos((cp.sum_largest(scores + ~positive, k) - true) / k)
 
 
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize(("C", "share"), [(0.01, 0.5), (1.0, 0.0), (1.0, 0.5), (100.0, 0.2)])
 @pytest.mark.parametrize(
     ("measure", "risk", "reference"),
     [
@@ -56,11 +67,16 @@ def top(scores, positive, k, best=False):
         ("precision@top0.2", lambda s, p: top(s, p, 12), "labels"),
     ],
 )
-def test_the_problem_is_that_of_the_definition(measure, risk, reference, C):
+def test_the_problem_is_that_of_the_definition(measure, risk, reference, C, share):
     X, y = data()
-    X -= X[y == 1].mean(axis=0) - 1.0
-    expected, coef = minimum(X, y, C, risk)
-    fitted = StructuralRanker(measure, C=C, reference=reference, tol=1e-9).fit(X, y)
+    X += 3.0
+
+    def mixed(scores, positive):
+        return (1 - share) * risk(scores, positive) + share * pairs(scores, positive)
+
+    expected, coef = minimum(X, y, C, mixed)
+    ranker = StructuralRanker(measure, C=C, reference=reference, auc_share=share, tol=1e-9)
+    fitted = ranker.fit(X, y)
     assert fitted.lower_bound_ <= expected * (1 + 1e-7)
     assert fitted.objective_ == pytest.approx(expected, rel=1e-6)
     # As close as the accuracy of the other solver makes it.
@@ -75,7 +91,7 @@ def test_all_labellings_at_once(measure):
     positive = (y == 1).tolist()
     oracle = labellings.average_precision if measure == "ap" else labellings.f1
     rows = np.column_stack([X, np.ones(6)]) if measure == "f1" else X
-    fitted = StructuralRanker(measure, C=5.0, tol=1e-10).fit(X, y)
+    fitted = StructuralRanker(measure, C=5.0, auc_share=0.0, tol=1e-10).fit(X, y)
     coef = fitted.coef_[0]
     if measure == "f1":
         coef = np.append(coef, -fitted.threshold_)
@@ -254,7 +270,8 @@ def test_recall_is_precision_with_another_cost():
     """Away from a slack of 0."""
     X, y = data()
     n_pos = y.sum()
-    recall = StructuralRanker("recall@10", C=0.1, tol=1e-9, reference="best").fit(X, y)
+    recall = StructuralRanker("recall@10", C=0.1, tol=1e-9, reference="best", auc_share=0.0)
+    recall.fit(X, y)
     precision = clone(recall).set_params(measure="precision@10", C=0.1 * 10 / n_pos).fit(X, y)
     np.testing.assert_allclose(recall.coef_, precision.coef_, atol=1e-6)
 
@@ -265,8 +282,9 @@ def test_recall_is_precision_with_another_cost():
 def test_zero_is_the_solution_where_the_mean_of_the_positives_is_one_of_negatives():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 3)), (np.arange(400) % 10 == 0).astype(int)
-    with pytest.warns(ZeroSolutionWarning, match="pass reference='labels', a larger top"):
-        fitted = StructuralRanker("precision@10", reference="best", C=100.0).fit(X, y)
+    ranker = StructuralRanker("precision@10", reference="best", auc_share=0.0, C=100.0)
+    with pytest.warns(ZeroSolutionWarning, match="raise auc_share, pass measure='auc'"):
+        fitted = clone(ranker).fit(X, y)
     assert not fitted.coef_.any()
     assert fitted.converged_
     # The condition, as a linear programme: shares of at most 1/k whose mean is that of the others.
@@ -274,19 +292,49 @@ def test_zero_is_the_solution_where_the_mean_of_the_positives_is_one_of_negative
     feasible = [cp.sum(b) == 1, b <= 0.1, X[y == 0].T @ b == X[y == 1].mean(axis=0)]
     assert cp.Problem(cp.Minimize(0), feasible).solve() == 0
     apart = X + 3.0 * y[:, np.newaxis]
-    assert StructuralRanker("precision@10", reference="best").fit(apart, y).coef_.any()
+    assert ranker.fit(apart, y).coef_.any()
 
 
-def test_a_number_added_to_the_features():
-    """The best labellings do not see it; all labels do."""
-    X, y = data()
-    best = StructuralRanker("precision@10", reference="best", tol=1e-8)
-    labels = StructuralRanker("precision@10", tol=1e-8)
-    moved = X + 10.0
-    np.testing.assert_allclose(
-        clone(best).fit(moved, y).coef_, clone(best).fit(X, y).coef_, atol=1e-5
+def test_a_solution_of_zero_is_not_what_rounding_leaves():
+    """Weights of 1e-17 order rows, and said nothing."""
+    X, y = make_classification(
+        2000, 18, n_informative=4, n_redundant=14, weights=[0.97], flip_y=0.002, random_state=1
     )
-    assert np.abs(clone(labels).fit(moved, y).coef_ - clone(labels).fit(X, y).coef_).max() > 0.01
+    with pytest.warns(ZeroSolutionWarning, match="raise auc_share"):
+        fitted = StructuralRanker("r_precision", auc_share=0.0).fit(X, y)
+    assert not fitted.coef_.any()
+    small = StructuralRanker("r_precision").fit(1e-9 * X, y)
+    assert roc_auc_score(y, small.decision_function(1e-9 * X)) > 0.7
+
+
+@pytest.mark.parametrize("reference", ["labels", "best"])
+@pytest.mark.parametrize("measure", ["precision@10", "recall@40", "r_precision"])
+def test_a_number_added_to_the_features(measure, reference):
+    X, y = data()
+    ranker = StructuralRanker(measure, reference=reference, tol=1e-8)
+    np.testing.assert_allclose(
+        clone(ranker).fit(X + 10.0, y).coef_, clone(ranker).fit(X, y).coef_, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize(
+    "measure", ["precision@top0.01", "precision@top0.05", "precision@20", "recall@50", *WHOLE]
+)
+def test_no_default_ranks_backwards(measure, scaled):
+    """Held-out AUC and precision in the top 5 % of sets whose means are far from 0."""
+    sets = [load_breast_cancer(return_X_y=True), load_ionosphere(return_X_y=True)]
+    X, digit = load_digits(return_X_y=True)
+    sets += [(X, (digit == 8).astype(int)), (X, (digit != 8).astype(int))]
+    for X, y in sets:
+        X = StandardScaler().fit_transform(X) if scaled else X
+        fitted = StructuralRanker(measure, tol=1e-3).fit(X[::2], y[::2])
+        scores = fitted.decision_function(X[1::2])
+        assert roc_auc_score(y[1::2], scores) > 0.7
+        logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+        other = logistic.fit(X[::2], y[::2]).decision_function(X[1::2])
+        top = [precision_at_top_score(y[1::2], s, tau=0.05) for s in (scores, other)]
+        assert top[0] >= top[1] - 0.1
 
 
 # ----------------------------------------------------------------------------------- paths over C
@@ -307,7 +355,7 @@ def test_planes_of_another_cost(measure):
     assert warm < cold
 
 
-@pytest.mark.parametrize("change", ["X", "y", "weight", "measure", "reference", "kernel"])
+@pytest.mark.parametrize("change", ["X", "y", "weight", "measure", "reference", "auc_share", "kernel"])
 def test_planes_of_other_data_are_not_used(change):
     X, y = data()
     weight = np.ones(len(y))
@@ -324,6 +372,8 @@ def test_planes_of_other_data_are_not_used(change):
         path.set_params(measure="precision@11")
     elif change == "reference":
         path.set_params(reference="best")
+    elif change == "auc_share":
+        path.set_params(auc_share=0.4)
     else:
         path.set_params(kernel="rbf")
     path.fit(X, y, weight)
