@@ -73,8 +73,10 @@ RANKERS = {
     "top push": lambda tau: TopPushRanker(top=1),
     "push, 30 %": lambda tau: TopPushRanker(top=0.3),
     "Pat&Mat": lambda tau: TopPushRanker(top=tau, of="all", threshold="quantile"),
-    "SVMperf": lambda tau: StructuralRanker(f"precision@top{tau:g}"),
-    "SVMperf, best": lambda tau: StructuralRanker(f"precision@top{tau:g}", reference="best"),
+    "SVMperf": lambda tau: StructuralRanker(
+        f"precision@top{tau:g}", reference="labels", auc_share=0.0
+    ),
+    "SVMperf, best": lambda tau: StructuralRanker(f"precision@top{tau:g}", auc_share=0.0),
 }
 PUBLISHED_AS = {
     "infinite push": "InfinitePush",

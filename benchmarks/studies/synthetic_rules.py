@@ -75,15 +75,17 @@ METHODS = {
     "PNormPush, p=1": PNormPushRanker(p=1, C=100.0),
     "PNormPush, p=16": PNormPushRanker(p=16, C=100.0),
     "Structural, auc": StructuralRanker("auc", C=100.0),
-    "Structural, precision@top0.05": StructuralRanker("precision@top0.05", C=100.0),
-    "Structural, precision@top0.05, best": StructuralRanker(
-        "precision@top0.05", reference="best", C=100.0
+    "Structural, precision@top0.05": StructuralRanker(
+        "precision@top0.05", reference="labels", C=100.0, auc_share=0.0
     ),
-    "RankStatistic, auc": RankStatisticRanker("auc"),
-    "RankStatistic, local_auc@0.8": RankStatisticRanker(),
-    "RankStatistic, local_auc@0.95": RankStatisticRanker("local_auc@0.95"),
+    "Structural, precision@top0.05, best": StructuralRanker(
+        "precision@top0.05", C=100.0, auc_share=0.0
+    ),
+    "RankStatistic, auc": RankStatisticRanker("auc", cv=None),
+    "RankStatistic, local_auc@0.8": RankStatisticRanker(cv=None),
+    "RankStatistic, local_auc@0.95": RankStatisticRanker("local_auc@0.95", cv=None),
     "RankStatistic, local_auc@0.95, b=0.25, anchor=0": RankStatisticRanker(
-        "local_auc@0.95", bandwidth=0.25, anchor=0.0
+        "local_auc@0.95", bandwidth=0.25, anchor=0.0, cv=None
     ),
     "RankBoost, linear": RankBoostRanker(weak_ranker="linear"),
 }

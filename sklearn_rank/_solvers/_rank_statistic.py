@@ -195,7 +195,8 @@ class Search:
     anchor : float
         What the correlation of the scores with those of the start counts, beside the statistic.
     n_init : int
-        Number of runs; those after the first begin beside the start.
+        Number of runs; those after the first begin beside the start. Without any, the solution is
+        the start.
     tol : float
         Largest entry of the gradient at which a run is at rest.
     max_iter : int
@@ -247,12 +248,13 @@ def maximise_rank_statistic(
         return RankStatisticSolution(start, Certificate(value), start_value=value)
     seen.scale(1.0 / spread)
     climb = _Climb(problem, seen, start * (1.0 / spread), search, on_iteration)
-    for run in range(search.n_init):
-        climb.run(run)
     best = climb.best
+    # Nothing is above the greatest value.
+    for run in range(search.n_init if best.value < 1.0 - ROUNDING else 0):
+        climb.run(run)
     certificate = Certificate(
         best.value,
-        gradient_norm=climb.steepness[max(best.run, 0)],
+        gradient_norm=climb.steepness[max(best.run, 0)] if climb.steepness else float("nan"),
         n_iter=climb.n_iter,
         converged=climb.at_rest,
     )

@@ -355,7 +355,9 @@ def test_planes_of_another_cost(measure):
     assert warm < cold
 
 
-@pytest.mark.parametrize("change", ["X", "y", "weight", "measure", "reference", "auc_share", "kernel"])
+@pytest.mark.parametrize(
+    "change", ["X", "y", "weight", "measure", "reference", "auc_share", "kernel"]
+)
 def test_planes_of_other_data_are_not_used(change):
     X, y = data()
     weight = np.ones(len(y))
@@ -371,7 +373,7 @@ def test_planes_of_other_data_are_not_used(change):
     elif change == "measure":
         path.set_params(measure="precision@11")
     elif change == "reference":
-        path.set_params(reference="best")
+        path.set_params(reference="labels")
     elif change == "auc_share":
         path.set_params(auc_share=0.4)
     else:

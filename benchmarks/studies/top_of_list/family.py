@@ -122,7 +122,7 @@ P_NORM = Family(
 )
 PRECISION = Family(
     "structural, precision",
-    lambda tau, C: StructuralRanker(f"precision@top{tau}", C=C),
+    lambda tau, C: StructuralRanker(f"precision@top{tau}", C=C, reference="labels", auc_share=0.0),
     (0.1, 1.0, 10.0),
     of_tau=True,
 )
@@ -130,7 +130,9 @@ AUC = Family("structural, auc", lambda C: StructuralRanker("auc", C=C), (0.1, 1.
 STUMPS = Family("rank boost", RankBoostRanker, (10, 30, 100, 300))
 STATISTIC = Family(
     "rank statistic",
-    lambda C, bandwidth, anchor: RankStatisticRanker(C=C, bandwidth=bandwidth, anchor=anchor),
+    lambda C, bandwidth, anchor: RankStatisticRanker(
+        C=C, bandwidth=bandwidth, anchor=anchor, cv=None
+    ),
     (0.01, 0.1, 1.0),
     (0.25, 1.0),
     (0.5,),
