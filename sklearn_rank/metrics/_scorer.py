@@ -15,7 +15,8 @@ from .._arguments import check_flag
 from .._partitions import aligned, any_collection
 from .._sklearn_compat import BaseScorer, cached_call
 from .._validation import are_usual_labels, ravelled
-from ..exceptions import ScorerSetupError
+from .._warn import warn
+from ..exceptions import ScorerSetupError, SingleListWarning
 from ._fixed_scale import check_fixed_scale
 from ._grammar import MeasureLike, get_measure, get_measure_names
 from ._label_scores import LabelReader, label_reader, label_scores, scored_labels
@@ -28,7 +29,7 @@ from ._positive_class import (
 )
 from ._scored_collections import counted_labels, labels_in, value_of_scored
 from ._scored_rows import metadata_for, scored_by, scores_with_ids
-from ._trained_queries import warn_of_trained_queries
+from ._trained_queries import n_queries_of, warn_of_trained_queries
 from ._trained_top import warn_of_other_top
 
 __all__ = ["RankingScorer", "get_scorer", "get_scorer_names", "refuse_level"]
@@ -238,7 +239,7 @@ class RankingScorer(BaseScorer):
             return float(self._sign * self._value_of_labels(y_true, scores, read, arguments))
         method = response_method(estimator)
         has_queries = arguments.get("qid") is not None
-        self._check_queries(has_queries)
+        self._check_queries(estimator, has_queries)
         if self.measure.by_class:
             y_score = method_caller(estimator, method, X)
             return float(
@@ -287,7 +288,7 @@ class RankingScorer(BaseScorer):
                 " and y.compute()."
             )
         method, qid = response_method(estimator), arguments.get("qid")
-        self._check_queries(qid is not None)
+        self._check_queries(estimator, qid is not None)
         warn_of_other_top(self.measure, estimator)
         pos_label = arguments.pop("pos_label", None)
         of_ids = {name for name, value in arguments.items() if isinstance(value, Mapping)}
@@ -403,7 +404,8 @@ class RankingScorer(BaseScorer):
         except ValueError as error:
             raise ScorerSetupError(str(error)) from None
 
-    def _check_queries(self, given: bool) -> None:
+    def _check_queries(self, estimator: Any, given: bool) -> None:
+        """Check that ids came, or that all rows may be one list."""
         name = self.measure.name
         if self._single_list and given:
             raise ScorerSetupError(
@@ -413,14 +415,29 @@ class RankingScorer(BaseScorer):
         if self._single_list or given:
             return
         request = self._get_metadata_request().score.requests.get("qid")
-        if self.measure.per_query or request not in (None, False):
-            alias = request if isinstance(request, str) else "qid"
+        alias = request if isinstance(request, str) else "qid" if request else "groups"
+        mend = (
+            "pass qid=, one id per row, when you call it; in a search build it with"
+            f" get_scorer(..., qid={alias!r}) and pass fit(..., {alias}=...), in cross-validation"
+            f" params={{{alias!r}: ...}}, after sklearn.set_config(enable_metadata_routing=True);"
+            " or build it with single_list=True if all rows are one list"
+        )
+        n_queries = n_queries_of(estimator)
+        if n_queries > 1:
             raise ScorerSetupError(
-                f"{name} is a mean over queries, but its scorer got no qid: pass qid=, one id per"
-                f" row, when you call it; in a search pass fit(..., {alias}=...), in"
-                f" cross-validation params={{{alias!r}: ...}}, after"
-                " sklearn.set_config(enable_metadata_routing=True); or build it with"
-                " single_list=True if all rows are one list."
+                f"{type(estimator).__name__} was fitted to {n_queries} queries, but the scorer of"
+                f" {name} got no qid: {mend}."
+            )
+        by_default = self._qid is None and self.measure.per_query and request == "groups"
+        if request not in (None, False) and not by_default:
+            raise ScorerSetupError(
+                f"The scorer of {name} asks for {alias!r}, but got no qid: {mend}."
+            )
+        if self.measure.per_query:
+            warn(
+                f"{name} is a mean over queries, but its scorer got no qid and takes all rows as"
+                f" one list: {mend}.",
+                SingleListWarning,
             )
 
     def __repr__(self) -> str:
@@ -521,7 +538,8 @@ def get_scorer(
         other measures.
     single_list : bool, default=False
         Whether all rows are one list, as in binary classification. Such a scorer takes no query
-        ids. If False, a mean over queries raises an error if no ids are passed.
+        ids. If False and no ids are passed, a mean over queries warns that all rows are one list,
+        and every measure raises an error for an estimator that was fitted to several queries.
     pos_label : int, float, bool, str or None, default=None
         The positive class. None is the ``pos_label`` of the estimator, of the last step of a
         pipeline or of the estimator of a search if it has one; else 1, for labels 0 and 1 or -1
@@ -554,9 +572,11 @@ def get_scorer(
     scikit-learn does not accept ``scoring="precision@top0.05"`` as a string: pass the scorer. To
     use means over queries in cross-validation and searches, call
     ``sklearn.set_config(enable_metadata_routing=True)``: ``groups`` then goes to the splitter and,
-    as ``qid``, to the scorer. They raise an error without ids, because the value of many queries
-    scored as one list is a different one. Other measures do not request ids, so grouped folds do
-    not change their meaning.
+    as ``qid``, to the scorer. Without ids all rows are one list, for every measure: means over
+    queries then warn with :class:`sklearn_rank.exceptions.SingleListWarning`, because the value of
+    many queries scored as one list is a different one. With ids every measure is a mean over
+    queries. Measures of one list do not request them, so grouped folds do not change their
+    meaning; ``qid="groups"`` requests them.
 
     The scorer ranks by ``decision_function``, else by ``predict_proba``, else, for estimators that
     are not classifiers, by ``predict``. A classifier that only predicts labels raises an error. If
@@ -573,9 +593,9 @@ def get_scorer(
     mean over the rows, and ``sample_weight`` or ``query_weight`` is the weight of each row.
 
     Errors that affect all candidates raise :class:`sklearn_rank.exceptions.ScorerSetupError`: no
-    ids for a mean over queries, no positive class for labels other than 0 and 1 or -1 and 1, no
-    scale of the grades. In a search every error of a scorer becomes ``error_score`` with a
-    warning, or is raised if ``error_score="raise"``.
+    ids for a ranker that was fitted to several queries, no positive class for labels other than 0
+    and 1 or -1 and 1, no scale of the grades. In a search every error of a scorer becomes
+    ``error_score`` with a warning, or is raised if ``error_score="raise"``.
 
     If the estimator, or an estimator inside it, was trained for another share ``tau`` of the top
     than that of the measure, the scorer warns with

@@ -10,7 +10,7 @@ from .._lists import LabelType, check_lists
 from .._query_memory import Overlap, TrainingQueries, check_overlap
 from ._positive_class import estimators_within
 
-__all__ = ["overlap_with", "ranker_with_memory", "warn_of_trained_queries"]
+__all__ = ["n_queries_of", "overlap_with", "ranker_with_memory", "warn_of_trained_queries"]
 
 
 def ranker_with_memory(estimator: Any) -> Any:
@@ -30,6 +30,13 @@ def ranker_with_memory(estimator: Any) -> Any:
         if isinstance(getattr(one, "training_queries_", None), TrainingQueries):
             return one
     return None
+
+
+def n_queries_of(estimator: Any) -> int:
+    """Number of queries that an estimator, or a part through which it ranks, was fitted to."""
+    inner = list(estimators_within(estimator))
+    inner += [step for one in inner for _, step in getattr(one, "steps", ())]
+    return max(int(getattr(one, "n_queries_", 1)) for one in inner)
 
 
 def overlap_with(ranker: Any, y: Any, qid: Any, weights: dict[str, Any]) -> Overlap | None:

@@ -176,6 +176,15 @@ of 8 models on rows it was not fitted to (bernstein).'
         self.n_candidates = n_candidates
         super().__init__(measure, kwargs, qid, False)
 
+    def _check_queries(self, estimator: Any, given: bool) -> None:
+        if self.measure.per_query and not given:
+            raise ScorerSetupError(
+                f"{self!r} got no qid, but its limit is for queries: pass qid= when you call it,"
+                " in a search fit(..., groups=...), after"
+                " sklearn.set_config(enable_metadata_routing=True)."
+            )
+        super()._check_queries(estimator, given)
+
     def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
         evidence: Evidence
         pos_label = arguments.get("pos_label")

@@ -117,11 +117,10 @@ class Metadata:
         left = dict(params or {})
         groups = _given_once("groups", groups, left)
         qid = _given_once("qid", qid, left)
-        if qid is not None and (single_list or not measure.per_query):
-            why = "with single_list=True" if single_list else "being of one list"
+        if qid is not None and single_list:
             raise ValueError(
-                f"{measure.name!r} has no queries, {why}: pass the ids as groups= for rows that"
-                " depend on each other, or choose a mean over queries, such as 'ndcg@10'."
+                f"{measure.name!r} has no queries with single_list=True: leave out one of the two,"
+                " or pass the ids as groups= for rows that depend on each other."
             )
         if measure.per_query and not single_list and qid is None:
             groups, qid = None, groups

@@ -13,6 +13,7 @@ from sklearn.utils.metadata_routing import (
 )
 
 from ..metrics import Measure, get_scorer
+from ..metrics._shared import RankingScorer
 
 __all__ = ["ids_as_asked", "ids_for_scorer", "scorer_of"]
 
@@ -78,4 +79,8 @@ def scorer_of(scoring: Any) -> Any:
     object
         What scikit-learn takes as such.
     """
-    return get_scorer(scoring) if isinstance(scoring, str | Measure) else scoring
+    if not isinstance(scoring, str | Measure):
+        return scoring
+    scorer = get_scorer(scoring)
+    # By name every measure is a mean over the queries that were passed.
+    return get_scorer(scoring, qid="groups") if isinstance(scorer, RankingScorer) else scorer

@@ -31,7 +31,8 @@ class QueryRanker(BaseEstimator):
         X, y = np.asarray(X), np.asarray(y)
         self.qid_ = None if qid is None else np.array(qid)
         number = np.zeros(len(y), int) if qid is None else np.unique(qid, return_inverse=True)[1]
-        share = np.eye(number.max() + 1)[number]
+        self.n_queries_ = number.max() + 1
+        share = np.eye(self.n_queries_)[number]
         share /= share.sum(axis=0)
         centred = X - (share > 0) @ (share.T @ X)
         slope = centred.T @ y

@@ -23,7 +23,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 
-from sklearn_rank.exceptions import ScorerSetupError
+from sklearn_rank.exceptions import ScorerSetupError, SingleListWarning
 from sklearn_rank.metrics import (
     average_precision_score,
     dcg_score,
@@ -149,9 +149,9 @@ def test_on_under_another_name(data, routing):
     np.testing.assert_array_equal(values, expected)
 
 
-def test_on_without_ids_scoring_fails(data, routing):
+def test_on_without_ids_scoring_warns(data, routing):
     X, y, _ = data
-    with pytest.raises(ScorerSetupError, match="got no qid"):
+    with pytest.warns(SingleListWarning, match="got no qid"):
         cross_validate(
             QueryRanker(), X, y, scoring=get_scorer("ndcg@3"), cv=3, error_score="raise"
         )
@@ -177,12 +177,12 @@ def test_on_never_requested(data, routing):
 def test_off_groups(data):
     X, y, qid = data
     arguments = {"groups": qid, "cv": CV, "error_score": "raise"}
-    with pytest.raises(ScorerSetupError, match=r"got no qid.*enable_metadata_routing=True"):
+    with pytest.warns(SingleListWarning, match=r"got no qid.*enable_metadata_routing=True"):
         cross_validate(QueryRanker(), X, y, scoring=get_scorer("ndcg@3"), **arguments)
     search = GridSearchCV(
         QueryRanker(), {"power": [1.0]}, scoring=get_scorer("ndcg@3"), cv=CV, error_score="raise"
     )
-    with pytest.raises(ScorerSetupError, match="got no qid"):
+    with pytest.warns(SingleListWarning, match="got no qid"):
         search.fit(X, y, groups=qid)
     # Groups are for the splitter alone: neither fit nor a measure of one list sees them.
     values = cross_val_score(

@@ -45,7 +45,7 @@ def test_many_measures_in_one_search(data, routing):
     scoring = {
         "ndcg": get_scorer("ndcg@3"),
         "p": get_scorer("precision@2"),
-        "auc": get_scorer("auc"),
+        "auc": get_scorer("auc", single_list=True),
         "theirs": "roc_auc",
     }
     powers = [0.5, 2.0]
@@ -100,9 +100,11 @@ def test_names_of_the_caller_in_a_direct_call(data):
         scorer(ranker, X, y, qid=qid, groups=qid[::-1])
     with pytest.raises(TypeError, match="query"):
         scorer(ranker, X, y, qid=qid, query=qid)
-    assert get_scorer("auc")(ranker, X, y > 0, groups=qid) == roc_auc_score(
-        y > 0, ranker.predict(X)
-    )
+    # Groups that it does not ask for are those of a splitter.
+    with pytest.raises(ScorerSetupError, match="fitted to 9 queries, but the scorer of auc got"):
+        get_scorer("auc")(ranker, X, y > 0, groups=qid)
+    one_list = get_scorer("auc", single_list=True)
+    assert one_list(ranker, X, y > 0, groups=qid) == roc_auc_score(y > 0, ranker.predict(X))
 
 
 def test_nested_cross_validation(data, routing):

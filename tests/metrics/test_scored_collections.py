@@ -73,7 +73,7 @@ def test_what_cannot_be_scored():
     model = LogisticRegression().fit(FEATURES, labels)
     y = lazily(labels)
     with pytest.raises(ScorerSetupError, match="got no qid"):
-        get_scorer("ndcg@3")(model, X, y)
+        get_scorer("ndcg@3", qid=True)(model, X, y)
     with pytest.raises(ValueError, match="All labels are 0"):
         get_scorer("auc")(model, X, y * 0)
     with pytest.raises(ValueError, match="y has the label 7"):

@@ -19,7 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank.exceptions import ScorerSetupError
+from sklearn_rank.exceptions import ScorerSetupError, SingleListWarning
 from sklearn_rank.metrics import (
     accuracy_at_top_loss,
     average_precision_score,
@@ -284,17 +284,15 @@ ONE_LIST = ["neg_accuracy_loss@top0.2", "auc", "bedroc@20", "local_auc@0.5", "pn
 def test_means_over_queries_need_the_queries(name, data):
     X, y = data
     model = RidgeClassifier().fit(X, y)
-    for parameters, alias in (
-        ({}, "groups"),
-        ({"qid": "query"}, "query"),
-        ({"qid": False}, "qid"),
-    ):
-        with pytest.raises(ScorerSetupError, match="got no qid: pass qid=") as caught:
-            get_scorer(name, **parameters)(model, X, y)
-        for advice in (f"{alias}=", "enable_metadata_routing=True", "single_list=True"):
-            assert advice in str(caught.value)
-    score = model.decision_function(X)
-    assert one_list(name)(model, X, y) == get_measure(name)(y, score)
+    expected = get_measure(name)(y, model.decision_function(X))
+    for parameters in ({}, {"qid": False}):
+        with pytest.warns(SingleListWarning, match="got no qid and takes all rows") as caught:
+            assert get_scorer(name, **parameters)(model, X, y) == expected
+        for advice in ("groups=", "enable_metadata_routing=True", "single_list=True"):
+            assert advice in str(caught[0].message)
+    with pytest.raises(ScorerSetupError, match="asks for 'query', but got no qid: pass qid="):
+        get_scorer(name, qid="query")(model, X, y)
+    assert one_list(name)(model, X, y) == expected
 
 
 @pytest.mark.parametrize("name", ONE_LIST)
@@ -391,7 +389,7 @@ def test_a_measure_of_ones_own(data):
     of_queries = np.mean([highest(y[qid == query], score[qid == query]) for query in range(3)])
     scorer = get_scorer(make_measure(highest))
     assert scorer(model, X, labels, qid=qid) == pytest.approx(of_queries, rel=1e-15)
-    with pytest.raises(ScorerSetupError, match="highest is a mean over queries"):
+    with pytest.warns(SingleListWarning, match="highest is a mean over queries"):
         scorer(model, X, labels)
     assert pickle.loads(pickle.dumps(scorer))(model, X, labels, qid=qid) == of_queries
     one = get_scorer(make_measure(highest, per_query=False))
@@ -499,6 +497,6 @@ def test_copies_score_alike(again, data):
     qid = np.arange(80) % 3
     scorer = get_scorer(precision_at_k_score, k=3)
     assert again(scorer)(model, X, y, qid=qid) == scorer(model, X, y, qid=qid)
-    with pytest.raises(ScorerSetupError, match="got no qid"):
+    with pytest.warns(SingleListWarning, match="got no qid"):
         again(scorer)(model, X, y)
     assert again(one_list("ap"))(model, X, y) == one_list("ap")(model, X, y)

@@ -65,10 +65,10 @@ def first(labels, scores):
 
 
 SETUPS = {
-    "no ids": (LogisticRegression(), get_scorer("ap"), Y, "got no qid"),
+    "no ids": (LogisticRegression(), get_scorer("ap", qid="groups"), Y, "got no qid"),
     "no ids of a measure of one's own": (
         LogisticRegression(),
-        get_scorer(make_measure(first)),
+        get_scorer(make_measure(first), qid=True),
         Y,
         "got no qid",
     ),
@@ -157,13 +157,13 @@ def test_searches_end_or_warn(estimator, scorer, y, message, tool):
 
 @pytest.mark.parametrize("backend", ["threading", "multiprocessing", "loky"])
 def test_in_workers_too(backend):
-    told = {"scoring": get_scorer("ap"), "cv": 3, "error_score": "raise"}
+    told = {"scoring": get_scorer("ap", qid="groups"), "cv": 3, "error_score": "raise"}
     with joblib.parallel_config(backend, n_jobs=2), pytest.raises(ScorerSetupError, match="qid"):
         cross_val_score(LogisticRegression(), X, Y, **told)
 
 
 def _fails_to_score(qid):
-    get_scorer("ap")(LogisticRegression().fit(X, Y), X, Y, qid=qid)
+    get_scorer("ap", qid=True)(LogisticRegression().fit(X, Y), X, Y, qid=qid)
 
 
 @pytest.mark.parametrize("pool", [multiprocessing.Pool, ThreadPool])

@@ -382,7 +382,7 @@ def test_what_is_cut_or_leaks_is_refused():
         ({"measure": OF_GRADES}, "one list of grades"),
         ({"measure": get_measure("auc", multi_class="ovr")}, "one score for each class"),
         ({"measure": UNKNOWN}, "no influence function"),
-        ({"measure": "auc", "qid": np.arange(40)}, "has no queries"),
+        ({"measure": "auc", "qid": np.arange(40) // 4, "single_list": True}, "has no queries"),
         (
             {"measure": "auc", "groups": np.arange(40), "params": {"groups": np.arange(40)}},
             "twice",
