@@ -62,6 +62,9 @@ class Lists:
         Row of each item in what the user gave; None where all rows stand as they came.
     given : TrainingQueries or None, default=None
         What a ranker will remember of the lists, those included that were left out since.
+    draws : float or None, default=None
+        Number of independent rows that the weights of one list are worth, where they are inverse
+        probabilities; None is their sum.
     """
 
     labels: AnyArray
@@ -71,6 +74,7 @@ class Lists:
     query_weight: FloatArray | None = None
     rows: IntArray | None = None
     given: TrainingQueries | None = None
+    draws: float | None = None
 
     @property
     def positive(self) -> BoolArray:

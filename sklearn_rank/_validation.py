@@ -26,6 +26,7 @@ __all__ = [
     "check_positive",
     "check_propensities",
     "check_qid",
+    "check_item_weights",
     "check_rows",
     "check_scores",
     "check_scores_of_rows",
@@ -142,7 +143,7 @@ def check_rows(
             f"qid is for one-dimensional {name}; in two dimensions every row is a list: leave it"
             " out."
         )
-    weight = None if sample_weight is None else _check_weights(sample_weight, shape, name)
+    weight = None if sample_weight is None else check_item_weights(sample_weight, shape, name)
     by_row = None if query_weight is None else _check_query_weights(query_weight, shape)
     n_columns = None
     if len(shape) == 2:
@@ -751,7 +752,23 @@ def _refuse_nan(score: AnyArray, where: Any, name: str = "y_score") -> None:
         )
 
 
-def _check_weights(sample_weight: Any, shape: tuple[int, ...], name: str) -> FloatArray:
+def check_item_weights(sample_weight: Any, shape: tuple[int, ...], name: str) -> FloatArray:
+    """Check weights of items.
+
+    Parameters
+    ----------
+    sample_weight : array-like
+        The weights.
+    shape : tuple of int
+        Shape that they must have.
+    name : str
+        What has it, for messages.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The weights, finite and at least 0, item by item.
+    """
     array = _array(sample_weight, "sample_weight", (1, 2))
     if array.shape != shape:
         if len(shape) == 1 and array.ndim == 1:

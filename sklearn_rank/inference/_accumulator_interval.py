@@ -12,11 +12,14 @@ from ._query_samples import IntervalOptions, sample_interval
 from ._query_values import accumulated_values
 from ._results import Interval
 from ._two_classes import counted_list
+from ._weight_meaning import WeightMeaning, check_weight_meaning
 
-__all__ = ["accumulator_interval"]
+__all__ = ["accumulator_interval", "interval_of_accumulator"]
 
 
-def accumulator_interval(accumulator: Accumulator, *, level: float = 0.95) -> Interval:
+def accumulator_interval(
+    accumulator: Accumulator, *, level: float = 0.95, weights: WeightMeaning = None
+) -> Interval:
     """Confidence interval for a ranking measure from an accumulator of row batches.
 
     The interval equals that of all rows in memory, up to rounding. With queries it is the interval
@@ -30,6 +33,10 @@ def accumulator_interval(accumulator: Accumulator, *, level: float = 0.95) -> In
         The accumulator; it is not modified.
     level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
+    weights : {"frequency"} or None, default=None
+        What the ``sample_weight`` of the updates is; required if there was any. "frequency": each
+        row stands for that many identical rows, a whole number. "sampling" raises an error: rows
+        that were drawn with unequal probabilities are needed one by one.
 
     Returns
     -------
@@ -74,7 +81,38 @@ def accumulator_interval(accumulator: Accumulator, *, level: float = 0.95) -> In
             f"accumulator is a {type(accumulator).__name__}, but must be an Accumulator: pass"
             " Accumulator(measure).update(y_true, y_score), or rows to metric_interval."
         )
-    level, measure = check_level(level), accumulator.measure
+    level = check_level(level)
+    check_weight_meaning(
+        weights,
+        None if accumulator.item_weights == "none" else accumulator.item_weights,
+        no_sampling="accumulator_interval, since accumulators add up weights of equal rows: pass"
+        " the rows to metric_interval(..., weights='sampling')",
+    )
+    if accumulator.item_weights == "real":
+        raise ValueError(
+            "sample_weight had a value that is not whole, but weights='frequency' takes whole"
+            " numbers of identical rows: accumulate whole numbers, or pass the rows to"
+            " metric_interval(..., weights='sampling') if it is 1 / probability."
+        )
+    return interval_of_accumulator(accumulator, level)
+
+
+def interval_of_accumulator(accumulator: Accumulator, level: float) -> Interval:
+    """Make the interval of rows, or of as many identical ones as weights say.
+
+    Parameters
+    ----------
+    accumulator : Accumulator
+        The accumulator.
+    level : float
+        Nominal probability, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The interval.
+    """
+    measure = accumulator.measure
     if (kept := accumulator.query_values) is not None:
         # The default method draws nothing.
         of_queries = IntervalOptions("auto", level, 10_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -22,8 +23,11 @@ from ._auc_moments import (
     sample_moments,
 )
 from ._collections import list_of_chunks
+from ._list_interval import list_interval
+from ._measure_influence import weighted_influence
 from ._results import Interval
 from ._two_classes import dimensions, refuse_grouped_collections
+from ._weight_meaning import WeightMeaning, check_weight_meaning, refuse_fractions
 
 __all__ = ["auc_interval", "auc_interval_of", "auc_interval_of_chunks"]
 
@@ -52,6 +56,7 @@ def auc_interval(
     level: float = 0.95,
     method: AUCMethod = "wilson",
     sample_weight: Any = None,
+    weights: WeightMeaning = None,
     groups: Any = None,
     pos_label: Any = None,
 ) -> Interval:
@@ -85,8 +90,11 @@ def auc_interval(
         - "mcdiarmid", "hoeffding", "kl": valid for every distribution and sample size, as is
           "chebyshev-worst"; "kl" is the shortest of these unless the level is low.
     sample_weight : array-like or dask collection of shape (n_samples,), default=None
-        Number of times that each item occurs, whole numbers. With ``groups`` any non-negative
-        weights are allowed, and their scale does not matter.
+        Weights of the rows; ``weights`` says what they mean.
+    weights : {"frequency", "sampling"} or None, default=None
+        What ``sample_weight`` is; required with it. "frequency": each row stands for that many
+        identical rows, a whole number. "sampling": each row was drawn once, with a probability
+        proportional to 1 / weight; for "wilson" only.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
         independent, items of one group may depend on each other in any way. None means independent
@@ -104,8 +112,9 @@ def auc_interval(
     ------
     ValueError
         If an argument is not valid; if the method does not support ``groups``, or there is only
-        one group; if weights are not whole numbers and there are no groups; or if the method's
-        variance estimate is 0 or undefined, as at an AUC of 1 or with one item of a class.
+        one group; if ``weights`` does not say what weights mean, or fits neither the weights nor
+        the method; or if the method's variance estimate is 0 or undefined, as at an AUC of 1 or
+        with one item of a class.
 
     Warns
     -----
@@ -134,9 +143,8 @@ def auc_interval(
     positives below all negatives (or negatives above all positives) that the sample may have
     missed, if a quarter of the distance is due to it.
 
-    Groups use Obuchowski's variance. A different group id for each row makes real-valued
-    ``sample_weight`` survey weights. The cost is O(n log n) time and O(n) memory; without groups
-    it is one sort.
+    Groups use Obuchowski's variance. ``weights="sampling"`` uses that of :func:`metric_interval`.
+    The cost is O(n log n) time and O(n) memory; without groups it is one sort.
 
     For dask collections (without ``groups``) the distinct pairs of a score and a class are counted
     chunk by chunk, and the counts are collected in this process: O(m) memory for m pairs. From 2
@@ -172,11 +180,14 @@ def auc_interval(
     """
     level = check_level(level)
     check_choice("method", method, tuple(METHODS))
+    sampled = check_weight_meaning(weights, sample_weight)
     if groups is not None and method not in WITH_GROUPS:
         raise ValueError(
             f"method={method!r} does not support groups, it needs independent items: choose one of"
             f" {', '.join(map(repr, WITH_GROUPS))}."
         )
+    if sampled:
+        return _sampling_interval(y_true, y_score, sample_weight, groups, pos_label, level, method)
     if any_collection(y_true, y_score, sample_weight, groups):
         return auc_interval_of_chunks(
             y_true,
@@ -200,14 +211,42 @@ def auc_interval(
         qid=None if groups is None else check_qid(groups, len(y_true), name="groups"),
         sample_weight=sample_weight,
     )
-    if groups is None and data.weight is not None and not data.whole.all():
-        _refuse_fractions(sample_weight)
+    refuse_fractions(sample_weight)
     if groups is not None and data.n_lists == 1 and not _is_one_class(data):
         raise ValueError(
             "groups has one group only, but the variance is estimated between groups: pass the"
             " ids of at least two groups."
         )
     return auc_interval_of(data, level, method, grouped=groups is not None)
+
+
+def _sampling_interval(
+    y_true: Any,
+    y_score: Any,
+    sample_weight: Any,
+    groups: Any,
+    pos_label: Any,
+    level: float,
+    method: str,
+) -> Interval:
+    """Interval from rows that were drawn with unequal probabilities."""
+    if method != "wilson":
+        raise ValueError(
+            f"method={method!r} does not support weights='sampling', it needs rows of equal"
+            " probability: pass method='wilson'."
+        )
+    found, dependent = weighted_influence(
+        get_measure("auc"),
+        y_true,
+        (y_score,),
+        sample_weight,
+        "sampling",
+        groups,
+        conditional=False,
+        pos_label=pos_label,
+    )
+    made = list_interval(get_measure("auc"), found[0], level, dependent)
+    return replace(made, method=method, target=TARGET)
 
 
 def auc_interval_of(
@@ -300,16 +339,6 @@ def _interval_of_moments(moments: AUCMoments, level: float, method: str) -> Inte
 
 def _is_one_class(data: ScoredLists) -> bool:
     return bool(data.positive.all() or not data.positive.any())
-
-
-def _refuse_fractions(sample_weight: Any) -> None:
-    weight = np.ravel(sample_weight).astype(np.float64)
-    row = int(np.argmax(weight != np.floor(weight)))
-    raise ValueError(
-        f"sample_weight is {weight[row]:g} at row {row}, but without groups weights must be whole"
-        " numbers (numbers of occurrences): pass whole numbers, or pass groups too for"
-        " real-valued weights (groups=np.arange(n) if the rows are independent)."
-    )
 
 
 def _standard_error(method: str, moments: AUCMoments) -> float | None:

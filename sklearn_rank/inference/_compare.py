@@ -14,7 +14,7 @@ from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._comparison import Question, joint_comparison
 from ._contrasts import Contrasts
-from ._groups import check_groups, check_groups_of_samples
+from ._groups import check_groups_of_samples
 from ._joint import (
     JointEstimate,
     joint_influence,
@@ -22,13 +22,14 @@ from ._joint import (
     joint_query_samples,
     joint_samples,
 )
-from ._measure_influence import list_target, measure_influence, sample_influence
+from ._measure_influence import list_target, sample_influence, weighted_influence
 from ._query_samples import ComparisonOptions, compared_samples
 from ._query_values import query_values_of
 from ._results import Comparison
 from ._swap import SWAPS, SwapOptions, swap_tests
 from ._systems import named_scores
 from ._two_classes import dimensions
+from ._weight_meaning import WeightMeaning, check_weight_meaning
 
 __all__ = ["compare"]
 
@@ -46,6 +47,7 @@ def compare(
     qid: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
+    weights: WeightMeaning = None,
     margin: float | None = None,
     alternative: Literal["two-sided", "less", "greater", "non-inferior", "equivalent"]
     | None = None,
@@ -95,7 +97,11 @@ def compare(
         way. None means independent items or queries; if they are not, the test rejects true
         hypotheses much too often.
     sample_weight : array-like of shape (n_samples,), or mapping, default=None
-        Weight of each item: the number of times that it counts. For means over queries only.
+        Weights of the rows, for measures that support weights; ``weights`` says what they mean.
+    weights : {"frequency", "sampling"} or None, default=None
+        What ``sample_weight`` is; required with it. "frequency": each row stands for that many
+        identical rows, a whole number. "sampling": each row was drawn once, with a probability
+        proportional to 1 / weight; with ``qid`` each query was, and all its rows have its weight.
     margin : float or None, default=None
         Largest difference that is of no importance, in units of the measure, greater than 0. With
         the default ``alternative`` the test is of non-inferiority: the first ranker of each
@@ -233,6 +239,10 @@ def compare(
     for name, given in rows.items():
         if given is not None and isinstance(given, Mapping) == paired:
             raise TypeError(_mapping_message(name, paired))
+    rows["weights"] = weights
+    sampled = check_weight_meaning(weights, sample_weight)
+    if sampled:
+        conditional = False
     if method != "auto":
         if margin is not None or not paired:
             given = "paired=False" if not paired else "margin"
@@ -283,17 +293,22 @@ def _same_rows(
     if not any_collection(y_true):
         y_true = ravelled(y_true, "y_true")
     if rows["qid"] is None and dimensions(y_true) != 2:
-        _refuse_weights(rows["sample_weight"])
-        found = measure_influence(
-            measure, y_true, tuple(scores.values()), conditional=conditional, pos_label=pos_label
+        found, groups = weighted_influence(
+            measure,
+            y_true,
+            tuple(scores.values()),
+            rows["sample_weight"],
+            rows["weights"],
+            rows["groups"],
+            conditional=conditional,
+            pos_label=pos_label,
         )
-        groups = check_groups(rows["groups"], len(found[0].positive))
         joint = joint_influence(found, conditional=conditional, groups=groups)
         return joint, list_target(measure, found[:1], [groups])
     samples = list(query_values_of(measure, scores=scores, pos_label=pos_label, **rows).values())
     low, high = measure.counted_range
     values = np.stack([one.values for one in samples])
-    joint = joint_query_means(values, high - low, samples[0].groups)
+    joint = joint_query_means(values, high - low, samples[0].groups, samples[0].weight)
     return joint, f"mean {measure.name} over {samples[0].counted}"
 
 
@@ -305,7 +320,8 @@ def _other_rows(
     pos_label: Any,
 ) -> tuple[JointEstimate, str]:
     """Values of rankers on separate rows, and their description."""
-    given = {name: one for name, one in rows.items() if one is not None}
+    weights = rows["weights"]
+    given = {name: one for name, one in rows.items() if one is not None and name != "weights"}
     for name, one in given.items():
         texts = {str(key): value for key, value in one.items()}
         if set(texts) != set(scores):
@@ -316,7 +332,7 @@ def _other_rows(
         given[name] = texts
     parts = [{name: one[ranker] for name, one in given.items()} for ranker in scores]
     if "qid" not in given and dimensions(parts[0]["y_true"]) != 2:
-        _refuse_weights(rows["sample_weight"])
+        _refuse_weights(rows["sample_weight"], "separate samples of one list each")
         found = [
             sample_influence(
                 measure,
@@ -336,21 +352,27 @@ def _other_rows(
         return joint, list_target(measure, found, groups)
     samples = [
         query_values_of(
-            measure, scores={ranker: score}, pos_label=pos_label, **{"qid": None, **part}
+            measure,
+            scores={ranker: score},
+            weights=weights,
+            pos_label=pos_label,
+            **{"qid": None, **part},
         )[ranker]
         for part, (ranker, score) in zip(parts, scores.items(), strict=True)
     ]
     low, high = measure.counted_range
-    joint = joint_query_samples([(one.values, one.groups) for one in samples], high - low)
+    joint = joint_query_samples(
+        [(one.values, one.groups, one.weight) for one in samples], high - low
+    )
     sizes = " and over ".join(one.counted for one in samples)
     return joint, f"mean {measure.name} over {sizes}"
 
 
-def _refuse_weights(sample_weight: Any) -> None:
+def _refuse_weights(sample_weight: Any, what: str) -> None:
     if sample_weight is not None:
         raise ValueError(
-            "sample_weight is for means over queries, but qid is None: pass qid, the query id of"
-            " each row, or leave sample_weight out."
+            f"sample_weight is not supported for {what}: pass qid for means over queries, leave"
+            " sample_weight out, or compare on the same rows without method."
         )
 
 
@@ -378,7 +400,7 @@ def _by_exchanges(
             f"method={method!r} does not support {what}: pass method={way}, or leave method out."
         )
     if one_list:
-        _refuse_weights(rows["sample_weight"])
+        _refuse_weights(rows["sample_weight"], "method='swap'")
         return swap_tests(
             measure,
             rows["y_true"],

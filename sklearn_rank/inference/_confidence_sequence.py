@@ -28,6 +28,7 @@ from ._confidence_sequence_streams import (
     query_values,
 )
 from ._results import Interval
+from ._weight_meaning import WeightMeaning, check_weight_meaning, refuse_fractions
 
 __all__ = ["ConfidenceSequence"]
 
@@ -204,6 +205,7 @@ class ConfidenceSequence:
         qid: Any = None,
         baseline_score: Any = None,
         sample_weight: Any = None,
+        weights: WeightMeaning = None,
     ) -> Interval:
         """Add rows and return the updated interval.
 
@@ -221,8 +223,12 @@ class ConfidenceSequence:
             Scores of a baseline ranker. The intervals are then for the measure of the ranker minus
             that of the baseline. Either all updates have them or none.
         sample_weight : array-like of the same shape, default=None
-            Weight of each item: the number of times that it counts, for measures that support
-            weights. Whole numbers for one list, and not supported for one list with a baseline.
+            Weights of the rows, for measures that support weights; not supported for one list
+            with a baseline.
+        weights : {"frequency"} or None, default=None
+            What ``sample_weight`` is; required with it. "frequency": each row stands for that many
+            identical rows, a whole number. "sampling" raises an error: the guarantee needs rows or
+            queries of equal probability.
 
         Returns
         -------
@@ -245,6 +251,13 @@ class ConfidenceSequence:
             If ``intersect=True`` and an interval does not overlap the intersection of earlier
             ones.
         """
+        check_weight_meaning(
+            weights,
+            sample_weight,
+            no_sampling="confidence sequences, whose guarantee needs draws of equal probability:"
+            " for one look use metric_interval(..., weights='sampling')",
+        )
+        refuse_fractions(sample_weight)
         batch = self._read(y_true, y_score, qid, baseline_score, sample_weight)
         if batch is not None:
             stream = self._stream or self._new_stream(batch)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ..metrics import Accumulator
-from ._accumulator_interval import accumulator_interval
+from ._accumulator_interval import interval_of_accumulator
 from ._confidence_sequence_normal import WIDEST, level_at_all_times
 from ._confidence_sequence_streams import Batch, Options, query_range, query_target
 from ._joint import joint_influence, nonzero_variance
@@ -158,7 +158,7 @@ class ListMeasure(_Asymptotic):
 
     def fixed(self, level: float) -> tuple[float, float, float]:
         """Compute the interval of the accumulator."""
-        found = accumulator_interval(self.accumulator, level=level)  # type: ignore[arg-type]
+        found = interval_of_accumulator(self.accumulator, level)  # type: ignore[arg-type]
         self.target = found.target
         return found.estimate, found.low, found.high
 

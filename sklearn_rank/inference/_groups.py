@@ -20,6 +20,7 @@ __all__ = [
     "check_groups",
     "check_groups_of_samples",
     "check_groups_of_two",
+    "each_alone",
     "robust_sums",
 ]
 
@@ -87,6 +88,22 @@ class Groups:
             weights = values.astype(np.float64, copy=False)
             return np.bincount(self.codes, weights, self.n_groups).astype(np.float64, copy=False)
         return np.stack([self.sums(row) for row in values])
+
+
+def each_alone(n: int) -> Groups:
+    """Make each row a group.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    Groups
+        The groups.
+    """
+    return Groups(np.arange(n), n)
 
 
 def check_groups(groups: Any, n: int, *, name: str = "groups") -> Groups | None:
@@ -206,11 +223,16 @@ class GroupPart:
     sums : ndarray of shape (n_statistics, n_groups)
         Sums over the rows of the deviations from their mean, over the number of rows.
     sizes : ndarray of shape (n_groups,)
-        Number of rows of the part in each group.
+        Number of rows of the part in each group, or their weight.
+    sampled : bool, default=False
+        Whether the rows were drawn with unequal probabilities, so that groups of small weight
+        count less as such.
     share : ndarray of shape (n_groups,)
         Share of the rows in each group.
     count : int
         Number of groups that hold rows.
+    worth : float
+        The same, or of unequal probabilities as many groups of equal ones.
     effective : float
         Number of groups of equal size that would be worth as much, if rows of one group say all
         the same.
@@ -218,18 +240,25 @@ class GroupPart:
 
     sums: FloatArray
     sizes: FloatArray
+    sampled: bool = False
     share: FloatArray = field(init=False)
     count: int = field(init=False)
+    worth: float = field(init=False)
     effective: float = field(init=False)
 
     def __post_init__(self) -> None:
         squares = self.sizes**2
         object.__setattr__(self, "share", self.sizes / self.sizes.sum())
-        object.__setattr__(self, "count", int(np.count_nonzero(self.sizes)))
+        count = int(np.count_nonzero(self.sizes))
+        worth = self.sizes.sum() ** 2 / squares.sum() if self.sampled else count
+        object.__setattr__(self, "count", count)
+        object.__setattr__(self, "worth", float(worth))
         object.__setattr__(self, "effective", float(squares.sum() ** 2 / (squares**2).sum()))
 
     @classmethod
-    def of_rows(cls, values: FloatArray, groups: Groups) -> GroupPart:
+    def of_rows(
+        cls, values: FloatArray, groups: Groups, weight: FloatArray | None = None
+    ) -> GroupPart:
         """Sum the rows of a part.
 
         Parameters
@@ -238,12 +267,18 @@ class GroupPart:
             What each row moves each statistic, as a mean over the rows.
         groups : Groups
             Their groups.
+        weight : ndarray of shape (n,) or None, default=None
+            Inverse probabilities of the rows; None is equal ones.
 
         Returns
         -------
         GroupPart
             The sums.
         """
+        if weight is not None:
+            share = weight / weight.sum()
+            apart = values - (values @ share)[:, np.newaxis]
+            return cls(groups.sums(apart * share), groups.sums(weight / weight.max()), True)
         apart = values - values.mean(axis=1, keepdims=True)
         return cls(groups.sums(apart / values.shape[1]), groups.sizes())
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence
-from ._groups import GroupPart, Groups, Spread, robust_sums
+from ._groups import GroupPart, Groups, Spread, each_alone, robust_sums
+from ._influence_limits import label_sums
 
 __all__ = [
     "JointEstimate",
@@ -142,14 +143,15 @@ def joint_samples(
 
 
 def joint_query_samples(
-    samples: Sequence[tuple[FloatArray, Groups | None]], length: float
+    samples: Sequence[tuple[FloatArray, Groups | None, FloatArray | None]], length: float
 ) -> JointEstimate:
     """Estimate means over queries of several independent samples of queries.
 
     Parameters
     ----------
-    samples : sequence of (ndarray of shape (n_queries,), Groups or None)
-        Values of the queries of each sample, and their groups; samples have groups of their own.
+    samples : sequence of (ndarray of shape (n_queries,), Groups or None, ndarray or None)
+        Values of the queries of each sample, their groups, of which samples have their own, and
+        their inverse probabilities.
     length : float
         Length of the range of the values.
 
@@ -159,7 +161,10 @@ def joint_query_samples(
         The estimate, one mean for each sample.
     """
     return _independent(
-        [joint_query_means(values[np.newaxis], length, groups) for values, groups in samples]
+        [
+            joint_query_means(values[np.newaxis], length, groups, weight)
+            for values, groups, weight in samples
+        ]
     )
 
 
@@ -194,23 +199,23 @@ def _joint_groups(
         rows = slice(start, start + len(found))
         start += len(found)
         ends = np.array([one.class_ends() for one in found])
-        positive = found[0].positive
+        positive, weight = found[0].positive, found[0].sampling_weight
         for side, in_class in enumerate((positive, ~positive)):
             values = np.zeros((n_statistics, int(np.count_nonzero(in_class))))
             values[rows] = np.stack([one.values[in_class] for one in found])
-            part = GroupPart.of_rows(values, groups.only(in_class))
+            own = None if weight is None else weight[in_class]
+            part = GroupPart.of_rows(values, groups.only(in_class), own)
             parts.append(part)
             # Half a group of the mean size more at either end.
-            added += part.sums * (part.count / (part.count + 2.0 * PSEUDO_WEIGHT))
+            added += part.sums * (part.worth / (part.worth + 2.0 * PSEUDO_WEIGHT))
             apart = np.zeros(n_statistics)
             apart[rows] = ends[:, side, 1] - ends[:, side, 0]
             regularized += np.diag(
-                PSEUDO_WEIGHT * apart**2 / 2.0 / (part.count + 2.0 * PSEUDO_WEIGHT) ** 2
+                PSEUDO_WEIGHT * apart**2 / 2.0 / (part.worth + 2.0 * PSEUDO_WEIGHT) ** 2
             )
         if not conditional:
             slopes = np.array([one.label_slope for one in found])
-            labels[rows] = np.outer(slopes, groups.sums(positive - positive.mean()))
-            labels[rows] /= len(positive)
+            labels[rows] = np.outer(slopes, label_sums(positive, weight, groups))
     total, added = robust_sums(parts) + labels, added + labels
     return JointEstimate(
         estimates=np.array([one.estimate for found, _ in samples for one in found]),
@@ -223,7 +228,10 @@ def _joint_groups(
 
 
 def joint_query_means(
-    values: FloatArray, length: float, groups: Groups | None = None
+    values: FloatArray,
+    length: float,
+    groups: Groups | None = None,
+    weight: FloatArray | None = None,
 ) -> JointEstimate:
     """Estimate means over queries and their covariance.
 
@@ -236,6 +244,8 @@ def joint_query_means(
         place among the regularized.
     groups : Groups or None, default=None
         Groups of queries that depend on each other; None is independent queries.
+    weight : ndarray of shape (n_queries,) or None, default=None
+        Inverse probabilities of the queries; None is equal ones.
 
     Returns
     -------
@@ -243,16 +253,16 @@ def joint_query_means(
         The estimate; half a query, or half a group, is added at either end of the range,
         ``n_effective`` is the number of queries or groups.
     """
-    means, n = values.mean(axis=1), values.shape[1]
+    means, n = np.average(values, axis=1, weights=weight), float(values.shape[1])
     apart = values - means[:, np.newaxis]
     squares = apart @ apart.T
     reach = length if isfinite(length) else float(np.ptp(values)) or 1.0
     ends = PSEUDO_WEIGHT * reach**2 / 2.0
-    n_effective = float(n)
+    n_effective = n
     covariance, spread = squares / (n * (n - 1.0)), None
-    if groups is not None:
-        part = GroupPart.of_rows(values, groups)
-        total, n = robust_sums([part]), part.count
+    if groups is not None or weight is not None:
+        part = GroupPart.of_rows(values, groups or each_alone(values.shape[1]), weight)
+        total, n = robust_sums([part]), part.worth
         squares = part.sums @ part.sums.T * n**2
         covariance, n_effective = total @ total.T, part.effective
         spread = Spread.of_groups([part])

@@ -20,7 +20,7 @@ __all__ = ["list_interval"]
 def list_interval(
     measure: Measure, found: ClassInfluence, level: float, groups: Groups | None = None
 ) -> Interval:
-    """Interval for a measure of one list of two classes, labels fixed.
+    """Interval for a measure of one list of two classes, labels fixed unless rows were drawn.
 
     Parameters
     ----------
@@ -39,18 +39,19 @@ def list_interval(
         The interval: Wilson's, or exact limits where they are farther out, within a finite range,
         else a normal one, or Student's with groups.
     """
+    sampled = found.sampling_weight is not None
     if isfinite(found.length):
         origin, length = found.range[0], found.length
         share = found.scaled(origin, length)
         limits, variance = influence_limits(
-            share, share.estimate - share.bias, level, conditional=True, groups=groups
+            share, share.estimate - share.bias, level, conditional=not sampled, groups=groups
         )
         # The bias is subtracted from the limits only, and the interval contains the estimate.
         low = origin + length * min(limits[0], share.estimate)
         high = origin + length * max(limits[1], share.estimate)
         error = length * float(np.sqrt(variance))
     else:
-        joint = joint_influence([found], conditional=True, groups=groups)
+        joint = joint_influence([found], conditional=not sampled, groups=groups)
         variance, _ = nonzero_variance(
             float(joint.covariance[0, 0]),
             float(joint.regularized[0, 0]),
@@ -71,7 +72,9 @@ def list_interval(
         )
     # What does not move with the share of positives is at no share of them.
     where = (
-        f"at {found.n_pos} positives of {found.n}" if found.label_slope else "of the population"
+        f"at {found.n_pos} positives of {found.n}"
+        if found.label_slope and not sampled
+        else "of the population"
     )
     return Interval(
         estimate=found.estimate,

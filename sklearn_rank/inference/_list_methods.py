@@ -41,7 +41,7 @@ from ._largest_difference import largest_difference_interval
 from ._linear_rank import rank_interval_of
 from ._list_bootstrap import bootstrap_interval
 from ._list_interval import list_interval
-from ._measure_influence import influence_of
+from ._measure_influence import influence_of, refuse_sampling, sampling_influence
 from ._one_list import OneList
 from ._ordered_rows import ordered_rows, runs_of_negatives, with_tied_tail
 from ._rank_bootstrap import RankBootstrap
@@ -94,8 +94,6 @@ class ListMethods:
         Why "auto" takes none of them, as a clause; empty where it takes the first.
     one_class : bool, default=False
         Whether lists of one class have an interval too.
-    real_weights : bool, default=False
-        Whether weights of grouped rows may be any numbers.
     """
 
     measure: Measure
@@ -104,9 +102,8 @@ class ListMethods:
     grouped: tuple[str, ...]
     explicit: str = ""
     one_class: bool = False
-    real_weights: bool = False
 
-    def chosen(self, method: str, *, grouped: bool = False) -> str:
+    def chosen(self, method: str, *, grouped: bool = False, sampled: bool = False) -> str:
         """Read the name of a method.
 
         Parameters
@@ -115,12 +112,22 @@ class ListMethods:
             The name, or "auto".
         grouped : bool, default=False
             Whether the rows are in groups.
+        sampled : bool, default=False
+            Whether the weights are inverse probabilities of the rows.
 
         Returns
         -------
         str
             The name of a method of this measure, which takes groups if there are any.
         """
+        if sampled:
+            refuse_sampling(self.measure)
+            if method not in ("auto", "influence"):
+                raise ValueError(
+                    f"method={method!r} does not support weights='sampling': pass"
+                    " method='influence', or leave method out."
+                )
+            return "influence"
         listed = " or ".join(map(repr, self.names))
         if method == "auto":
             if self.explicit:
@@ -161,10 +168,16 @@ class ListMethods:
         Interval
             The interval.
         """
-        method = self.chosen(options.method, grouped=sample.groups is not None)
-        if not self.one_class:
+        method = self.chosen(
+            options.method, grouped=sample.groups is not None, sampled=sample.sampled
+        )
+        if not self.one_class or sample.sampled:
             refuse_one_class(sample.data)
-        if sample.groups is not None and not self.real_weights:
+        if sample.sampled:
+            found = sampling_influence(self.measure, sample.data)
+            return list_interval(self.measure, found, options.level, sample.groups)
+        of_auc = isinstance(self.measure, AUCMeasure | GiniMeasure)
+        if sample.groups is not None and not of_auc:
             sample = sample.repeated()
         return self.make(sample, replace(options, method=method))
 
@@ -226,9 +239,7 @@ def _of_auc(measure: Measure) -> ListMethods | None:
         )
         return found if isinstance(measure, AUCMeasure) else gini_of(found)
 
-    return ListMethods(
-        measure, tuple(METHODS), make, WITH_GROUPS, one_class=True, real_weights=True
-    )
+    return ListMethods(measure, tuple(METHODS), make, WITH_GROUPS, one_class=True)
 
 
 def gini_of(found: Interval) -> Interval:

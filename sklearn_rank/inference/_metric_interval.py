@@ -17,6 +17,7 @@ from ._query_samples import IntervalOptions, sample_interval
 from ._query_values import query_values_of
 from ._results import Interval
 from ._two_classes import dimensions
+from ._weight_meaning import WeightMeaning, check_weight_meaning
 
 __all__ = ["metric_interval"]
 
@@ -28,6 +29,7 @@ def metric_interval(
     *,
     qid: Any = None,
     sample_weight: Any = None,
+    weights: WeightMeaning = None,
     groups: Any = None,
     pos_label: Any = None,
     level: float = 0.95,
@@ -57,8 +59,11 @@ def metric_interval(
     qid : array-like or dask collection of shape (n_samples,), default=None
         Query id of each row, in any order. None means one list, or two-dimensional input.
     sample_weight : array-like or dask collection of shape (n_samples,), default=None
-        Weight of each item: the number of times that it counts, for measures that support weights.
-        One list requires whole numbers, except for ``"auc"`` and ``"gini"`` with ``groups``.
+        Weights of the rows, for measures that support weights; ``weights`` says what they mean.
+    weights : {"frequency", "sampling"} or None, default=None
+        What ``sample_weight`` is; required with it. "frequency": each row stands for that many
+        identical rows, a whole number. "sampling": each row was drawn once, with a probability
+        proportional to 1 / weight; with ``qid`` each query was, and all its rows have its weight.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (user, session) of each row; shape (n_queries,) for two-dimensional input.
         Rows or queries of different groups are independent, those of one group may depend on each
@@ -179,6 +184,20 @@ def metric_interval(
     At nominal 95 % it covered .87 to .95, and 0 for leave-one-out with a strong penalty. Use
     :func:`sklearn_rank.model_selection.cross_val_interval` instead.
 
+    **Weights.** ``weights="frequency"`` gives the interval of the repeated rows.
+    ``weights="sampling"`` is for rows, or queries, that were drawn independently with unequal
+    probabilities, such as a fully reviewed top and a random part of the rest. The value is that of
+    the weighted list; the sample size is the number of rows. With the influence ``IF_i`` of the
+    weighted list the variance is ``sum of (w_i IF_i / sum of w)^2``, each class corrected by
+    ``1 / (1 - share of the row)`` for its estimated mean, with half a row added at either end. The
+    fraction of positives counts as random. The quantile is Student's, by the effective number of
+    rows of each class, ``(sum of w^2)^2 / sum of w^4``, and the scale of the weights does not
+    matter. With ``groups``, rows of a group were drawn together. The methods are "influence" for
+    one list and "t" for queries, and the measures are those of shares with an influence function.
+    If the positives or the negatives are worth fewer than 10 of equal probability, ``(sum of w)^2
+    / sum of w^2`` with one more of the largest weight, an error is raised: intervals then covered
+    as little as .71. With 10 to 31 they covered .86 (``"local_auc@0.8"``) to 1.00.
+
     For dask collections (without ``groups``) the values of the queries are collected in this
     process; each query must lie in one chunk. One list is counted as in :func:`auc_interval`.
 
@@ -238,16 +257,19 @@ def metric_interval(
             qid=qid,
             groups=groups,
             sample_weight=sample_weight,
+            weights=weights,
             pos_label=pos_label,
         )
         return sample_interval(samples[""], IntervalOptions(method, level, n_resamples), rng)
     methods = list_methods(measure)
-    method = methods.chosen(method, grouped=groups is not None)
+    sampled = check_weight_meaning(weights, sample_weight)
+    method = methods.chosen(method, grouped=groups is not None, sampled=sampled)
     rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
-    if in_chunks and isinstance(measure, AUCMeasure | GiniMeasure) and measure.rel is None:
+    by_counts = in_chunks and not sampled and measure.rel is None
+    if by_counts and isinstance(measure, AUCMeasure | GiniMeasure):
         found = auc_interval_of_chunks(y_true, y_score, level, method, **rows)
         return found if isinstance(measure, AUCMeasure) else gini_of(found)
     if in_chunks and method == "bootstrap":
         refuse_collections("resamples are drawn from its rows", y_true=y_true, y_score=y_score)
-    sample = check_one_list(measure, y_true, y_score, real_weights=methods.real_weights, **rows)
+    sample = check_one_list(measure, y_true, y_score, weights=weights, **rows)
     return methods.interval(sample, ListOptions(level, method, n_resamples, rng))

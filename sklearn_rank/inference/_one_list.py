@@ -11,9 +11,10 @@ from .._lists import ScoredLists, check_scored_lists
 from .._partitions import any_collection
 from .._validation import ravelled
 from ..metrics import Measure
-from ._collections import list_of_chunks
-from ._groups import Groups, check_groups
+from ._collections import list_of_chunks, refuse_collections
+from ._groups import Groups, check_groups, each_alone
 from ._two_classes import dimensions, refuse_counts, refuse_grouped_collections
+from ._weight_meaning import WeightMeaning, check_weight_meaning, refuse_fractions
 
 __all__ = ["OneList", "check_one_list"]
 
@@ -28,10 +29,13 @@ class OneList:
         The list; a row with a weight stands for so many items.
     groups : Groups or None, default=None
         Groups of the rows; None is independent items.
+    sampled : bool, default=False
+        Whether the weights are inverse probabilities of the rows, which then have groups.
     """
 
     data: ScoredLists
     groups: Groups | None = None
+    sampled: bool = False
 
     def repeated(self) -> OneList:
         """Write each row as often as its weight says.
@@ -82,9 +86,9 @@ def check_one_list(
     y_score: Any,
     *,
     sample_weight: Any = None,
+    weights: WeightMeaning = None,
     groups: Any = None,
     pos_label: Any = None,
-    real_weights: bool = False,
 ) -> OneList:
     """Check the rows of one list.
 
@@ -97,13 +101,13 @@ def check_one_list(
     y_score : array-like or dask collection of shape (n_samples,)
         Scores.
     sample_weight : array-like or dask collection of shape (n_samples,), default=None
-        How many times each item was seen, whole numbers.
+        How many times each item was seen, or inverse probabilities.
+    weights : {"frequency", "sampling"} or None, default=None
+        Which of the two.
     groups : array-like of shape (n_samples,), default=None
         Id of the group of each row.
     pos_label : int, float, bool or str, default=None
         The positive class.
-    real_weights : bool, default=False
-        Whether weights of grouped rows may be any numbers.
 
     Returns
     -------
@@ -111,6 +115,9 @@ def check_one_list(
         The list; that of collections has each pair of a score and a class once, with its count.
     """
     measure._check_arguments(sample_weight=sample_weight)
+    sampled = check_weight_meaning(weights, sample_weight)
+    if sampled:
+        refuse_collections("inverse probabilities belong to rows", y_true=y_true, y_score=y_score)
     if any_collection(y_true, y_score, sample_weight, groups):
         refuse_grouped_collections(
             groups, y_true=y_true, y_score=y_score, sample_weight=sample_weight
@@ -135,20 +142,7 @@ def check_one_list(
                 "groups has one group only with rows of positive weight, but the variance is"
                 " estimated between groups: pass rows of at least two groups."
             )
-    if data.weight is not None and not (real_weights and found is not None):
-        _refuse_fractions(data)
-    return OneList(replace(data, rows=None), found)
-
-
-def _refuse_fractions(data: ScoredLists) -> None:
-    """Raise an error for weights that are not whole numbers."""
-    weight = data.counts
-    wrong = weight != np.floor(weight)
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        row = at if data.rows is None else int(data.rows[at])
-        raise ValueError(
-            f"sample_weight is {weight[at]:g} at row {row}, but weights of one list must be whole"
-            " numbers (numbers of occurrences): pass whole numbers; real-valued weights need"
-            " 'auc' or 'gini' with groups (groups=np.arange(n) if the rows are independent)."
-        )
+    if not sampled:
+        refuse_fractions(sample_weight)
+        return OneList(replace(data, rows=None), found)
+    return OneList(replace(data, rows=None), found or each_alone(len(data.score)), sampled=True)

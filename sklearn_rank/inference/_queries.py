@@ -10,6 +10,7 @@ from ..metrics._shared import MeasureLike
 from ._query_samples import ComparisonOptions, compared_samples
 from ._query_values import query_values_of
 from ._results import Comparison
+from ._weight_meaning import WeightMeaning
 
 __all__ = ["paired_query_test"]
 
@@ -22,6 +23,7 @@ def paired_query_test(
     *,
     qid: Any = None,
     sample_weight: Any = None,
+    weights: WeightMeaning = None,
     groups: Any = None,
     pos_label: Any = None,
     method: Literal["randomization", "t", "wilcoxon"] = "randomization",
@@ -50,7 +52,11 @@ def paired_query_test(
     qid : array-like or dask collection of shape (n_samples,), default=None
         Query id of each row, in any order. None requires two-dimensional input.
     sample_weight : array-like or dask collection of shape (n_samples,), default=None
-        Weight of each item: the number of times that it counts, for measures that support weights.
+        Weights of the rows, for measures that support weights; ``weights`` says what they mean.
+    weights : {"frequency", "sampling"} or None, default=None
+        What ``sample_weight`` is; required with it. "frequency": each row stands for that many
+        identical rows, a whole number. "sampling": each query was drawn with a probability
+        proportional to 1 / weight, and all its rows have its weight; with ``method="t"`` only.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (user, session) of each row; shape (n_queries,) for two-dimensional input.
         Queries of different groups are independent, queries of one group may depend on each other
@@ -163,6 +169,7 @@ def paired_query_test(
         {"a": y_score_a, "b": y_score_b},
         qid=qid,
         sample_weight=sample_weight,
+        weights=weights,
         groups=groups,
         pos_label=pos_label,
     )

@@ -150,6 +150,7 @@ def sample_interval(
         return _interval(sample, share_limits(sample, level), level, "wilson", target)
     if options.method in ("auto", "t") or sample.constant:
         return _t_interval(sample, level, target)
+    _refuse_sampling(sample, options.method, "method='t'")
     sizes = None if sample.groups is None else sample.part.sizes
     means = resampled_means(sample.totals, int(options.n_resamples), rng, sizes)
     levels = ((1 - level) / 2, (1 + level) / 2)
@@ -183,8 +184,10 @@ def sample_test(
     values, alternative = sample.values, options.alternative
     level = level_of_both(options.level, alternative)
     target = f"mean {sample.measure} over queries"
-    estimate = float(values.mean())
+    estimate = sample.mean
     interval = None
+    if options.method != "t":
+        _refuse_sampling(sample, options.method, "method='t', or compare without method")
     if options.method == "randomization":
         sizes = None if sample.groups is None else sample.part.sizes
         flips = flipped_subsets(sample.totals, int(options.n_resamples), rng, sizes)
@@ -257,7 +260,7 @@ def compared_samples(
     return Comparison(
         measure=measure.name,
         names=tuple(samples),
-        values=tuple(float(one.values.mean()) for one in samples.values()),
+        values=tuple(one.mean for one in samples.values()),
         standard_errors=tuple(one.standard_error for one in samples.values()),
         contrasts=tuple(f"{a} - {b}" for a, b in pairs),
         differences=tuple(one.estimate for one in ones),
@@ -278,6 +281,14 @@ def compared_samples(
     )
 
 
+def _refuse_sampling(sample: QueryValues, method: str, instead: str) -> None:
+    if sample.weight is not None:
+        raise ValueError(
+            f"method={method!r} is for queries of equal probability and does not support"
+            f" weights='sampling': pass {instead}."
+        )
+
+
 def _grouped_wilcoxon(
     groups: Groups, values: FloatArray, options: ComparisonOptions, rng: np.random.Generator
 ) -> tuple[float, float]:
@@ -290,7 +301,7 @@ def _grouped_wilcoxon(
 def _t_interval(sample: QueryValues, level: float, target: str) -> Interval:
     if sample.constant:
         return _constant_interval(sample, level, target)
-    mean = sample.values.mean()
+    mean = sample.mean
     half = two_sided_quantile(level, sample.degrees) * sample.standard_error
     return _interval(sample, (mean - half, mean + half), level, "t", target)
 
@@ -306,7 +317,7 @@ def _interval(
             UserWarning,
         )
     return Interval(
-        estimate=float(sample.values.mean()),
+        estimate=sample.mean,
         low=float(low),
         high=float(high),
         level=float(level),

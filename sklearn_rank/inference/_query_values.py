@@ -14,12 +14,18 @@ from sklearn.exceptions import UndefinedMetricWarning
 from .._lists import ScoredLists
 from .._partitions import any_collection
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import ravelled
+from .._validation import check_item_weights, ravelled
 from ..metrics import Measure, get_measure
 from ..metrics._shared import KeptValues, MeasureLike
 from ._collections import refuse_collections
-from ._groups import GroupPart, Groups, Spread, check_groups, robust_sums
+from ._groups import GroupPart, Groups, Spread, check_groups, each_alone, robust_sums
 from ._two_classes import dimensions
+from ._weight_meaning import (
+    WeightMeaning,
+    check_weight_meaning,
+    refuse_few_draws,
+    refuse_fractions,
+)
 
 __all__ = [
     "ROUNDING",
@@ -49,6 +55,8 @@ class QueryValues:
         Smallest and largest value that a query can have.
     groups : Groups or None, default=None
         Groups of queries that depend on each other; None is independent queries.
+    weight : ndarray of shape (n_queries,) or None, default=None
+        Inverse probabilities of the queries; None is equal ones.
     """
 
     values: FloatArray
@@ -56,13 +64,23 @@ class QueryValues:
     measure: str
     range: tuple[float, float]
     groups: Groups | None = None
+    weight: FloatArray | None = None
+
+    @property
+    def mean(self) -> float:
+        """Mean of the values."""
+        return float(np.average(self.values, weights=self.weight))
 
     @cached_property
     def part(self) -> GroupPart:
         """Sums of the deviations from the mean over the groups, each query one without groups."""
-        n = len(self.values)
-        groups = Groups(np.arange(n), n) if self.groups is None else self.groups
-        return GroupPart.of_rows(self.values[np.newaxis], groups)
+        groups = self.groups or each_alone(len(self.values))
+        return GroupPart.of_rows(self.values[np.newaxis], groups, self.weight)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether queries are independent and equally probable."""
+        return self.groups is None and self.weight is None
 
     @property
     def counted(self) -> str:
@@ -78,14 +96,14 @@ class QueryValues:
     @property
     def standard_error(self) -> float:
         """Standard error of the mean."""
-        if self.groups is None:
+        if self.is_plain:
             return float(self.values.std(ddof=1) / np.sqrt(len(self.values)))
         return float(np.sqrt(np.sum(robust_sums([self.part]) ** 2)))
 
     @property
     def degrees(self) -> float:
         """Degrees of freedom of the standard error."""
-        if self.groups is None:
+        if self.is_plain:
             return len(self.values) - 1.0
         return float(Spread.of_groups([self.part]).degrees[0])
 
@@ -102,6 +120,7 @@ def query_values_of(
     *,
     qid: Any,
     sample_weight: Any = None,
+    weights: WeightMeaning = None,
     groups: Any = None,
     pos_label: Any = None,
 ) -> dict[str, QueryValues]:
@@ -118,7 +137,9 @@ def query_values_of(
     qid : array-like of shape (n_samples,) or None
         Id of the query of each row; None for two dimensions.
     sample_weight : array-like of the same shape, default=None
-        How many times each item counts.
+        How many times each item counts, or inverse probabilities of the queries.
+    weights : {"frequency", "sampling"} or None, default=None
+        Which of the two.
     groups : array-like of shape (n_samples,) or (n_queries,), default=None
         Id of the group of the query of each row; in two dimensions one for each query.
     pos_label : int, float, bool or str, default=None
@@ -138,6 +159,19 @@ def query_values_of(
             " For one list use metric_interval or compare without qid, or paired_rank_test."
         )
     measure = get_measure(measure)
+    query_weight = None
+    if check_weight_meaning(weights, sample_weight):
+        if in_chunks:
+            refuse_collections(
+                "inverse probabilities are summed query by query",
+                y_true=y_true,
+                qid=qid,
+                **scores,
+            )
+        sample_weight, query_weight = None, sample_weight
+        if qid is None and np.ndim(query_weight) == 2:
+            raise ValueError(_WITHIN)
+    refuse_fractions(sample_weight)
     if in_chunks:
         if groups is not None:
             refuse_collections(
@@ -150,9 +184,11 @@ def query_values_of(
 
         return _on_same_queries(measure, scores, evaluate_chunks)[0]
     first = next(iter(scores))
-    lists = measure.lists(
-        y_true, scores[first], qid=qid, sample_weight=sample_weight, pos_label=pos_label
-    )
+    given = {"sample_weight": sample_weight, "pos_label": pos_label}
+    lists = measure.lists(y_true, scores[first], qid=qid, **given)
+    by_query = None
+    if query_weight is not None:
+        by_query = _weight_of_queries(query_weight, lists, np.shape(y_true))
     shape = np.shape(y_true)
 
     def evaluate(name: str) -> tuple[FloatArray, AnyArray]:
@@ -160,6 +196,9 @@ def query_values_of(
         return measure.of_lists(scored, average=None, return_qid=True)
 
     found, defined = _on_same_queries(measure, scores, evaluate)
+    if by_query is not None:
+        by_query = by_query[defined]
+        refuse_few_draws(by_query, float(by_query.max()), "queries")
     of_queries = _groups_of_queries(groups, lists, shape, defined)
     # By appearance, so that draws do not depend on what the ids are called.
     starts = lists.offsets[:-1]
@@ -170,9 +209,36 @@ def query_values_of(
             values=sample.values[order],
             ids=sample.ids[order],
             groups=None if of_queries is None else of_queries.only(order),
+            weight=None if by_query is None else by_query[order],
         )
         for name, sample in found.items()
     }
+
+
+_WITHIN = (
+    "sample_weight has one value per item, but with weights='sampling' a query is drawn as a"
+    " whole: pass one 1 / probability per query, in two dimensions one per row."
+)
+
+
+def _weight_of_queries(
+    query_weight: Any, lists: ScoredLists, shape: tuple[int, ...]
+) -> FloatArray:
+    """Inverse probability of each query, the same for all its rows."""
+    weight = check_item_weights(query_weight, shape[:1], "y_true")
+    rows = np.arange(len(lists.labels)) if lists.rows is None else lists.rows
+    weight = weight[rows // shape[1] if len(shape) == 2 else rows]
+    first = weight[lists.offsets[:-1]]
+    differs = weight != lists.to_items(first)
+    if differs.any() or not first.all():
+        wrong = differs if differs.any() else weight == 0.0
+        query = int(np.searchsorted(lists.offsets, int(np.argmax(wrong)), "right") - 1)
+        raise ValueError(
+            f"sample_weight {'differs' if differs.any() else 'is 0'} within"
+            f" {lists.name_of(query)}, but with weights='sampling' a query is drawn as a whole:"
+            " pass the same 1 / probability, above 0, for all rows of a query."
+        )
+    return first
 
 
 def accumulated_values(measure: Measure, kept: KeptValues) -> QueryValues:
@@ -296,4 +362,5 @@ def query_differences(first: QueryValues, second: QueryValues) -> QueryValues:
         f"difference of {first.measure}",
         (-length, length),
         first.groups,
+        first.weight,
     )

@@ -63,9 +63,11 @@ def are_differences_of_shares(sample: QueryValues) -> bool:
 def _draws(sample: QueryValues) -> float:
     """Effective number of independent queries, at most the number of queries."""
     n = len(sample.values)
-    if sample.groups is None:
+    if sample.is_plain:
         return float(n)
-    variance, error = float(sample.values.var()), sample.standard_error
+    mean = sample.mean
+    variance = float(np.average((sample.values - mean) ** 2, weights=sample.weight))
+    error = sample.standard_error
     # Groups that are equal by chance do not increase the effective number of queries.
     return n if error**2 * n <= variance else variance / error**2
 
@@ -87,8 +89,8 @@ def share_limits(sample: QueryValues, level: float) -> Limits:
         out; with groups for so many draws as the robust variance says, with Student's quantile.
     """
     start, length = sample.range[0], sample.range[1] - sample.range[0]
-    share = float(np.clip((sample.values.mean() - start) / length, 0.0, 1.0))
-    degrees = np.inf if sample.groups is None else sample.degrees
+    share = float(np.clip((sample.mean - start) / length, 0.0, 1.0))
+    degrees = np.inf if sample.is_plain else sample.degrees
     low, high = safe_limits(share, _draws(sample), level, degrees)
     return start + length * low, start + length * high
 
@@ -116,10 +118,10 @@ def difference_limits(sample: QueryValues, level: float) -> Limits:
     length = sample.range[1]
     quantile = two_sided_quantile(level)
     draws = _draws(sample)
-    if sample.groups is not None:
+    if not sample.is_plain:
         draws *= (quantile / two_sided_quantile(level, sample.degrees)) ** 2
-    up = draws * float(np.mean(sample.values > length / 2))
-    down = draws * float(np.mean(sample.values < -length / 2))
+    up = draws * float(np.average(sample.values > length / 2, weights=sample.weight))
+    down = draws * float(np.average(sample.values < -length / 2, weights=sample.weight))
     estimate = (up - down) / draws
     # The score falls as the difference grows.
     limits = []

@@ -55,6 +55,7 @@ def check_two_classes(
     *,
     name: str = "y_true",
     rel: float | None = None,
+    sample_weight: Any = None,
 ) -> ScoredLists:
     """Check the labels and scores of one list that holds both classes.
 
@@ -70,11 +71,13 @@ def check_two_classes(
         What the labels are called in messages.
     rel : float or None, default=None
         Least grade that is positive, where the labels are grades.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights.
 
     Returns
     -------
     ScoredLists
-        The list, without weights.
+        The list.
     """
     y_true = ravelled(y_true, name)
     if dimensions(y_true, name=name) != 1:
@@ -82,7 +85,8 @@ def check_two_classes(
             f"{name} has {np.ndim(y_true)} dimensions, but the interval is for one list: pass"
             " one-dimensional labels and scores."
         )
-    found = check_scored_lists(y_true, y_score, LabelType("binary", pos_label, name=name, rel=rel))
+    labels = LabelType("binary", pos_label, name=name, rel=rel)
+    found = check_scored_lists(y_true, y_score, labels, sample_weight=sample_weight)
     refuse_one_class(found, name)
     return found
 
@@ -203,10 +207,4 @@ def counted_list(accumulator: Accumulator) -> ScoredLists:
             " counts of scores or values of queries: pass the rows as arrays to metric_interval,"
             " or accumulate with qid and queries='whole'."
         )
-    data = table.to_lists()
-    if not data.whole.all():
-        raise ValueError(
-            "sample_weight has a value that is not a whole number, but weights are numbers of"
-            " occurrences: pass whole numbers."
-        )
-    return data
+    return table.to_lists()

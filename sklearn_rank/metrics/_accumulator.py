@@ -52,6 +52,8 @@ class Accumulator:
         The measure.
     n_items : int
         Number of rows so far, not counting rows of weight 0.
+    item_weights : {"none", "whole", "real"}
+        Weights of the items so far: none, whole numbers or others.
     table : object or None
         Distinct rows of one list, ascending: arrays ``score``, ``label`` and ``weight``. None if
         no such table is kept.
@@ -140,6 +142,7 @@ class Accumulator:
         self._form: str | None = None
         self._kept: Kept | None = None
         self._n_items = self._n_updates = self._n_matrix_rows = 0
+        self._item_weights = 0
 
     @classmethod
     def from_batches(
@@ -273,6 +276,8 @@ class Accumulator:
             if not (isinstance(kept, KeptBins) and kept.is_read_again):
                 self._n_items += len(lists.labels)
             self._kept, self._form, self._classes = self._bounded(kept), part.form, classes
+            if lists.weight is not None:
+                self._item_weights = max(self._item_weights, 1 if lists.whole.all() else 2)
         self._n_matrix_rows += part.n_matrix_rows
 
     def _check_form(self, form: str) -> None:
@@ -355,6 +360,7 @@ class Accumulator:
         kept.merge(theirs)
         self._kept, self._form, self._classes = self._bounded(kept), other._form, classes
         self._n_items += other._n_items
+        self._item_weights = max(self._item_weights, other._item_weights)
         self._n_updates += other._n_updates
         self._n_matrix_rows += other._n_matrix_rows
         return self
@@ -434,6 +440,12 @@ class Accumulator:
     def n_items(self) -> int:
         """Number of rows so far, not counting rows of weight 0."""
         return self._n_items
+
+    @property
+    def item_weights(self) -> Literal["none", "whole", "real"]:
+        """Weights of the items so far: none, whole numbers or others."""
+        kinds: tuple[Literal["none", "whole", "real"], ...] = ("none", "whole", "real")
+        return kinds[self._item_weights]
 
     @property
     def table(self) -> ScoreTable | None:

@@ -20,6 +20,7 @@ __all__ = [
     "block_across",
     "by_row",
     "linear_rank_influence_of",
+    "local_ranks",
     "partial_auc_influence_of",
     "rank_range",
     "share_at",
@@ -101,6 +102,8 @@ class ClassInfluence:
         Number of items of each row, whole numbers; None is one.
     bias : float, default=0.0
         By how much the statistic exceeds its target on average, where that is known and matters.
+    sampling_weight : ndarray of shape (n_rows,) or None, default=None
+        Inverse probabilities of the rows, each of which was drawn once; None for items.
     """
 
     estimate: float
@@ -111,6 +114,7 @@ class ClassInfluence:
     label_slope: float = nan
     counts: FloatArray | None = None
     bias: float = 0.0
+    sampling_weight: FloatArray | None = None
 
     @property
     def length(self) -> float:
@@ -284,6 +288,7 @@ def linear_rank_influence_of(
     *,
     normalize: Normalize = "mean",
     counts: FloatArray | None = None,
+    draws: float | None = None,
 ) -> ClassInfluence:
     """Influence of checked items on a linear rank statistic.
 
@@ -300,6 +305,8 @@ def linear_rank_influence_of(
         order.
     counts : ndarray of shape (n_rows,) or None, default=None
         Number of items of each row, whole numbers; None is one.
+    draws : float or None, default=None
+        Number of independent rows that the counts are worth; None is their sum.
 
     Returns
     -------
@@ -313,7 +320,7 @@ def linear_rank_influence_of(
     blocks = counted_blocks(score, positive, counts)
     n, k = blocks.n, blocks.k
     worst, best = (_extremes if normalize == "mean" else rank_range)(phi, n, k)
-    found = _mean_influence(blocks, positive, phi)
+    found = _mean_influence(blocks, positive, phi, local_ranks(n, draws))
     found = replace(found, range=(worst, best), counts=counts)
     if normalize == "mean":
         return found
@@ -327,7 +334,7 @@ def linear_rank_influence_of(
 
 
 def _mean_influence(
-    blocks: CountedBlocks, positive: BoolArray, phi: ScoreGeneratingFunction
+    blocks: CountedBlocks, positive: BoolArray, phi: ScoreGeneratingFunction, window: int
 ) -> ClassInfluence:
     """Influence on the mean of phi over the positives."""
     n, k, below, size, n_pos = blocks.n, blocks.k, blocks.below, blocks.size, blocks.n_pos
@@ -335,14 +342,14 @@ def _mean_influence(
     some = blocks.some
     first, length, inside = below[some], size[some], n_pos[some]
     value = phi._sums(first, first + length, np.array([float(n)])) / length
-    whole, own = _slopes(phi, n, first, length)
+    whole, own = _slopes(phi, n, first, length, window)
     # Ranks gained by the positives above, then those of the same block.
     moved = np.zeros(len(size))
     moved[some] = inside * whole
     tail = np.cumsum(moved)
     tail[some] += inside * (own - whole)
     for n_below, height in _jumps(phi, n):
-        raised = height * share_at(n_below, below, size, n_pos) * (n + 1.0)
+        raised = height * share_at(n_below, below, size, n_pos, window) * (n + 1.0)
         at = _block_of_rank(n_below, below)
         tail[at] += raised * (n_below - below[at]) / size[at]
         tail[at + 1 :] += raised
@@ -406,7 +413,7 @@ def by_row(
 
 
 def _slopes(
-    phi: ScoreGeneratingFunction, n: int, below: FloatArray, size: FloatArray
+    phi: ScoreGeneratingFunction, n: int, below: FloatArray, size: FloatArray, window: int
 ) -> tuple[FloatArray, FloatArray]:
     """Derivative of the value of each block by its rank, from items below it and from its own.
 
@@ -415,31 +422,43 @@ def _slopes(
     if phi._only_jumps:
         return np.zeros(len(size)), np.zeros(len(size))
     if np.all(size == 1.0):
-        slope = _slope_at(phi, below + 1.0, n)
+        slope = _slope_at(phi, below + 1.0, n, window)
         return slope, slope / 2.0
     whole, own = np.zeros((2, len(size)))
     highest = below + size
     for some, first, block, place in places_of(size):
-        slope = _slope_at(phi, highest[some][block] - place, n)
+        slope = _slope_at(phi, highest[some][block] - place, n, window)
         whole[some] += np.add.reduceat(slope, first)
         own[some] += np.add.reduceat(slope * (1.0 - (place + 0.5) / size[some][block]), first)
     return whole / size, own / size
 
 
-def _slope_at(phi: ScoreGeneratingFunction, rank: FloatArray, n: int) -> FloatArray:
+def _slope_at(phi: ScoreGeneratingFunction, rank: FloatArray, n: int, window: int) -> FloatArray:
     """Derivative of phi at descending ranks."""
     if phi.has_derivative:
         return phi.derivative(rank / (n + 1.0))
-    half = _window(n)
-    upper, lower = np.minimum(rank + half, n), np.maximum(rank - half, 1.0)
+    upper, lower = np.minimum(rank + window, n), np.maximum(rank - window, 1.0)
     length = np.array([float(n)])
     rise = phi._at_ranks(upper, length) - phi._at_ranks(lower, length)
     return rise * ((n + 1.0) / np.maximum(upper - lower, 1.0))
 
 
-def _window(n: int) -> int:
-    """Ranks on either side over which something local is estimated."""
-    return int(np.ceil(np.sqrt(n)))
+def local_ranks(n: int, draws: float | None = None) -> int:
+    """Count the ranks on either side over which something local is estimated.
+
+    Parameters
+    ----------
+    n : int
+        Number of ranks.
+    draws : float or None, default=None
+        Number of independent rows that they are worth; None is as many.
+
+    Returns
+    -------
+    int
+        As many ranks as sqrt(draws) rows have.
+    """
+    return int(np.ceil(np.sqrt(n) if draws is None else n / np.sqrt(draws)))
 
 
 def _jumps(phi: ScoreGeneratingFunction, n: int) -> list[tuple[int, float]]:
@@ -454,7 +473,13 @@ def _jumps(phi: ScoreGeneratingFunction, n: int) -> list[tuple[int, float]]:
     return found
 
 
-def share_at(n_below: int, below: FloatArray, size: FloatArray, n_pos: FloatArray) -> float:
+def share_at(
+    n_below: int,
+    below: FloatArray,
+    size: FloatArray,
+    n_pos: FloatArray,
+    window: int | None = None,
+) -> float:
     """Estimate the probability that an item between two ranks is positive.
 
     Parameters
@@ -467,15 +492,17 @@ def share_at(n_below: int, below: FloatArray, size: FloatArray, n_pos: FloatArra
         Items of each block.
     n_pos : ndarray of shape (n_blocks,)
         Positives of each block.
+    window : int or None, default=None
+        Ranks on either side that count; None is sqrt(n).
 
     Returns
     -------
     float
-        Share within sqrt(n) ranks on either side, fewer near the ends, half an item of either
+        Share within these ranks on either side, fewer near the ends, half an item of either
         class added; that of the tied block where it is wider and holds both sides.
     """
-    half = _half_window(n_below, below, size)
-    at = block_across(n_below, below, size)
+    half = _half_window(n_below, below, size, window)
+    at = block_across(n_below, below, size, window)
     if at is not None:
         return float(n_pos[at] / size[at])
     first, last = (_block_of_rank(rank, below) for rank in (n_below + half, n_below - half + 1))
@@ -483,7 +510,9 @@ def share_at(n_below: int, below: FloatArray, size: FloatArray, n_pos: FloatArra
     return float((count + 0.5) / (total + 1.0))
 
 
-def block_across(n_below: int, below: FloatArray, size: FloatArray) -> int | None:
+def block_across(
+    n_below: int, below: FloatArray, size: FloatArray, window: int | None = None
+) -> int | None:
     """Find the tied block that holds both sides of a threshold and is as wide as what is local.
 
     Parameters
@@ -494,6 +523,8 @@ def block_across(n_below: int, below: FloatArray, size: FloatArray) -> int | Non
         Items below each block of tied items, from the top.
     size : ndarray of shape (n_blocks,)
         Items of each block.
+    window : int or None, default=None
+        Ranks on either side that are local; None is sqrt(n).
 
     Returns
     -------
@@ -501,13 +532,15 @@ def block_across(n_below: int, below: FloatArray, size: FloatArray) -> int | Non
         The block; None where there is no such one.
     """
     at = _block_of_rank(n_below, below)
-    wide = size[at] >= 2 * _half_window(n_below, below, size)
+    wide = size[at] >= 2 * _half_window(n_below, below, size, window)
     return at if below[at] + size[at] > n_below and wide else None
 
 
-def _half_window(n_below: int, below: FloatArray, size: FloatArray) -> int:
+def _half_window(
+    n_below: int, below: FloatArray, size: FloatArray, window: int | None = None
+) -> int:
     n = int(below[0] + size[0])
-    return min(_window(n), n_below, n - n_below)
+    return min(local_ranks(n) if window is None else window, n_below, n - n_below)
 
 
 def _block_of_rank(rank: int, below: FloatArray) -> int:

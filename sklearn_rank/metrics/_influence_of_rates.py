@@ -77,6 +77,7 @@ def rate_influence(
     *,
     of_positives: bool,
     counts: FloatArray | None = None,
+    draws: float | None = None,
 ) -> RateInfluence:
     """Influence of checked items on the rate of one class at a rate of the other.
 
@@ -100,6 +101,8 @@ def rate_influence(
         the negatives below it and the others the positives.
     counts : ndarray of shape (n_rows,) or None, default=None
         Number of items of each row, whole numbers; None is one.
+    draws : float or None, default=None
+        Number of independent rows that the counts are worth; None is their sum.
 
     Returns
     -------
@@ -118,7 +121,8 @@ def rate_influence(
     k, m = float(curve.ones.sum()), float(curve.others.sum())
     at = curve.block_of(allowed + 1)
     inside = allowed + 1 - float(curve.others[:at].sum())
-    reach = ceil(REACH * np.sqrt(m * rate * (1.0 - rate)))
+    repeated = 1.0 if draws is None else blocks.n / draws
+    reach = ceil(REACH * np.sqrt(m * rate * (1.0 - rate) * repeated))
     first, last = max(allowed + 1 - reach, 0), min(allowed + 1 + reach, int(m) + 1)
     slope = (curve.before(last) - curve.before(first) + 1.0) / (last - first) * m / k
     before = np.zeros(len(curve.ones))

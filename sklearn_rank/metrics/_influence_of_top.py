@@ -67,7 +67,9 @@ def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInflu
         The influence; exact in its estimate and range where the tops hold whole items.
     """
     phi = _InTops(tuple(fractions))
-    return linear_rank_influence_of(lists.positive, lists.score, phi, counts=lists.weight)
+    return linear_rank_influence_of(
+        lists.positive, lists.score, phi, counts=lists.weight, draws=lists.draws
+    )
 
 
 def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInfluence:

@@ -117,7 +117,7 @@ class _RankStatistic(Measure):
             return None
         if self.normalize == "mean":
             return linear_rank_influence_of(
-                lists.positive, lists.score, self._phi, counts=lists.weight
+                lists.positive, lists.score, self._phi, counts=lists.weight, draws=lists.draws
             )
         return _minmax_influence(lists, self._phi)
 
@@ -381,7 +381,12 @@ def _rises_between_bounds(phi: ScoreGeneratingFunction) -> bool:
 def _minmax_influence(lists: ScoredLists, phi: ScoreGeneratingFunction) -> ClassInfluence:
     """Influence on the statistic between the worst and the best order."""
     return linear_rank_influence_of(
-        lists.positive, lists.score, phi, normalize="minmax", counts=lists.weight
+        lists.positive,
+        lists.score,
+        phi,
+        normalize="minmax",
+        counts=lists.weight,
+        draws=lists.draws,
     )
 
 

@@ -112,6 +112,7 @@ class TPRAtFPRMeasure(Measure):
             float(self.max_fpr),
             of_positives=True,
             counts=lists.weight,
+            draws=lists.draws,
         )
 
 
@@ -205,6 +206,7 @@ class FPRAtTPRMeasure(Measure):
             1.0 - float(self.min_tpr),
             of_positives=False,
             counts=lists.weight,
+            draws=lists.draws,
         )
 
 

@@ -19,7 +19,7 @@ from .._warn import warn
 from ..exceptions import SmallTopWarning
 from ._at_k_measures import positives_in_top
 from ._conventions import RDKIT
-from ._influence import ClassInfluence, block_across
+from ._influence import ClassInfluence, block_across, local_ranks
 from ._influence_of_top import affine_of_recall, lift_influence, recall_influence
 from ._measure import ConventionalMeasure, Measure, short
 
@@ -251,7 +251,10 @@ class AccuracyAtTopMeasure(Measure):
         n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
         estimate = float(self.values(lists)[0])
         blocks = counted_blocks(lists.score, lists.positive, lists.weight)
-        at = block_across(int(n - mass), blocks.below, blocks.size) if mass < n else None
+        window = local_ranks(int(n), lists.draws)
+        at = None
+        if mass < n:
+            at = block_across(int(n - mass), blocks.below, blocks.size, window)
         if at is not None:
             quantile = lists.score[blocks.rows.order[blocks.rows.starts[at]]]
             wrong = np.where(lists.positive, lists.score < quantile, lists.score > quantile)

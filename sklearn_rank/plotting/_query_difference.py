@@ -137,6 +137,7 @@ class QueryDifferenceDisplay(Display):
         qid: Any,
         measure: MeasureLike = "ndcg",
         sample_weight: Any = None,
+        weights: Literal["frequency", "sampling"] | None = None,
         groups: Any = None,
         pos_label: Any = None,
         method: str = "randomization",
@@ -165,7 +166,11 @@ class QueryDifferenceDisplay(Display):
         measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
             The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the items, if the measure takes weights.
+            Weights of the rows, if the measure takes weights.
+        weights : {"frequency", "sampling"} or None, default=None
+            What ``sample_weight`` is, required with it: numbers of identical rows, or 1 /
+            probability that the query of the row was drawn. See
+            :func:`sklearn_rank.inference.paired_query_test`.
         groups : array-like of shape (n_samples,), default=None
             Id of the group (user, session) of the query of each row. Queries of one group may
             depend on each other. None means independent queries. See
@@ -207,6 +212,7 @@ class QueryDifferenceDisplay(Display):
             qid=qid,
             measure=found,
             sample_weight=sample_weight,
+            weights=weights,
             groups=groups,
             pos_label=positive,
             method=method,
@@ -228,6 +234,7 @@ class QueryDifferenceDisplay(Display):
         qid: Any,
         measure: MeasureLike = "ndcg",
         sample_weight: Any = None,
+        weights: Literal["frequency", "sampling"] | None = None,
         groups: Any = None,
         pos_label: Any = None,
         method: str = "randomization",
@@ -253,7 +260,11 @@ class QueryDifferenceDisplay(Display):
         measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
             The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the items, if the measure takes weights.
+            Weights of the rows, if the measure takes weights.
+        weights : {"frequency", "sampling"} or None, default=None
+            What ``sample_weight`` is, required with it: numbers of identical rows, or 1 /
+            probability that the query of the row was drawn. See
+            :func:`sklearn_rank.inference.paired_query_test`.
         groups : array-like of shape (n_samples,), default=None
             Id of the group (user, session) of the query of each row. Queries of one group may
             depend on each other. None means independent queries. See
@@ -290,6 +301,7 @@ class QueryDifferenceDisplay(Display):
             {"a": y_score_a, "b": y_score_b},
             qid=qid,
             sample_weight=sample_weight,
+            weights=weights,
             groups=groups,
             pos_label=pos_label,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -97,6 +97,7 @@ class QueryScoresDisplay(Display):
         qid: Any,
         measure: MeasureLike = "ndcg",
         sample_weight: Any = None,
+        weights: Literal["frequency", "sampling"] | None = None,
         groups: Any = None,
         pos_label: Any = None,
         level: float = 0.95,
@@ -123,7 +124,11 @@ class QueryScoresDisplay(Display):
         measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
             The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the items, if the measure takes weights.
+            Weights of the rows, if the measure takes weights.
+        weights : {"frequency", "sampling"} or None, default=None
+            What ``sample_weight`` is, required with it: numbers of identical rows, or 1 /
+            probability that the query of the row was drawn. See
+            :func:`sklearn_rank.inference.metric_interval`.
         groups : array-like of shape (n_samples,), default=None
             Id of the group (user, session) of the query of each row. Queries of one group may
             depend on each other. None means independent queries. See
@@ -161,6 +166,7 @@ class QueryScoresDisplay(Display):
             qid=qid,
             measure=found,
             sample_weight=sample_weight,
+            weights=weights,
             groups=groups,
             pos_label=pos_label,
             level=level,
@@ -181,6 +187,7 @@ class QueryScoresDisplay(Display):
         qid: Any,
         measure: MeasureLike = "ndcg",
         sample_weight: Any = None,
+        weights: Literal["frequency", "sampling"] | None = None,
         groups: Any = None,
         pos_label: Any = None,
         level: float = 0.95,
@@ -204,7 +211,11 @@ class QueryScoresDisplay(Display):
         measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
             The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the items, if the measure takes weights.
+            Weights of the rows, if the measure takes weights.
+        weights : {"frequency", "sampling"} or None, default=None
+            What ``sample_weight`` is, required with it: numbers of identical rows, or 1 /
+            probability that the query of the row was drawn. See
+            :func:`sklearn_rank.inference.metric_interval`.
         groups : array-like of shape (n_samples,), default=None
             Id of the group (user, session) of the query of each row. Queries of one group may
             depend on each other. None means independent queries. See
@@ -240,6 +251,7 @@ class QueryScoresDisplay(Display):
             systems_of(y_score, name),
             qid=qid,
             sample_weight=sample_weight,
+            weights=weights,
             groups=groups,
             pos_label=pos_label,
         )

@@ -93,6 +93,8 @@ def arguments_of(function, leave_out=()):
             given[name] = OTHERS[name]
         elif name == "random_state":
             given[name] = 0
+        elif name == "weights" and "sample_weight" in given:
+            given[name] = "frequency"
         elif name == "n_resamples":
             given[name] = 99
     return given

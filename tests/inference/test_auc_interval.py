@@ -264,7 +264,8 @@ def test_weights_repeat_rows(method):
     y, score = joined([3, 1, 4, 5, 9, 2], [2, 6, 5, 3, 0, 1])
     weight = rng.integers(0, 4, len(y))
     weight[[0, 1, 6, 7]] = [2, 1, 3, 1]
-    found = auc_interval(y, score, sample_weight=weight, method=method)
+    said = {"sample_weight": weight, "weights": "frequency"}
+    found = auc_interval(y, score, **said, method=method)
     again = auc_interval(np.repeat(y, weight), np.repeat(score, weight), method=method)
     for name in ("estimate", "low", "high"):
         assert getattr(found, name) == pytest.approx(getattr(again, name))
@@ -328,17 +329,15 @@ def test_a_group_for_each_row_is_none(method):
 
 @pytest.mark.parametrize("method", WITH_GROUPS)
 def test_weights_of_groups(method):
-    """Their scale is nothing; twice the weight is the row twice within its group."""
+    """Twice the weight is the row twice within its group."""
     rng = np.random.default_rng(4)
     y, score, groups = grouped(rng)
     weight = rng.integers(1, 4, len(y))
-    found = auc_interval(y, score, groups=groups, sample_weight=weight, method=method)
+    said = {"groups": groups, "sample_weight": weight, "weights": "frequency"}
+    found = auc_interval(y, score, **said, method=method)
     repeat = np.repeat(np.arange(len(y)), weight)
-    for other in (
-        auc_interval(y, score, groups=groups, sample_weight=weight / 7, method=method),
-        auc_interval(y[repeat], score[repeat], groups=groups[repeat], method=method),
-    ):
-        assert (other.low, other.high) == pytest.approx((found.low, found.high))
+    other = auc_interval(y[repeat], score[repeat], groups=groups[repeat], method=method)
+    assert (other.low, other.high) == pytest.approx((found.low, found.high))
 
 
 def test_repeated_rows_in_groups_add_no_certainty():
@@ -385,7 +384,20 @@ def test_groups_are_refused_where_items_must_be_independent(method):
     [
         ({"level": 1.0}, r"level=1\.0 must be a number in \(0, 1\)\."),
         ({"method": "bootstrap"}, "method='bootstrap' must be one of 'wilson'"),
-        ({"sample_weight": [1, 0.5, 1, 1]}, "sample_weight is 0.5 at row 1, but without groups"),
+        ({"sample_weight": [1, 2, 1, 1]}, "pass weights='frequency' if each row"),
+        ({"weights": "frequency"}, "sample_weight is None: pass sample_weight"),
+        (
+            {"sample_weight": [1, 0.5, 1, 1], "weights": "frequency"},
+            "sample_weight is 0.5 at row 1, but weights='frequency'",
+        ),
+        (
+            {"sample_weight": [1, 1, 1, 1], "weights": "sampling", "method": "kl"},
+            "does not support weights='sampling'",
+        ),
+        (
+            {"sample_weight": [1, 1, 1, 1], "weights": "sampling"},
+            "positives are worth .* below 10 intervals cover too seldom",
+        ),
         ({"groups": [1, 1, 1, 1]}, "groups has one group only"),
         ({"groups": [2, 2]}, "groups has 2 entries for 4 rows.*pass groups=np.repeat"),
         ({"groups": [1, None, 2, 3]}, "groups is missing at row 1"),
@@ -466,9 +478,7 @@ def test_coverage_of_importance_weights():
         score = rng.normal(size=2000) + 1.2 * y
         kept = rng.random(2000) < 1 / (1 + np.exp(-score))
         weight = 1 + np.exp(-score[kept])
-        found = auc_interval(
-            y[kept], score[kept], sample_weight=weight, groups=np.arange(np.sum(kept))
-        )
+        found = auc_interval(y[kept], score[kept], sample_weight=weight, weights="sampling")
         covered += expected in found
     assert 0.92 <= covered / n_samples <= 0.98
 

@@ -102,7 +102,9 @@ def _plain(value):
 # What takes collections, on one list and on queries.
 LISTS = {
     "auc_interval": lambda d: auc_interval(d["y"], d["a"]),
-    "auc_interval, weights": lambda d: auc_interval(d["y"], d["a"], sample_weight=d["w"]),
+    "auc_interval, weights": lambda d: auc_interval(
+        d["y"], d["a"], sample_weight=d["w"], weights="frequency"
+    ),
     "auc_interval, delong": lambda d: auc_interval(d["y"], d["a"], method="delong", level=0.9),
     "auc_interval, normal": lambda d: auc_interval(d["y"], d["a"], method="normal"),
     "linear_rank_interval": lambda d: linear_rank_interval(d["y"], d["a"]),
@@ -120,7 +122,7 @@ LISTS = {
     "metric_interval, list": lambda d: metric_interval("bedroc@20", d["y"], d["a"]),
     "metric_interval, auc": lambda d: metric_interval("auc", d["y"], d["a"], method="kl"),
     "metric_interval, gini": lambda d: metric_interval(
-        "gini", d["y"], d["a"], sample_weight=d["w"]
+        "gini", d["y"], d["a"], sample_weight=d["w"], weights="frequency"
     ),
     "metric_interval, enrichment": lambda d: metric_interval("enrichment@0.1", d["y"], d["a"]),
     "partial_auc_interval": lambda d: partial_auc_interval(
@@ -146,7 +148,7 @@ QUERIES = {
         "ndcg@5", d["g"], d["a"], qid=d["q"], method="bca", random_state=0
     ),
     "metric_interval, weights": lambda d: metric_interval(
-        "auc", d["y"], d["a"], qid=d["q"], sample_weight=1 + d["w"]
+        "auc", d["y"], d["a"], qid=d["q"], sample_weight=1 + d["w"], weights="frequency"
     ),
     "metric_interval, undefined": lambda d: metric_interval(
         get_measure("ap@5", undefined=0.0), d["y"], d["a"], qid=d["q"]
@@ -290,8 +292,20 @@ def test_one_class_only_has_a_warning_as_in_memory():
             lambda d: auc_interval(d["y"], da.where(d["a"] < 2, d["a"], np.nan)),
             r"chunk \d: .*y_score is NaN at row \d",
         ),
-        (lambda d: auc_interval(d["y"], d["a"], sample_weight=d["w"] / 2), "not a whole number"),
-        (lambda d: auc_interval(d["y"], d["a"], sample_weight=0 * d["w"]), "No row has positive"),
+        (
+            lambda d: auc_interval(d["y"], d["a"], sample_weight=d["w"] / 2, weights="frequency"),
+            "not a whole number",
+        ),
+        (
+            lambda d: metric_interval(
+                "auc", d["y"], d["a"], qid=d["q"], sample_weight=d["w"] / 2, weights="frequency"
+            ),
+            "has a value that is not whole",
+        ),
+        (
+            lambda d: auc_interval(d["y"], d["a"], sample_weight=0 * d["w"], weights="frequency"),
+            "No row has positive",
+        ),
         (lambda d: metric_interval("ndcg", d["g"], d["a"]), "qid"),
         (lambda d: linear_rank_interval(d["y"][:, None] + [0, 1], d["a"]), "2 dimensions"),
         (
@@ -307,6 +321,14 @@ def test_one_class_only_has_a_warning_as_in_memory():
 def test_what_is_wrong_is_said(call, message):
     with pytest.raises(ValueError, match=message):
         call(lazy(rows()))
+
+
+def test_inverse_probabilities_belong_to_rows_in_memory():
+    d = lazy(rows())
+    with pytest.raises(TypeError, match=r"pass sample_weight\.compute\(\)"):
+        auc_interval(d["y"], d["a"], sample_weight=d["w"], weights="sampling")
+    with pytest.raises(TypeError, match=r"pass y_true\.compute\(\)"):
+        auc_interval(d["y"], d["a"], sample_weight=rows()["w"], weights="sampling")
 
 
 # ------------------------------------------------------------------------- ranges of scores
@@ -329,8 +351,10 @@ def test_auc_of_ranges(seed, monkeypatch):
     for method in ("wilson", "normal", "delong"):
         found = auc_interval(*(lazy(data, seed)[name] for name in "ya"), method=method)
         same(found, auc_interval(data["y"], data["a"], method=method))
-    found = auc_interval(*(lazy(data, seed)[name] for name in "ya"), sample_weight=data["w"])
-    same(found, auc_interval(data["y"], data["a"], sample_weight=data["w"]))
+    found = auc_interval(
+        *(lazy(data, seed)[name] for name in "ya"), sample_weight=data["w"], weights="frequency"
+    )
+    same(found, auc_interval(data["y"], data["a"], sample_weight=data["w"], weights="frequency"))
 
 
 @pytest.mark.usefixtures("_in_ranges")
@@ -382,10 +406,14 @@ def test_accumulated_weights_are_repetitions():
     for phi in (Exponential(5.0), LocalAUC(0.8)):
         accumulator = Accumulator(phi).update(data["y"], data["a"], sample_weight=data["w"])
         expected = metric_interval(phi, data["y"][twice], data["a"][twice])
-        same(accumulator_interval(accumulator), expected)
+        same(accumulator_interval(accumulator, weights="frequency"), expected)
+        with pytest.raises(ValueError, match="pass weights='frequency' if each row"):
+            accumulator_interval(accumulator)
+        with pytest.raises(ValueError, match="accumulators add up weights of equal rows"):
+            accumulator_interval(accumulator, weights="sampling")
     half = Accumulator("auc").update(data["y"], data["a"], sample_weight=data["w"] / 2)
-    with pytest.raises(ValueError, match="not a whole number"):
-        accumulator_interval(half)
+    with pytest.raises(ValueError, match="had a value that is not whole"):
+        accumulator_interval(half, weights="frequency")
 
 
 def test_accumulated_queries():

@@ -154,7 +154,7 @@ def test_other_methods_are_those_of_pairs():
         ({"method": "t"}, "method='t' does not support one list: pass method='swap'"),
         ({"method": "swap", "margin": 0.1, "baseline": "a"}, "does not support margin"),
         ({"method": "swap", "contrasts": [[0.5, 0.5, -1]]}, "compares pairs of rankers"),
-        ({"sample_weight": np.ones(120)}, "sample_weight is for means over queries"),
+        ({"sample_weight": np.ones(120)}, "pass weights='frequency' if each row"),
     ],
 )
 def test_refusals(arguments, message):

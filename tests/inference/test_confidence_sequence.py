@@ -399,11 +399,16 @@ def test_weights_count_items():
     for options in ({}, {"threshold": 0.2}, {"method": "asymptotic"}):
         for measure in ("auc", "precision@top0.2")[len(options) :: -1][:1]:
             weighted, repeated = (ConfidenceSequence(measure, **options) for _ in range(2))
-            found = weighted.update(y, score, sample_weight=weight)
+            found = weighted.update(y, score, sample_weight=weight, weights="frequency")
             other = repeated.update(np.repeat(y, weight), np.repeat(score, weight))
             np.testing.assert_allclose([found.low, found.high], [other.low, other.high])
-    with pytest.raises(ValueError, match="not a whole number"):
-        ConfidenceSequence("auc").update(y, score, sample_weight=weight + 0.5)
+    for meaning, message in (
+        ("frequency", "whole numbers"),
+        ("sampling", "guarantee needs draws of equal probability"),
+        (None, "pass weights='frequency' if each row"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ConfidenceSequence("auc").update(y, score, sample_weight=weight + 0.5, weights=meaning)
 
 
 def test_scores_may_be_infinite_or_constant():
@@ -443,7 +448,9 @@ def test_what_is_refused_says_what_to_pass():
     with pytest.raises(ValueError, match="does not support differences of a measure of one list"):
         ConfidenceSequence("auc", method="betting").update(y, score, baseline_score=score)
     with pytest.raises(ValueError, match="repeat the rows"):
-        ConfidenceSequence("auc").update(y, score, baseline_score=score, sample_weight=np.ones(60))
+        ConfidenceSequence("auc").update(
+            y, score, baseline_score=score, sample_weight=np.ones(60), weights="frequency"
+        )
     with pytest.raises(ValueError, match="pass qid, the query id of each row"):
         ConfidenceSequence("ndcg@5").update(y, score)
     with pytest.raises(ValueError, match="qid splits"):

@@ -49,7 +49,7 @@ def test_weights_are_rows_and_groups_widen_the_height():
     y, score = drawn(np.random.default_rng(1), 10, 30)
     repeated = metric_interval("negative_height_loss@2", np.tile(y, 3), np.tile(score, 3))
     weighted = metric_interval(
-        "negative_height_loss@2", y, score, sample_weight=np.full(len(y), 3)
+        "negative_height_loss@2", y, score, sample_weight=np.full(len(y), 3), weights="frequency"
     )
     np.testing.assert_allclose(
         [weighted.low, weighted.high], [repeated.low, repeated.high], rtol=1e-12

@@ -103,15 +103,16 @@ def test_weights_are_repetitions(name):
     weight = np.random.default_rng(2).integers(0, 3, len(y))
     if get_measure(name).weights == "none":
         with pytest.raises(TypeError, match="takes no sample_weight: repeat the rows"):
-            metric_interval(name, y, score, sample_weight=weight)
+            metric_interval(name, y, score, sample_weight=weight, weights="frequency")
         return
     twice = np.repeat(np.arange(len(y)), weight)
-    found = metric_interval(name, y, score, sample_weight=weight)
+    said = {"sample_weight": weight, "weights": "frequency"}
+    found = metric_interval(name, y, score, **said)
     assert numbers(found) == pytest.approx(numbers(metric_interval(name, y[twice], score[twice])))
     with pytest.raises(ValueError, match="whole"):
-        metric_interval(name, y, score, sample_weight=weight / 2)
+        metric_interval(name, y, score, sample_weight=weight / 2, weights="frequency")
     if name in GROUPED:
-        found = metric_interval(name, y, score, sample_weight=weight, groups=groups)
+        found = metric_interval(name, y, score, **said, groups=groups)
         expected = metric_interval(name, y[twice], score[twice], groups=groups[twice])
         assert numbers(found) == pytest.approx(numbers(expected))
 

@@ -557,7 +557,14 @@ def test_average_precision_keeps_whole_weights():
     weight = np.random.default_rng(0).integers(1, 3, size=len(y))
     rows = np.repeat(np.arange(len(y)), weight)
     found = paired_query_test(
-        average_precision_score, y > 0, good, fair, qid=qid, sample_weight=weight, random_state=0
+        average_precision_score,
+        y > 0,
+        good,
+        fair,
+        qid=qid,
+        sample_weight=weight,
+        weights="frequency",
+        random_state=0,
     )
     again = paired_query_test(
         "ap", (y > 0)[rows], good[rows], fair[rows], qid=qid[rows], random_state=0

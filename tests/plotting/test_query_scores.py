@@ -117,7 +117,7 @@ def test_weights_of_items_reach_the_measure():
     grade, scores, qid = queries()
     weight = np.random.default_rng(1).integers(1, 3, len(qid))
     display = QueryScoresDisplay.from_predictions(
-        grade, scores["good"], qid=qid, sample_weight=weight
+        grade, scores["good"], qid=qid, sample_weight=weight, weights="frequency"
     )
     repeated = QueryScoresDisplay.from_predictions(
         np.repeat(grade, weight), np.repeat(scores["good"], weight), qid=np.repeat(qid, weight)

@@ -1,0 +1,319 @@
+"""Rows drawn with unequal probabilities, and what weights mean at every door."""
+
+import importlib
+import inspect
+
+import numpy as np
+import pytest
+
+import sklearn_rank.inference
+from sklearn_rank.inference import auc_interval, compare, metric_interval, paired_query_test
+from sklearn_rank.metrics import get_measure
+from tests.oracles import sampling_weights as oracle
+
+# Measures of every kind of influence.
+NAMES = (
+    "auc",
+    "gini",
+    "partial_auc@fpr0.2",
+    "local_auc@0.8",
+    "bedroc@20",
+    "pnorm@4",
+    "precision@top0.1",
+    "enrichment@0.1",
+    "lift@0.1",
+    "tpr@fpr0.1",
+    "fpr@tpr0.8",
+    "ap",
+)
+
+
+def reviewed(rng, n=12_000, rate=0.05, rare=0.08):
+    """A list of which the top of another ranker is reviewed fully, and the rest at random."""
+    y = (rng.random(n) < rare).astype(int)
+    shared = rng.normal(size=n)
+    old, new = (1.5 * y + 0.7 * shared + 0.7 * rng.normal(size=n) for _ in range(2))
+    top = old >= np.quantile(old, 0.95)
+    drawn = top | (rng.random(n) < rate)
+    return y[drawn], new[drawn], old[drawn], np.where(top, 1.0, 1.0 / rate)[drawn]
+
+
+def numbers(found):
+    return np.array([found.estimate, found.low, found.high, found.standard_error])
+
+
+# --------------------------------------------------------------------------------- the meaning
+
+
+def doors():
+    """Every public function and method of inference that takes weights."""
+    for room in ("inference", "model_selection", "plotting", "bounds"):
+        module = importlib.import_module(f"sklearn_rank.{room}")
+        for name in module.__all__:
+            value = getattr(module, name)
+            members = {name: value}
+            if inspect.isclass(value):
+                found = inspect.getmembers(value, callable)
+                members = {f"{name}.{key}": one for key, one in found if key[0] != "_"}
+            for title, member in members.items():
+                try:
+                    parameters = inspect.signature(member).parameters
+                except (TypeError, ValueError):
+                    continue
+                if "sample_weight" in parameters:
+                    yield title, parameters
+
+
+# Curves and scores, which make no statement about new rows; intervals refuse weights there.
+WITHOUT_INFERENCE = {
+    *(f"CumulativeGainDisplay.from_{data}" for data in ("estimator", "predictions")),
+    *(f"TopOfListDisplay.from_{data}" for data in ("estimator", "predictions")),
+    "StructuralRankSelection.score",
+    "StructuralRankSelection.set_score_request",
+}
+
+
+def test_every_door_that_takes_weights_asks_what_they_mean():
+    silent = {title for title, parameters in doors() if "weights" not in parameters}
+    assert silent == WITHOUT_INFERENCE
+    assert "weights" in inspect.signature(sklearn_rank.inference.accumulator_interval).parameters
+
+
+Y, SCORE, OLD, WEIGHT = reviewed(np.random.default_rng(0))
+QID = np.arange(len(Y)) % 40
+CALLS = {
+    "auc_interval": lambda **said: auc_interval(Y, SCORE, **said),
+    "one list": lambda **said: metric_interval("auc", Y, SCORE, **said),
+    "queries": lambda **said: metric_interval("auc", Y, SCORE, qid=QID, **said),
+    "compare": lambda **said: compare("auc", Y, SCORE, OLD, **said),
+    "compare queries": lambda **said: compare("auc", Y, SCORE, OLD, qid=QID, **said),
+    "paired_query_test": lambda **said: paired_query_test("auc", Y, SCORE, OLD, qid=QID, **said),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_nothing_is_guessed(call):
+    whole = np.round(WEIGHT)
+    with pytest.raises(ValueError, match=r"weights='frequency' if .* or weights='sampling' if"):
+        call(sample_weight=whole)
+    with pytest.raises(ValueError, match="weights='guess'"):
+        call(sample_weight=whole, weights="guess")
+    with pytest.raises(ValueError, match="but sample_weight is None"):
+        call(weights="sampling")
+    with pytest.raises(ValueError, match=r"sample_weight is 1\.5 at row 0.*whole numbers"):
+        call(sample_weight=np.full(len(Y), 1.5), weights="frequency")
+
+
+@pytest.mark.parametrize("measure", ["auc", "precision@top0.1", "ap", "bedroc@20"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_compare_with_frequencies_is_that_of_repeated_rows(measure, grouped):
+    rng = np.random.default_rng(1)
+    y, a, b = rng.integers(0, 2, 80), rng.normal(size=80), rng.normal(size=80)
+    weight, groups = rng.integers(0, 4, 80), rng.integers(0, 20, 80)
+    rows = np.repeat(np.arange(80), weight)
+    more = {"groups": groups} if grouped else {}
+    found = compare(measure, y, a, b, sample_weight=weight, weights="frequency", **more)
+    more = {"groups": groups[rows]} if grouped else {}
+    same = compare(measure, y[rows], a[rows], b[rows], **more)
+    np.testing.assert_allclose(
+        [*found.values, *found.low, *found.high, *found.pvalues],
+        [*same.values, *same.low, *same.high, *same.pvalues],
+        rtol=1e-9,
+    )
+
+
+# --------------------------------------------------------------------- the linearised variance
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("auc", oracle.auc),
+        (
+            get_measure("partial_auc@fpr0.3", scale="raw"),
+            lambda *rows: oracle.partial_auc(*rows, max_fpr=0.3),
+        ),
+    ],
+    ids=["auc", "partial_auc"],
+)
+def test_the_variance_is_that_of_the_jackknife(name, value):
+    rng = np.random.default_rng(2)
+    y = (np.arange(120) % 3 == 0).astype(int)
+    score, weight = y + rng.normal(size=120), rng.choice([1.0, 2.5, 4.0], 120)
+    found = metric_interval(name, y, score, sample_weight=weight, weights="sampling")
+    assert found.estimate == pytest.approx(value(y, score, weight), rel=1e-9)
+    expected = oracle.jackknife_variance(value, y, score, weight)
+    # The interval adds half a row at either end in both classes.
+    assert found.standard_error**2 == pytest.approx(expected, rel=0.15)
+    # The difference of two scorers adds none.
+    joint = compare(name, y, score, -score, sample_weight=weight, weights="sampling")
+    other = oracle.jackknife_variance(
+        lambda y, s, w: value(y, s, w) - value(y, -s, w), y, score, weight
+    )
+    assert joint.difference_errors[0] ** 2 == pytest.approx(other, rel=0.05)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_variance_is_that_of_a_bootstrap_of_rows(name):
+    measure = get_measure(name)
+    found = metric_interval(name, Y, SCORE, sample_weight=WEIGHT, weights="sampling")
+    expected = oracle.bootstrap_variance(
+        lambda y, s, w: measure(y, s, sample_weight=w),
+        (Y, SCORE, np.round(WEIGHT)),
+        np.random.default_rng(3),
+        200,
+    )
+    assert 0.75 < found.standard_error / np.sqrt(expected) < 1.6
+    if measure.weights != "whole":
+        assert found.estimate == pytest.approx(measure(Y, SCORE, sample_weight=WEIGHT), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_scale_of_inverse_probabilities_is_nothing(name):
+    found = numbers(metric_interval(name, Y, SCORE, sample_weight=WEIGHT, weights="sampling"))
+    for scale in (1 / WEIGHT.sum(), 7.3):
+        weight = scale * WEIGHT
+        other = metric_interval(name, Y, SCORE, sample_weight=weight, weights="sampling")
+        np.testing.assert_allclose(numbers(other), found, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_equal_probabilities_are_no_weights(name):
+    rng = np.random.default_rng(4)
+    y = (rng.random(400) < 0.3).astype(int)
+    score = y + rng.normal(size=400)
+    equal = metric_interval(name, y, score, sample_weight=np.full(400, 20.0), weights="sampling")
+    plain = metric_interval(name, y, score)
+    assert equal.estimate == pytest.approx(plain.estimate, rel=1e-9)
+    # Of measures that depend on the share of positives, which is random then, it is wider.
+    assert 0.95 < (equal.high - equal.low) / (plain.high - plain.low) < 1.5
+
+
+def test_whole_inverse_probabilities_are_no_repetitions():
+    widths = [
+        np.ptp(numbers(metric_interval("auc", Y, SCORE, sample_weight=WEIGHT, weights=kind))[1:3])
+        for kind in ("frequency", "sampling")
+    ]
+    assert widths[1] > 2 * widths[0]
+
+
+def test_rows_of_groups_are_drawn_together():
+    rows = np.tile(np.arange(len(Y)), 2)
+    said = {"sample_weight": WEIGHT[rows], "weights": "sampling"}
+    twice = metric_interval("auc", Y[rows], SCORE[rows], groups=rows, **said)
+    once = metric_interval("auc", Y, SCORE, sample_weight=WEIGHT, weights="sampling")
+    np.testing.assert_allclose(numbers(twice), numbers(once), rtol=1e-4)
+
+
+def test_rows_of_weight_0_were_not_drawn():
+    weight = np.where(np.arange(len(Y)) % 5 == 0, 0.0, WEIGHT)
+    some, said = weight > 0, {"weights": "sampling"}
+    found = compare("auc", Y, SCORE, OLD, sample_weight=weight, **said)
+    same = compare("auc", Y[some], SCORE[some], OLD[some], sample_weight=weight[some], **said)
+    assert found.low == same.low
+
+
+# ------------------------------------------------------------------------------ what is refused
+
+
+def test_few_items_that_carry_the_weight_are_refused_with_their_number():
+    rng = np.random.default_rng(5)
+    y, score = (np.arange(300) < 60).astype(int), rng.normal(size=300)
+    few = np.where(np.arange(300) % 60 < 3, 200.0, 1.0)
+    for call in (
+        lambda: metric_interval("auc", y, score, sample_weight=few, weights="sampling"),
+        lambda: auc_interval(y, score, sample_weight=few, weights="sampling"),
+        lambda: compare("auc", y, score, -score, sample_weight=few, weights="sampling"),
+    ):
+        with pytest.raises(ValueError, match=r"The 60 positives are worth 3\.\d drawn"):
+            call()
+    # None of the positives was drawn at the small probability, which says nothing about the rest.
+    none = np.where(y == 1, 1.0, 200.0)
+    with pytest.raises(ValueError, match=r"The 60 positives are worth 0\.7"):
+        metric_interval("auc", y, score, sample_weight=none, weights="sampling")
+
+
+@pytest.mark.parametrize(
+    "name", ["ks", "pos@top", "dcg", "precision@10", "recall@10", "success@5", "tau_b"]
+)
+def test_measures_without_such_an_interval_are_refused_by_name(name):
+    with pytest.raises(ValueError, match=r"has no interval for weights='sampling': use"):
+        metric_interval(name, Y, SCORE, sample_weight=WEIGHT, weights="sampling")
+
+
+def test_methods_for_equal_probabilities_are_refused():
+    said = {"sample_weight": WEIGHT, "weights": "sampling"}
+    for call in (
+        lambda: metric_interval("auc", Y, SCORE, method="kl", **said),
+        lambda: metric_interval("bedroc@20", Y, SCORE, method="bootstrap", **said),
+        lambda: metric_interval("precision@top0.1", Y, SCORE, method="exact", **said),
+        lambda: auc_interval(Y, SCORE, method="mcdiarmid", **said),
+        lambda: compare("auc", Y, SCORE, OLD, method="swap", **said),
+    ):
+        with pytest.raises(ValueError, match=r"does not support|not supported"):
+            call()
+
+
+# --------------------------------------------------------------------------------- queries
+
+
+def drawn_queries(rng, n=200):
+    """Queries of two kinds, of which the easy ones were drawn more seldom."""
+    easy = np.repeat(rng.random(n) < 0.4, 8)
+    qid = np.repeat(np.arange(n), 8)
+    y = rng.integers(0, 3, 8 * n)
+    a, b = (np.where(easy, 2.0, 0.3) * y + rng.normal(size=8 * n) for _ in range(2))
+    return y, a, b, qid, np.where(easy, 5.0, 1.0)
+
+
+def test_queries_drawn_with_unequal_probabilities():
+    y, a, b, qid, weight = drawn_queries(np.random.default_rng(6))
+    said = {"qid": qid, "sample_weight": weight, "weights": "sampling"}
+    found = metric_interval("ndcg@5", y, a, **said)
+    values = get_measure("ndcg@5")(y, a, qid=qid, average=None)
+    by_query = weight[::8]
+    assert found.estimate == pytest.approx(oracle.mean(values, by_query))
+    expected = oracle.jackknife_variance(oracle.mean, values, by_query)
+    assert found.standard_error**2 == pytest.approx(expected, rel=0.02)
+    other = get_measure("ndcg@5")(y, b, qid=qid, average=None)
+    tested = paired_query_test("ndcg@5", y, a, b, method="t", **said)
+    joint = compare("ndcg@5", y, a, b, **said)
+    for result in (tested, joint):
+        assert result.estimate == pytest.approx(oracle.mean(values - other, by_query))
+        variance = oracle.jackknife_variance(oracle.mean, values - other, by_query)
+        assert result.difference_errors[0] ** 2 == pytest.approx(variance, rel=0.02)
+    square = {**said, "qid": None, "sample_weight": by_query}
+    measure = get_measure("ndcg@5", gain="exponential")
+    same = metric_interval(measure, y.reshape(-1, 8), a.reshape(-1, 8), **square)
+    np.testing.assert_allclose(numbers(same), numbers(found))
+
+
+def test_weights_of_queries_that_mean_nothing_are_refused():
+    y, a, b, qid, weight = drawn_queries(np.random.default_rng(7))
+    said = {"qid": qid, "weights": "sampling"}
+    uneven = np.where(np.arange(len(y)) == 3, 2.5, weight)
+    with pytest.raises(ValueError, match="differs within the list with qid 0, but with weights="):
+        metric_interval("ndcg", y, a, sample_weight=uneven, **said)
+    with pytest.raises(ValueError, match=r"queries are worth .* drawn with equal probability"):
+        metric_interval("ndcg", y, a, sample_weight=np.where(qid < 3, 1e3, 1.0), **said)
+    for method in ("bootstrap", "bca"):
+        with pytest.raises(ValueError, match="queries of equal probability"):
+            metric_interval("ndcg", y, a, sample_weight=weight, method=method, **said)
+    with pytest.raises(ValueError, match=r"queries of equal probability.*method='t'"):
+        paired_query_test("ndcg", y, a, b, sample_weight=weight, **said)
+
+
+# --------------------------------------------------------------------------------- coverage
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["auc", "partial_auc@fpr0.2", "bedroc@20", "tpr@fpr0.1"])
+def test_coverage_of_a_reviewed_top_and_a_random_rest(name):
+    rng = np.random.default_rng(8)
+    y, score, *_ = reviewed(np.random.default_rng(9), n=400_000, rate=1.0)
+    truth, covered, n_samples = get_measure(name)(y, score), 0, 300
+    for _ in range(n_samples):
+        y, score, _, weight = reviewed(rng)
+        found = metric_interval(name, y, score, sample_weight=weight, weights="sampling")
+        covered += truth in found
+    assert covered / n_samples >= 0.91
