@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Number
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from sklearn.model_selection._search_successive_halving import (
     HalvingRandomSearchCV,
 )
 from sklearn.utils import _safe_indexing as rows_at
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions
+from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 from sklearn.utils.validation import _check_monotonic_cst as check_monotonic_cst
 from sklearn.utils.validation import _num_samples as num_samples
@@ -44,6 +45,30 @@ __all__ = [
     "rows_at",
     "with_callbacks",
 ]
+
+
+class Interval(_Interval):
+    """Interval of what can be computed with: numbers of 64 bits whose squares are numbers too.
+
+    Scikit-learn's takes booleans, fails on fractions, and has no ends where solvers overflow.
+    """
+
+    def __init__(self, type: Any, left: Any, right: Any, *, closed: str) -> None:
+        if right is None and closed in ("left", "neither"):
+            right = 2**63 if type is Integral else 1e50
+        if left == 0 and type is not Integral and closed in ("right", "neither"):
+            left = 1e-300
+        super().__init__(type, left, right, closed=closed)
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether a value is a number of the interval."""
+        if isinstance(val, bool) or not isinstance(val, int | float | np.integer | np.floating):
+            return False
+        try:
+            float(val)
+        except OverflowError:
+            return False
+        return bool(super().is_satisfied_by(val))
 
 
 def check_sample_weight(sample_weight: Any, X: Any, *, name: str = "sample_weight") -> Any:

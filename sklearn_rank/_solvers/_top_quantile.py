@@ -22,6 +22,10 @@ LEAST_WIDTH = 1e-10
 ROUNDING = 1e-14
 
 
+# Share of the terms of a gradient that rounding leaves where they cancel.
+CANCELLED = 1e-13
+
+
 @dataclass(frozen=True, eq=False)
 class _Point:
     """Weights with the scores of the rows, or a direction of both."""
@@ -78,13 +82,14 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
         objective = part.objective(point.coef, point.positive, point.reference)
         gradient = point.coef - difference
         # Weights of 0 may be within the tolerance, but have no order.
-        if judge.see(point.coef, objective, lower) and (point.coef.any() or not gradient.any()):
+        at_zero = not point.coef.any()
+        flat = at_zero and _is_rounding(part, gradient, values)
+        if judge.see(point.coef, objective, lower) and (flat or not at_zero):
             return
         # The gap is what the gradient is worth and what the rounding is.
         off = 0.5 * float(gradient @ gradient)
         step, slope = None, 0.0
-        at_zero = not point.coef.any()
-        if at_zero or off > 0.1 * (objective - lower - off):
+        if not flat and (at_zero or off > 0.1 * (objective - lower - off)):
             try:
                 step = _direction(part, gradient, values)
             except np.linalg.LinAlgError:
@@ -100,6 +105,13 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
             return
         else:
             width *= SHRINKAGE
+
+
+def _is_rounding(part: TopPart, gradient: FloatArray, values: _Values) -> bool:
+    """Whether a gradient at 0 is what is left of terms that cancel, in any units of the rows."""
+    positive, reference = (np.abs(scores) for scores in part.scores(gradient))
+    terms = values.loss.slope @ positive + values.total * (values.top.slope @ reference)
+    return bool(gradient @ gradient <= CANCELLED * terms)
 
 
 def _values(part: TopPart, point: _Point, width: float) -> _Values:

@@ -234,7 +234,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
 
     _parameter_constraints = {
         **AccuracyAtTopBase._parameter_constraints,
-        "Cs": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "Cs": [Interval(Integral, 1, 1000, closed="both"), "array-like"],
         "selections": ["array-like"],
         "quantiles": ["array-like"],
         "taus": ["array-like", None],
@@ -364,7 +364,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         if isinstance(self.Cs, Integral):
             costs = np.logspace(*C_RANGE, int(self.Cs))
         else:
-            costs = np.unique([check_number("Cs", C, 0.0, closed="neither") for C in self.Cs])
+            given = np.atleast_1d(np.asarray(self.Cs, dtype=object))
+            costs = np.unique([check_number("Cs", C, 0.0, closed="neither") for C in given])
         taus = (self.tau,) if self.taus is None else self.taus
         for name, choices in (("quantiles", QUANTILES), ("selections", SELECTIONS)):
             for one in getattr(self, name):

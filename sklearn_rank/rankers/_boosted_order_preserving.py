@@ -178,7 +178,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         "measure": MEASURE_CONSTRAINTS,
         "backend": [StrOptions({"lightgbm", "xgboost"})],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "learning_rate": [Interval(Real, 0, 1000, closed="right")],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],

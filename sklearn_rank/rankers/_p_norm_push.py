@@ -15,6 +15,10 @@ from ._two_classes import TwoClasses
 __all__ = ["PNormPushRanker"]
 
 
+# Beyond it powers overflow float64 before they differ from the limit.
+LARGEST_P = 1e12
+
+
 class PNormPushRanker(OneProblemRanker):
     r"""P-norm push: linear or kernel ranker that penalises high-scored negatives.
 
@@ -222,10 +226,10 @@ class PNormPushRanker(OneProblemRanker):
 
     def _check_parameters(self, *, blocked: bool) -> None:
         super()._check_parameters(blocked=blocked)
-        if np.isinf(self.p):
+        if self.p > LARGEST_P:
             raise ValueError(
-                f"p={self.p!r} of PNormPushRanker must be finite: for the limit, which penalises "
-                "only the highest negative, use TopPushRanker(top=1)."
+                f"p={self.p!r} of PNormPushRanker must be finite, and at most {LARGEST_P:g}: for "
+                "the limit, which penalises only the highest negative, use TopPushRanker(top=1)."
             )
 
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:

@@ -236,7 +236,7 @@ class RankStatisticRanker(OneProblemRanker):
     _parameter_constraints: dict[str, Any] = {
         **KernelRanker._parameter_constraints,
         "phi": [str, Measure, ScoreGeneratingFunction, callable],
-        "bandwidth": [Interval(Real, 0, None, closed="neither")],
+        "bandwidth": [Interval(Real, 0, 1e6, closed="right")],
         "anchor": [Interval(Real, 0, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "start": "no_validation",

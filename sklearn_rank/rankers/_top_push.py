@@ -78,7 +78,7 @@ class TopPushRanker(OneProblemRanker):
     threshold : {"mean", "quantile"}, default="mean"
         "mean": T is the mean of the highest scores. "quantile": T is such that
         ``sum over j of v_j loss(beta (s_j - T))`` equals the weight of the top. This T is never
-        below the quantile, and the solution is never ``w = 0``.
+        below the quantile, and the solution is ``w = 0`` only if the classes have the same mean.
     loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
         The loss l(u) of a positive: ``max(0, 1 + u)^2``, ``max(0, 1 + u)`` or
         ``log2(1 + exp(u))``.
@@ -305,6 +305,12 @@ class TopPushRanker(OneProblemRanker):
             at_zero = self.C * problem.loss.at_zero
             if solution.certificate.objective > (1.0 - FALL) * at_zero and collapses(problem):
                 self._warn_of_zero(problem)
+        elif solution.certificate.converged and not np.any(solution.coef):
+            warn(
+                "w = 0 is the solution for every C, so that all rows score alike: the classes have"
+                " the same mean. Use another kernel, or other features.",
+                ZeroSolutionWarning,
+            )
         return solution
 
     def _warn_of_zero(self, problem: TopPushProblem) -> None:
