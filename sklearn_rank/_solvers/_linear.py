@@ -135,7 +135,7 @@ def solve_linear(
             on_iteration(n_iter + n_more, point.value, criterion.left(point))
 
     solve = _lbfgs if chosen == "lbfgs" else _newton_then_lbfgs
-    aimed, n_iter, at = tol, 0, coordinates.of(start)
+    aimed, n_iter, at, last = tol, 0, coordinates.of(start), np.inf
     while True:
         point, n_more = solve(Criterion(problem, aimed), at, max_iter - n_iter, report)
         n_iter, at = n_iter + n_more, point.at
@@ -143,8 +143,9 @@ def solve_linear(
         value, gradient = problem.value_and_gradient(parameters)
         bound = problem.lower_bound(parameters, value, gradient)
         left = _left(criterion, point, value - bound)
-        if left <= tol or n_iter >= max_iter or (not n_more and aimed < tol):
+        if left <= tol or n_iter >= max_iter or not left < 0.5 * last:
             break
+        last = left
         # What steps go by was less than what is certain.
         aimed = 0.5 * aimed * min(tol / left, 0.2)
     certificate = Certificate(
@@ -201,7 +202,7 @@ def _lbfgs(
         evaluated = criterion.point(at.copy())
         return evaluated.value, evaluated.gradient
 
-    def done(intermediate_result: Any) -> None:
+    def end_of_iteration(intermediate_result: Any) -> None:
         nonlocal n_iter, point
         n_iter += 1
         # An iteration ends with the evaluation where it leads.
@@ -215,7 +216,7 @@ def _lbfgs(
         start,
         jac=True,
         method="L-BFGS-B",
-        callback=done,
+        callback=end_of_iteration,
         options={
             "maxiter": max_iter,
             "maxfun": 20 * max_iter,
@@ -224,4 +225,11 @@ def _lbfgs(
             "maxls": 50,
         },
     )
+    if criterion.problem.loss.has_hessian_product and n_iter < max_iter:
+        # Where rounding of the values ends it, gradients tell more.
+        done = n_iter
+        end = newton_cg(
+            criterion, point.at, max_iter - done, lambda k, there: report(done + k, there)
+        )
+        return end.point, done + end.n_iter
     return point, n_iter

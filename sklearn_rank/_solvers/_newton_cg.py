@@ -24,6 +24,9 @@ PATIENCE = 15
 # Decrease of the objective, relative to it, that rounding hides.
 ROUNDING = 1e-13
 
+# Decrease from which on gradients tell more than values, which the scores of large features round.
+HIDDEN = 1e-9
+
 # Residual of the system by which a gradient is certified, as a share of the squared norm.
 EXACT = 1e-2
 
@@ -103,6 +106,12 @@ class Criterion:
         certified = self.problem.coordinates.certified
         return float(gradient @ (gradient if certified is None else certified * gradient))
 
+    def is_much_smaller(self, one: FloatArray, other: FloatArray) -> bool:
+        """Whether a gradient is at most half of another, by its square or in coordinates."""
+        return bool(
+            self.square(one) <= 0.25 * self.square(other) or one @ one <= 0.25 * (other @ other)
+        )
+
     def decrease(self, point: Point) -> float:
         """Twice the decrease so far: by the values or, where rounding hides it, by convexity."""
         bent = float(point.at @ (self.problem.coordinates.penalty * point.at))
@@ -139,7 +148,13 @@ class Criterion:
         step, residual = np.zeros_like(point.at), -point.gradient
         better = residual if solve is None else solve(residual)
         first = float(residual @ better)
-        system = _System(product, lambda rest, better: float(rest @ better) <= EXACT * first)
+        plain = float(residual @ residual)
+        system = _System(
+            product,
+            lambda rest, better: bool(
+                rest @ better <= EXACT * first and rest @ rest <= EXACT * plain
+            ),
+        )
         step, residual, _ = system.go_on(step, residual, 20 * len(step) + 20, solve)
         better = residual if solve is None else solve(residual)
         return float(residual @ (step + better) - point.gradient @ step)
@@ -215,19 +230,18 @@ def _along(
     """
     length, low, low_slope = 1.0, 0.0, slope
     high = high_slope = np.inf
-    rounded = -slope <= 10 * ROUNDING * abs(point.value)
-    for _ in range(50):
+    hidden = -slope <= HIDDEN * abs(point.value)
+    for trial in range(100):
         there = criterion.point(point.at + length * step)
         new_slope = float(there.gradient @ step)
-        if rounded and np.isfinite(there.value):
-            # Values do not tell, but gradients may.
-            if criterion.square(there.gradient) <= 0.25 * criterion.square(point.gradient):
-                return there, False
-            if new_slope >= 0 or length > 1.0:
-                return None, new_slope >= 0
-        lower = there.value <= point.value + ROUNDING * abs(point.value)
+        # Scores of large features round the value more than the gradient in good coordinates.
+        lower = there.value <= point.value + ROUNDING * abs(point.value) or (
+            hidden and criterion.is_much_smaller(there.gradient, point.gradient)
+        )
         if lower and abs(new_slope) <= 0.5 * abs(slope):
             return there, False
+        if hidden and not lower and new_slope >= 0:
+            return None, True
         if lower and new_slope < 0:
             low, low_slope = length, new_slope
         else:
@@ -236,10 +250,12 @@ def _along(
             length = 2 * low
             continue
         share = 0.5
-        if np.isfinite(high_slope) and high_slope > 0:
+        # Slopes that jump at a kink would move one end alone.
+        if trial % 3 < 2 and np.isfinite(high_slope) and high_slope > 0:
             share = min(max(-low_slope / (high_slope - low_slope), 0.1), 0.9)
         length = low + share * (high - low)
-    return None, rounded and bool(np.isfinite(high))
+    # Rounding hides the end of a step, but not one that is too short.
+    return None, hidden and bool(np.isfinite(high))
 
 
 def _direction(

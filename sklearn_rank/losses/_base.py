@@ -20,6 +20,10 @@ __all__ = ["CONSTANT_OF_TABLE", "LossOnLists", "TemplateLoss", "product_or_zero"
 CONSTANT_OF_TABLE = "the constant of Table 2"
 
 
+# Score from which on the losses of differences of scores are taken about the first of each list.
+LARGE_SCORE = 1e3
+
+
 class LossOnLists:
     """Loss of given items as a function of their scores, made by :meth:`TemplateLoss.on`.
 
@@ -150,7 +154,14 @@ class LossOnLists:
         return f"{self.loss!r} on {self.lists.n_lists} lists"
 
     def _scores(self, score: Any) -> FloatArray:
-        return check_vector("score", score, len(self.lists.labels))
+        score = check_vector("score", score, len(self.lists.labels))
+        if not self.loss.is_translation_invariant:
+            return score
+        # Sums of what the scores of a list have in common would round what differs.
+        common = score[self.lists.offsets[:-1]]
+        if len(common) == 0 or not np.abs(common).max() > LARGE_SCORE:
+            return score
+        return score - self.lists.to_items(common)
 
     def _by_list(self, values: FloatArray) -> FloatArray:
         factor = self.lists.query_weight

@@ -258,7 +258,7 @@ def test_lbfgs_takes_over_where_newtons_method_stalls():
     X, v, offsets = problem(8, n_lists=20)
     on = losses.PairwiseLogistic().on(v, offsets)
     # Steps are too short by more than a line search makes up for.
-    stalling = Overstated(on, 1e25)
+    stalling = Overstated(on, 1e40)
     stalled_problem = LinearProblem(as_design(X), stalling, 1e-3)
     stopped = newton_cg(Criterion(stalled_problem, 1e-9), np.zeros(3), 200, lambda *told: None)
     assert stopped.stalled
