@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Printed", "Table", "html_table", "text_table"]
+__all__ = ["ROUNDING", "Printed", "Table", "fixed", "html_table", "text_table"]
 
 # Title, names of the columns, and the rows, the first cell of which is the name of the row.
 Table = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
@@ -18,6 +18,33 @@ Table = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
 CAPTION = "caption-side:top;text-align:left;color:inherit;padding:0.3em 0.6em"
 HEADER = "padding:0.2em 0.6em;font-weight:bold;border-bottom:1px solid currentColor"
 CELL = "padding:0.2em 0.6em;white-space:nowrap;font-weight:normal"
+
+
+# Numbers below this are rounding errors of values of the order of 1, and printed as 0.
+ROUNDING = 1e-12
+
+
+def fixed(value: float, digits: int = 4, *, sign: bool = False) -> str:
+    """Write a number with so many decimals; one that these round away, by its first two digits.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    digits : int, default=4
+        Decimals.
+    sign : bool, default=False
+        Whether positive numbers have a sign.
+
+    Returns
+    -------
+    str
+        The number; 0 never has a minus, and is printed only where the number is 0.
+    """
+    plus = "+" if sign else ""
+    if ROUNDING < abs(value) < 0.5 * 10.0**-digits:
+        return f"{value:{plus}.1e}"
+    return f"{value:{plus}z.{digits}f}"
 
 
 class Printed:
@@ -107,7 +134,7 @@ def text_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]])
 
 
 def _text(cell: Any) -> str:
-    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+    return f"{cell:z.4g}" if isinstance(cell, float) else str(cell)
 
 
 def _row(cells: Sequence[Any], style: str, scope: str) -> str:

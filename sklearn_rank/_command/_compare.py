@@ -7,6 +7,7 @@ from math import isnan
 from textwrap import fill
 from typing import Any
 
+from .._printed import fixed
 from ..inference import Comparison, compare
 from ..metrics import get_measure_names
 from ._errors import CommandError
@@ -129,14 +130,18 @@ def _text(found: Comparison) -> str:
     title = "".join(fill(line, WIDTH) + "\n" for line in str(found).split("\n\n")[0].split("\n"))
     values = [("score", "value", "standard error")]
     for name, value, error in zip(found.names, found.values, found.standard_errors, strict=True):
-        values.append((name, f"{value:.4f}", "" if isnan(error) else f"{error:.4f}"))
+        values.append((name, fixed(value), "" if isnan(error) else fixed(error)))
     limits = f"{100 * found.interval_level:.4g} % interval"
     rows = [("contrast", "difference", limits, "p", "conclusion")]
     # With a margin conclusions are too long for the table.
     below = found.margin is not None
     for one in _contrasts(found):
-        ends = "" if isnan(one["low"]) else f"[{one['low']:+.4f}, {one['high']:+.4f}]"
-        numbers = (f"{one['difference']:+.4f}", ends, f"{one['p_value']:.3g}")
+        ends = (
+            ""
+            if isnan(one["low"])
+            else f"[{fixed(one['low'], sign=True)}, {fixed(one['high'], sign=True)}]"
+        )
+        numbers = (fixed(one["difference"], sign=True), ends, f"{one['p_value']:.3g}")
         rows.append((one["contrast"], *numbers, "" if below else one["conclusion"]))
     text = f"{title}\n{aligned(values)}\n{aligned(rows, left=(0, 4))}"
     if not below:

@@ -8,6 +8,7 @@ from math import isnan, nan
 from re import sub
 from typing import Any
 
+from .._printed import fixed
 from ..inference import metric_interval
 from ..metrics import Measure, get_measure_names
 from ._errors import CommandError
@@ -233,8 +234,8 @@ def _written(
             (
                 one.score,
                 one.measure,
-                "-" if isnan(one.value) else f"{one.value:.4f}",
-                "-" if isnan(one.low) else f"[{one.low:.4f}, {one.high:.4f}]",
+                "-" if isnan(one.value) else fixed(one.value),
+                "-" if isnan(one.low) else f"[{fixed(one.low)}, {fixed(one.high)}]",
                 one.method,
             )
         )

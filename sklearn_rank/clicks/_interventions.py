@@ -15,6 +15,10 @@ from ._propensities import Propensities, check_clicks, check_positions
 __all__ = ["random_order_propensities", "swap_propensities"]
 
 
+# A standard error below this is rounding of one that is 0.
+ALIKE = 1e-12
+
+
 def random_order_propensities(
     clicks: Any, position: Any, qid: Any, *, reference: int = 1, groups: Any = None
 ) -> Propensities:
@@ -54,8 +58,8 @@ def random_order_propensities(
 
     Notes
     -----
-    O(n log n) time, O(n) memory. If a position occurs in fewer than two sessions or groups, its
-    standard error is NaN.
+    O(n log n) time, O(n) memory. If a position occurs in fewer than two sessions or groups, or if
+    its sessions are all alike, as without a click there, its standard error is NaN.
 
     References
     ----------
@@ -157,7 +161,8 @@ def swap_propensities(
     Notes
     -----
     Draw independently of everything else whether a session is swapped. Only the rows at the two
-    positions of a session are used. O(n log n) time, O(n) memory.
+    positions of a session are used. If the sessions of a position are all alike, as without a
+    click there, its standard error is NaN. O(n log n) time, O(n) memory.
 
     References
     ----------
@@ -284,10 +289,11 @@ def _ratio(
     influence = residual / (sizes * total)
     if group is None:
         with np.errstate(divide="ignore", invalid="ignore"):
-            variance = np.sum(influence**2 * (sizes / (sizes - 1)))
-        return value, float(np.sqrt(variance)) if sizes.min() > 1 else float("nan")
-    _, code = np.unique(group, return_inverse=True)
-    sums = np.bincount(code, weights=influence)
-    if len(sums) < 2:
-        return value, float("nan")
-    return value, float(np.sqrt(np.sum(sums**2) * len(sums) / (len(sums) - 1)))
+            squares = influence**2 * np.where(sizes > 1, sizes / (sizes - 1), np.nan)
+    else:
+        _, code = np.unique(group, return_inverse=True)
+        sums = np.bincount(code, weights=influence)
+        squares = sums**2 * len(sums) / (len(sums) - 1) if len(sums) > 1 else sums * np.nan
+    error = float(np.sqrt(np.sum(squares)))
+    # Sessions that are all alike, as without a click, do not show how the ratio varies.
+    return value, error if error > ALIKE * max(value, 1.0) else float("nan")

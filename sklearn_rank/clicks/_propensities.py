@@ -81,7 +81,8 @@ class Propensities(Printed):
     value : ndarray of shape (n_positions,)
         Propensities of the positions, divided by that of the reference.
     standard_error : ndarray of shape (n_positions,) or None
-        Standard errors of the values, 0 at the reference; None if the method provides none.
+        Standard errors of the values, 0 at the reference, NaN where the clicks do not show how a
+        value varies; None if the method provides none.
     reference : int
         Position whose propensity is set to 1.
     method : str
@@ -136,10 +137,8 @@ class Propensities(Printed):
         return found / max(1.0, float(self.value.max()))
 
     def __str__(self) -> str:
-        errors = self.standard_error
         shown = ", ".join(
-            f"{place}: {value:.3g}"
-            + ("" if errors is None or place == self.reference else f" ± {errors[row]:.2g}")
+            f"{place}: {value:.3g}{self._error_of(row)}"
             for row, (place, value) in enumerate(zip(self.position, self.value, strict=True))
         )
         return (
@@ -147,12 +146,22 @@ class Propensities(Printed):
             f" ({self.method}): {shown}."
         )
 
+    def _error_of(self, row: int) -> str:
+        """Standard error of a position in words, or what is missing for one."""
+        if self.standard_error is None or self.position[row] == self.reference:
+            return ""
+        if np.isnan(self.standard_error[row]):
+            lacking = "no clicks" if self.value[row] == 0 else "too few or equal sessions"
+            return f" (standard error unknown: {lacking})"
+        return f" ± {self.standard_error[row]:.2g}"
+
     def _table(self) -> Table:
         title = f"Propensities by position ({self.method})"
         columns: list[list[Any]] = [[str(place) for place in self.position], self.value.tolist()]
         if self.standard_error is None:
             return title, ("position", "propensity"), zip(*columns, strict=True)
-        columns.append(self.standard_error.tolist())
+        errors = self.standard_error.tolist()
+        columns.append(["unknown" if np.isnan(error) else error for error in errors])
         return title, ("position", "propensity", "standard error"), zip(*columns, strict=True)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._arguments import check_level, check_share, check_whole
 from .._lists import ScoredLists
 from .._optional import import_pandas
-from .._printed import Printed, Table, text_table
+from .._printed import Printed, Table, fixed, text_table
 from .._top import top_mass
 from .._typing import FloatArray, IntArray
 from ..metrics._shared import check_probabilities
@@ -127,10 +127,10 @@ class CalibrationAtTop(Printed):
         rows = [
             (
                 f"{self.k[i]}",
-                f"{self.predicted[i]:.4f}",
-                f"{self.observed[i]:.4f}",
-                f"[{self.low[i]:.4f}, {self.high[i]:.4f}]",
-                f"{self.error[i]:+.4f}",
+                fixed(self.predicted[i]),
+                fixed(self.observed[i]),
+                f"[{fixed(self.low[i])}, {fixed(self.high[i])}]",
+                fixed(self.error[i], sign=True),
             )
             for i in np.unique(np.linspace(0, n - 1, min(n, N_SHOWN)).round().astype(int))
         ]

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._arguments import check_choice, check_flag, check_level, check_number
 from .._optional import import_pandas
-from .._printed import html_table
+from .._printed import fixed, html_table
 from .._warn import warn
 from ..metrics import Accumulator, Measure, get_measure
 from ..metrics._shared import AUCMeasure, GiniMeasure, MeasureLike, PrecisionAtTopMeasure
@@ -422,8 +422,8 @@ class ConfidenceSequence:
         rows = []
         for look in range(max(self.n_looks - MOST_PRINTED, 0), self.n_looks):
             one = self._history[look]
-            estimate = "-" if isnan(one.estimate) else f"{one.estimate:.4f}"
-            limits = f"[{one.low:.4f}, {one.high:.4f}]"
+            estimate = "-" if isnan(one.estimate) else fixed(one.estimate)
+            limits = f"[{fixed(one.low)}, {fixed(one.high)}]"
             rows.append((str(look + 1), f"{self._counts[look]:.0f}", estimate, limits))
         return rows
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._arguments import check_flag, check_level, check_share
 from .._optional import import_pandas
-from .._printed import Printed, Table, text_table
+from .._printed import Printed, Table, fixed, text_table
 from .._typing import BoolArray, FloatArray
 from ..metrics._shared import check_probabilities, check_threshold, threshold_of
 from ._groups import Groups, check_groups
@@ -132,9 +132,9 @@ class NetBenefitCurve(Printed):
         rows = [
             (
                 f"{self.threshold[i]:.4g}",
-                f"{self.net_benefit[i]:.4f}",
-                f"[{self.low[i]:.4f}, {self.high[i]:.4f}]",
-                f"{self.treat_all[i]:.4f}",
+                fixed(self.net_benefit[i]),
+                f"[{fixed(self.low[i])}, {fixed(self.high[i])}]",
+                fixed(self.treat_all[i]),
             )
             for i in np.unique(np.linspace(0, n - 1, min(n, N_SHOWN)).round().astype(int))
         ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._printed import fixed
 from ..metrics._shared import Normalize, ScoreGeneratingFunction
 from ._results import Interval
 
@@ -54,7 +55,7 @@ class RankInterval(Interval):
 
     def __str__(self) -> str:
         text = super().__str__()
-        return text if self.bias is None else f"{text[:-1]}, bias {self.bias:.4f})"
+        return text if self.bias is None else f"{text[:-1]}, bias {fixed(self.bias)})"
 
     def scaled(self, unit: float) -> RankInterval:
         """Convert the interval to another unit.

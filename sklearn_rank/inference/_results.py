@@ -9,7 +9,7 @@ from math import isnan, nan
 from typing import Any
 
 from .._optional import import_pandas
-from .._printed import Printed, html_table
+from .._printed import ROUNDING, Printed, fixed, html_table
 
 __all__ = ["Comparison", "Interval"]
 
@@ -63,7 +63,7 @@ class Interval(Printed):
 
     def __str__(self) -> str:
         return (
-            f"{self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]"
+            f"{fixed(self.estimate)} [{fixed(self.low)}, {fixed(self.high)}]"
             f" ({self.target}, {100 * self.level:.4g} %, {self.method})"
         )
 
@@ -85,7 +85,8 @@ class Comparison(Printed):
     values : tuple of float
         Value of each ranker.
     standard_errors : tuple of float
-        Standard error of each value; NaN if the method gives none.
+        Standard error of each value; NaN if the method gives none, or if the items do not show how
+        the value varies, as with all positives at the top.
     contrasts : tuple of str
         Names of the contrasts.
     differences : tuple of float
@@ -185,6 +186,8 @@ class Comparison(Printed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        errors = tuple(nan if one <= ROUNDING else one for one in self.standard_errors)
+        object.__setattr__(self, "standard_errors", errors)
         if not self.difference_errors:
             object.__setattr__(self, "difference_errors", (nan,) * len(self.contrasts))
         lengths = {len(self.values), len(self.standard_errors), len(self.names)}
@@ -312,7 +315,7 @@ class Comparison(Printed):
         """Return the rows of rankers and of contrasts, and a note on contrasts left out."""
         rankers: list[tuple[str, ...]] = [("ranker", "value", "standard error")]
         for name, value, error in zip(self.names, self.values, self.standard_errors, strict=True):
-            rankers.append((name, f"{value:.4f}", "" if isnan(error) else f"{error:.4f}"))
+            rankers.append((name, fixed(value), "" if isnan(error) else fixed(error)))
         limits = f"{100 * self.interval_level:.4g} % interval"
         shown: list[tuple[str, ...]] = [("contrast", "difference", limits, "p", "conclusion")]
         for i in range(min(len(self), PRINTED)):
@@ -320,8 +323,10 @@ class Comparison(Printed):
             shown.append(
                 (
                     self.contrasts[i],
-                    f"{self.differences[i]:+.4f}",
-                    "" if isnan(low) or isnan(high) else f"[{low:+.4f}, {high:+.4f}]",
+                    fixed(self.differences[i], sign=True),
+                    ""
+                    if isnan(low) or isnan(high)
+                    else f"[{fixed(low, sign=True)}, {fixed(high, sign=True)}]",
                     f"{self.pvalues[i]:.3g}",
                     self._conclusion(i),
                 )

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._arguments import check_choice, check_flag, check_generator, check_level, check_whole
+from .._printed import fixed
 from .._sklearn_compat import num_samples
 from ..inference import Interval
 from ..metrics._shared import MeasureLike
@@ -96,7 +97,7 @@ class CrossValInterval(Interval):
                 lines.append(f"and {len(self.fold_values) - PRINTED} more")
                 break
             counts = (f"{size:{len(name)}d}" for size, name in zip(sizes, names, strict=True))
-            lines.append("  ".join([f"{fold:4d}", f"{value:.4f}", *counts]))
+            lines.append("  ".join([f"{fold:4d}", fixed(value), *counts]))
         return "\n".join(lines)
 
 

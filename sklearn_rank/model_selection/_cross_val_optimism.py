@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._printed import fixed
 from .._typing import AnyArray, FloatArray, IntArray
 from .._warn import warn
 from ..inference import Interval
@@ -84,11 +85,11 @@ def bootstrap_interval(
         ]
         estimate = apparent - float(np.mean(seen))
         _warn_of_perfect_fit(sample, apparent)
-        note = f"Apparent {apparent:.4f}, of which {np.mean(seen):.4f} is optimism"
+        note = f"Apparent {fixed(apparent)}, of which {fixed(np.mean(seen))} is optimism"
     else:
         left_out = float(unseen.values[0].mean())
         estimate = _plus(sample, apparent, left_out)
-        note = f"Apparent {apparent:.4f}, and {left_out:.4f} on rows outside of the samples"
+        note = f"Apparent {fixed(apparent)}, and {fixed(left_out)} on rows outside of the samples"
     estimate = float(np.clip(estimate, *sample.measure.counted_range))
     limits = unseen.interval(0, level, center=estimate)
     return BootstrapFound(limits, f"{note}, by {n_resamples} bootstrap samples.")

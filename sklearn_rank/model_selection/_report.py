@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from .._printed import Printed
+from .._printed import Printed, fixed
 from ..bounds import Bound
 from ..inference import Interval
 
@@ -138,8 +138,8 @@ class SelectionReport(Printed):
             ]
         else:
             why = f"{_counted(self.n_candidates)} and {self.fewest}"
-            seen = f"{self.value:.4f} observed, minus {self.bound.value:.4f} for {why}"
-            said = f"on new data the {self.target} is at least {self.lower:.4f} ({seen})."
+            seen = f"{fixed(self.value)} observed, minus {fixed(self.bound.value)} for {why}"
+            said = f"on new data the {self.target} is at least {fixed(self.lower)} ({seen})."
             if self.lower <= self.least:
                 said = f"nothing ({seen}, excludes no value)."
             lines = [
@@ -154,10 +154,10 @@ class SelectionReport(Printed):
         """Return the line on the asymptotic interval."""
         low, high, level = self.interval.low, self.interval.high, self.interval.level
         if self.bound is None:
-            said = f"on new data the {self.target} is at least {self.lower:.4f}"
-            said += f" ({self.value:.4f} observed), and between {low:.4f} and {high:.4f}"
+            said = f"on new data the {self.target} is at least {fixed(self.lower)}"
+            said += f" ({fixed(self.value)} observed), and between {fixed(low)} and {fixed(high)}"
         else:
-            said = f"it is between {low:.4f} and {high:.4f}"
+            said = f"it is between {fixed(low)} and {fixed(high)}"
         choice = "" if self.n_candidates == 1 else ", whichever candidate was chosen"
         return f"Asymptotically ({100 * level:.4g} %, {self.interval.method}): {said}{choice}."
 

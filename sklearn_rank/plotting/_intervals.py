@@ -168,7 +168,7 @@ class IntervalsDisplay(Display):
             ax.errorbar(mid, y, xerr=[[mid - low], [high - mid]], **style)
             for y, (low, mid, high) in enumerate(drawn)
         ]
-        texts = [f"{row.estimate:.3f} [{row.low:.3f}, {row.high:.3f}]" for row in rows]
+        texts = [f"{row.estimate:z.3f} [{row.low:z.3f}, {row.high:z.3f}]" for row in rows]
         label_rows(ax, list(self.intervals), texts)
         ax.set(xlim=edges, xlabel=_title(rows))
         return self._drawn_on(ax)

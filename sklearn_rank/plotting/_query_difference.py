@@ -341,11 +341,11 @@ class QueryDifferenceDisplay(Display):
         self.losses_ = ax.stairs(lost, edges, fill=True, color=COLORS[1])
         ax.axhline(0, color=foreground(ax), linewidth=0.8)
         estimate, interval = self.result.estimate, self.result.interval
-        label = f"mean {estimate:+.3f}"
+        label = f"mean {estimate:+z.3f}"
         largest = np.abs(d).max() or 1.0
         low, high = np.clip([interval.low, interval.high], -2 * largest, 2 * largest)
         ax.axhspan(low, high, color=GREY, alpha=0.3, linewidth=0)
-        label += f", {100 * interval.level:.4g} % [{interval.low:+.3f}, {interval.high:+.3f}]"
+        label += f", {100 * interval.level:.4g} % [{interval.low:+z.3f}, {interval.high:+z.3f}]"
         self.mean_ = ax.axhline(
             estimate, color=foreground(ax), linestyle="--", linewidth=1, label=label
         )

@@ -298,7 +298,9 @@ class QueryScoresDisplay(Display):
                 ax.fill_between(edges, row - height, row + height, step="post", **style)
             )
             self.bars_.append(self._draw_interval(ax, row, self.intervals[name], (start, stop)))
-        texts = [f"{i.estimate:.3f}\n[{i.low:.3f}, {i.high:.3f}]" for i in self.intervals.values()]
+        texts = [
+            f"{i.estimate:z.3f}\n[{i.low:z.3f}, {i.high:z.3f}]" for i in self.intervals.values()
+        ]
         label_rows(ax, list(self.values), texts)
         n_queries = len(next(iter(self.values.values())))
         ax.set_xlabel(f"{self.measure} of a query ({n_queries} queries)")

@@ -161,3 +161,24 @@ def test_a_notebook_shows_propensities_as_a_table():
     )
     assert known._repr_html_().count("<td") == 4
     assert ">0.1</td>" in known._repr_html_()
+
+
+def test_sessions_that_are_alike_show_no_standard_error():
+    session, position = np.repeat(np.arange(40), 3), np.tile([1, 2, 3], 40)
+    clicks = np.zeros(120)
+    clicks[0::3], clicks[1::3] = np.arange(40) % 4 < 2, np.arange(40) % 3 == 0
+    exchanged = np.repeat(2 + np.arange(40) % 2, 3)
+    swapped = np.repeat(np.arange(40) // 2 % 2, 3)
+    swaps = swap_propensities(clicks, position, session, exchanged=exchanged, swapped=swapped)
+    orders = random_order_propensities(clicks, position, session)
+    for found in (swaps, orders):
+        assert found.value[2] == 0 and found.standard_error[1] > 0
+        assert np.isnan(found.standard_error[2])
+        assert "3: 0 (standard error unknown: no clicks)" in str(found)
+        assert "unknown" in found._repr_html_()
+    for groups in (None, session // 2):
+        found = random_order_propensities(np.ones(120), position, session, groups=groups)
+        assert found.value.tolist() == [1, 1, 1]
+        assert np.isnan(found.standard_error[1:]).all()
+    alone = random_order_propensities([1, 1], [1, 2], [0, 0])
+    assert "±" not in str(alone) and np.isnan(alone.standard_error[1])
