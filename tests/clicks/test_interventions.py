@@ -172,7 +172,8 @@ def test_sessions_that_are_alike_show_no_standard_error():
     swaps = swap_propensities(clicks, position, session, exchanged=exchanged, swapped=swapped)
     orders = random_order_propensities(clicks, position, session)
     for found in (swaps, orders):
-        assert found.value[2] == 0 and found.standard_error[1] > 0
+        assert found.value[2] == 0
+        assert found.standard_error[1] > 0
         assert np.isnan(found.standard_error[2])
         assert "3: 0 (standard error unknown: no clicks)" in str(found)
         assert "unknown" in found._repr_html_()
@@ -181,4 +182,5 @@ def test_sessions_that_are_alike_show_no_standard_error():
         assert found.value.tolist() == [1, 1, 1]
         assert np.isnan(found.standard_error[1:]).all()
     alone = random_order_propensities([1, 1], [1, 2], [0, 0])
-    assert "±" not in str(alone) and np.isnan(alone.standard_error[1])
+    assert "±" not in str(alone)
+    assert np.isnan(alone.standard_error[1])

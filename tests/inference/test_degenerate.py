@@ -28,24 +28,9 @@ LISTS = {
     "one of each": (np.array([1, 0]), np.array([2.0, 1.0])),
 }
 MEASURES = [
-    "auc",
-    "ap",
-    "gini",
-    "ks",
-    "lift@0.1",
-    "enrichment@0.1",
-    "precision@5",
-    "precision@top0.1",
-    "tpr@fpr0.1",
-    "fpr@tpr0.5",
-    "partial_auc@fpr0.1",
-    "local_auc@0.8",
-    "bedroc@20",
-    "rie@20",
-    "pnorm@4",
-    "accuracy_loss@top0.1",
-    "spearman",
-    "tau_b",
+    *("auc", "ap", "gini", "ks", "lift@0.1", "enrichment@0.1", "precision@5", "precision@top0.1"),
+    *("tpr@fpr0.1", "fpr@tpr0.5", "partial_auc@fpr0.1", "local_auc@0.8", "bedroc@20", "rie@20"),
+    *("pnorm@4", "accuracy_loss@top0.1", "spearman", "tau_b"),
 ]
 
 
