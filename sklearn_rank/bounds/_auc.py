@@ -103,10 +103,10 @@ def auc_bound(
         the sample, from which the best was selected on it. A :class:`FunctionClass` is for a
         function learned on the sample.
     method : str, default="tightest"
-        - "tightest": the method with the smallest bound that can be chosen before the data. For
-          one function or finitely many: "kl" if ``auc`` is given, else "hoeffding", or
-          "chebyshev" if that is smaller in the worst case, for delta above about .2. For a
-          :class:`FunctionClass`: "averaging".
+        - "tightest": the smallest bound that needs no correction for the choice of a method. For
+          one function or finitely many: the smaller of "hoeffding" and "chebyshev" without
+          ``auc``; with it "kl" for ``side="both"``, and the smaller of "kl" and "chebyshev" for
+          one side. For a :class:`FunctionClass`: "averaging".
         - "mcdiarmid", "hoeffding", "kl", "chebyshev": inequality for one function; each of
           finitely many gets ``delta / |F|``. "mcdiarmid" is that of the paper,
           ``sqrt(ln(2/delta) (n_pos + n_neg) / (2 n_pos n_neg))``. "kl" and "chebyshev" use the
@@ -157,7 +157,8 @@ def auc_bound(
     -----
     "kl" is never larger than "hoeffding", which is always smaller than "mcdiarmid". "chebyshev" is
     smaller than "kl" at some AUCs, by less than .003 from ten items of each class on and for delta
-    up to .05. To take the smaller of the two *after* seeing the AUC is not valid. "averaging" is
+    up to .05. For one side the smaller of the two is valid although the choice depends on the
+    AUC ("Proofs of bounds", Theorem 4); for both sides it is not. "averaging" is
     always smaller than the other four. It is the smaller of two forms, the one above and
     ``sqrt(2 ln(Pi) / k) + sqrt((n_pos + n_neg) ln(2/delta) / (2 n_pos n_neg))``; the choice
     depends on the counts only.

@@ -83,18 +83,20 @@ def finite_width(
 def tightest_finite_method(
     n_pos: int, n_neg: int, log_delta: float, auc: float | None, side: Side
 ) -> FiniteMethod:
-    """Choose an inequality before the data are seen, so that the choice needs no correction.
+    """Choose the inequality of the smallest bound where the choice needs no correction.
 
-    Of the two that do not depend on the AUC the smaller is chosen, and improved by the AUC if it
-    is known. "mcdiarmid" is never smaller than "hoeffding".
+    Without the AUC no bound depends on the data. On one side the values that two inequalities
+    exclude are nested for each expected AUC, so that the smaller bound has the larger of two
+    probabilities, not their sum. On both sides they are not: "kl" alone is taken.
     """
-    hoeffding, chebyshev = (
-        finite_width(n_pos, n_neg, log_delta, method, None, side)
-        for method in ("hoeffding", "chebyshev")
+    if auc is not None and side == "both":
+        return "kl"
+    first: FiniteMethod = "hoeffding" if auc is None else "kl"
+    return min(
+        first,
+        "chebyshev",
+        key=lambda method: finite_width(n_pos, n_neg, log_delta, method, auc, side),
     )
-    if chebyshev < hoeffding:
-        return "chebyshev"
-    return "hoeffding" if auc is None else "kl"
 
 
 def finite_log_probability(

@@ -173,8 +173,9 @@ def test_default_with_an_observed_auc(side, function_class):
     for counts, delta, auc in product(COUNTS, DELTAS, (0.0, 0.3, 0.5, 0.9, 1.0)):
         of = {"function_class": function_class, "side": side}
         default = auc_bound(*counts, delta, auc=auc, **of).value
-        # Knowing the AUC never makes it larger.
-        assert default <= auc_bound(*counts, delta, **of).value * (1 + 1e-12)
+        # Knowing the AUC makes it larger only where Chebyshev's inequality is the smaller one.
+        if side != "both" or delta <= 0.2:
+            assert default <= auc_bound(*counts, delta, **of).value * (1 + 1e-12)
         for method in ("mcdiarmid", "hoeffding"):
             other = auc_bound(*counts, delta, method=method, **of).value
             assert default <= other * (1 + 1e-12)
@@ -332,3 +333,30 @@ def test_chernoffs_bound_needs_no_identical_laws(m, n, spread):
                 missed += chance * (auc - expected > width + 1e-12)
             assert missed <= delta
     assert jensen_fails or k == 1
+
+
+@pytest.mark.parametrize("auc", [None, 0.0, 0.3, 0.93, 1.0])
+@pytest.mark.parametrize("side", ["both", "lower", "upper"])
+def test_the_default_falls_in_delta_and_in_the_counts(side, auc):
+    of = {"auc": auc, "side": side}
+    for counts, function_class in product([(3, 50), (30, 300)], (None, 5)):
+        deltas = np.r_[np.geomspace(1e-6, 0.1, 20), np.linspace(0.11, 0.99, 50)]
+        values = [
+            auc_bound(*counts, delta, function_class=function_class, **of).value
+            for delta in deltas.tolist()
+        ]
+        assert np.diff(values).max() <= 1e-12
+    for delta in (0.05, 0.235, 0.5):
+        values = [[auc_bound(k, m, delta, **of).value for m in (1, 4, 9, 20, 29)] for k in (5, 20)]
+        assert np.diff(values, axis=0).max() <= 1e-12
+        assert np.diff(values, axis=1).max() <= 1e-12
+
+
+def test_the_smaller_of_two_limits_on_one_side_is_valid():
+    # One positive-negative pair per draw: a binomial AUC, summed over its outcomes.
+    for k, delta in product((5, 20, 60), (0.05, 0.3, 0.6)):
+        hits = np.arange(k + 1)
+        lower = [h / k - auc_bound(k, k, delta, auc=h / k, side="lower").value for h in hits]
+        for expected in np.linspace(0.02, 0.98, 49):
+            missed = binom.pmf(hits, k, expected)[np.array(lower) > expected + 1e-12].sum()
+            assert missed <= delta
