@@ -126,7 +126,8 @@ def compare(
         :func:`paired_query_test`, for queries. "swap" is the test of :func:`paired_swap_test`, for
         one list. All except "auto" adjust p-values by Holm's method and limits by Bonferroni's.
     conditional : bool, default=True
-        Whether the labels of one list are treated as fixed.
+        Whether the labels of one list are treated as fixed. With ``weights="sampling"`` they are
+        random.
     n_resamples : int or None, default=None
         Number of random exchanges for "randomization", "swap" and, with groups, "wilcoxon"; at
         least 99. None means the default of the function of that test: 999 for "swap", which ranks

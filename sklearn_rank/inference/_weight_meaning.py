@@ -28,8 +28,8 @@ WeightMeaning: TypeAlias = Literal["frequency", "sampling"] | None
 # cover as little as .71 (benchmarks/studies/sampling_weights.py).
 LEAST_DRAWS = 10.0
 
-# Number of items that a list whose weights are not whole multiples is written with, at most.
-MOST_ITEMS = 2.0**21
+# Number of items as which the rows of a list are counted, at most, and for each row.
+MOST_ITEMS, MOST_PER_ROW = 2.0**21, 16.0
 
 
 def check_weight_meaning(weights: Any, sample_weight: Any, *, no_sampling: str = "") -> bool:
@@ -99,7 +99,7 @@ _FRACTION = (
 
 
 def whole_weights(lists: ScoredLists) -> FloatArray:
-    """Write weights as whole numbers, the smallest 1 where all are multiples of it.
+    """Write weights as whole numbers, the smallest 1 where all are small multiples of it.
 
     Parameters
     ----------
@@ -109,13 +109,13 @@ def whole_weights(lists: ScoredLists) -> FloatArray:
     Returns
     -------
     ndarray of shape (n,)
-        The numbers; of other weights a share of at most 1/16 of the smallest is rounded off.
+        The numbers, at least 1, whose sum is limited; of other weights the rest is rounded off.
     """
     weight = lists.counts / lists.counts.min()
-    whole = np.rint(weight)
-    if np.all(np.abs(weight - whole) <= 1e-9 * weight):
+    whole, limit = np.rint(weight), max(MOST_ITEMS, MOST_PER_ROW * len(weight))
+    if whole.sum() <= limit and np.all(np.abs(weight - whole) <= 1e-9 * weight):
         return whole
-    return np.rint(weight * np.clip(MOST_ITEMS // weight.sum(), 8.0, 1024.0))
+    return np.maximum(np.rint(weight * min(limit / weight.sum(), 1024.0)), 1.0)
 
 
 def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:

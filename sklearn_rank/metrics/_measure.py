@@ -68,8 +68,8 @@ class Measure(ABC):
     lacking : str
         Why a list has no value, as in warnings, for example "no positive".
     weights : {"real", "relative", "whole", "none"}
-        Allowed weights of items: real numbers of repetitions, relative weights, whole numbers of
-        repetitions, or none.
+        Allowed weights of items: numbers of items, real and at least 1; relative weights; whole
+        numbers of items; or none.
     depends_on_weight_scale : bool
         Whether the scale of the weights changes the value, because they are repetitions.
     name : str

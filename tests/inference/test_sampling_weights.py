@@ -189,6 +189,23 @@ def test_equal_probabilities_are_no_weights(name):
     assert 0.95 < (equal.high - equal.low) / (plain.high - plain.low) < 1.5
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_of_any_ratio_take_the_time_of_the_rows(name):
+    rng = np.random.default_rng(10)
+    y = (rng.random(600) < 0.3).astype(int)
+    score, heavy = y + rng.normal(size=600), rng.random(600) < 0.5
+    values = []
+    for light in (1e-9, 1e-3):
+        weight = np.where(heavy, 1.0, light)
+        found = metric_interval(name, y, score, sample_weight=weight, weights="sampling")
+        values.append(numbers(found))
+    alone = metric_interval(
+        name, y[heavy], score[heavy], sample_weight=np.ones(heavy.sum()), weights="sampling"
+    )
+    np.testing.assert_allclose(values[0], values[1], rtol=0.05)
+    np.testing.assert_allclose(values[0], numbers(alone), rtol=0.1)
+
+
 def test_whole_inverse_probabilities_are_no_repetitions():
     widths = [
         np.ptp(numbers(metric_interval("auc", Y, SCORE, sample_weight=WEIGHT, weights=kind))[1:3])
