@@ -292,21 +292,20 @@ class PenalisedLoss(ABC):
             if found is None:
                 return float("nan")
             value, gradient = found
-        by_coef = gradient[: self.n_features]
+        # At the best intercept, that about the mean row is the same and has less rounding.
+        coordinates = self.coordinates
+        by_coef = (coordinates.gradient(gradient) * coordinates.scale)[: self.n_features]
         return value - float(by_coef @ by_coef) / (2 * self.alpha)
 
     def _with_best_intercept(
         self, parameters: FloatArray, value: float, gradient: FloatArray
     ) -> tuple[float, FloatArray] | None:
         """Minimise over the intercept; return the least value it can have, and the gradient."""
-        origin, bend = self.coordinates.origin, float(self.coordinates.scale[-1] ** 2)
-        # Scores move as the intercept does, so that derivatives about the mean row settle first.
+        bend = float(self.coordinates.scale[-1] ** 2)
         for _ in range(INTERCEPT_STEPS):
             slope = float(gradient[-1])
             if slope * slope <= SETTLED * abs(value) * bend:
-                moved = gradient.copy()
-                moved[:-1] -= origin * slope
-                return value - slope * slope / bend, moved
+                return value - slope * slope / bend, gradient
             there = parameters.copy()
             there[-1] -= slope / bend
             new_value, new_gradient = self.value_and_gradient(there)

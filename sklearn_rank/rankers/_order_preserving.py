@@ -97,7 +97,8 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         Newton's method with conjugate gradients, or limited-memory BFGS. "auto" is Newton's method
         if the loss has Hessian products. If Newton's method stalls, L-BFGS continues.
     tol : float, default=1e-6
-        Tolerance on the norm of the gradient, relative to the norm at 0; greater than 0.
+        Tolerance on ``gradient_norm_``, greater than 0: at 1e-6, at most 1e-12 of the possible
+        decrease of the objective is left.
     max_iter : int, default=200
         Maximum number of iterations.
     propensity_clip : float, default=0.0
@@ -144,9 +145,11 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         Value of the objective.
     lower_bound_ : float
         Certified lower bound of the objective over all coefficients,
-        ``objective_ - ||gradient||**2 / (2 alpha)``. NaN if an intercept is fitted or alpha is 0.
+        ``objective_ - ||gradient||**2 / (2 alpha)``, with an intercept at its best value. NaN if
+        alpha is 0.
     gradient_norm_ : float
-        Norm of the gradient, relative to the norm at 0.
+        Norm of the gradient relative to that at 0, in a metric in which its square is the share of
+        the decrease of the objective that is left, at most; see Notes.
     converged_ : bool
         Whether ``gradient_norm_`` is at most ``tol``.
     n_iter_ : int
@@ -172,9 +175,19 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
 
     The objective is a mean over queries of sums over items or pairs, so that the best number for
     alpha differs by orders of magnitude between losses, and between lists of 10 and 100 items.
-    ``"scale"`` is a tenth of ``sum over queries of w_q k_q s_q / sum of w_q``. Here s_q is the
-    mean variance of the features within the query, and k_q is the curvature of its loss along the
-    standardised utilities z, ``z' (l'(v, z / 2) - l'(v, -z / 2))``. If this is 0, alpha is 1.
+    ``"scale"`` is a tenth of the mean over the features j of ``c_j = sum over queries of
+    w_q k_q s_qj / sum of w_q``. Here s_qj is the variance of the feature within the query, and k_q
+    is the curvature of its loss along the standardised utilities z, ``z' (l'(v, z / 2) -
+    l'(v, -z / 2))``. A feature counts at most as ten times the median of all that vary, so that
+    one in large units does not set the penalty of the others. If the mean is 0, alpha is 1.
+
+    The square of ``gradient_norm_`` bounds ``(F - F_min) / (F(0) - F_min)`` for the objective F.
+    The bound on what is left is ``||gradient||**2 / (2 alpha)`` or, where a weak penalty or
+    rounding makes it large, half the square of the gradient in the metric of the second
+    derivatives. Fits work in coordinates in which the second derivative by each coefficient is
+    about 1: this does not change the problem, and the number of iterations does not depend on the
+    units of the features. The penalty does: features whose scales differ by a factor of a million
+    or more give a warning.
 
     A Newton step costs about ten evaluations of the loss. An evaluation takes O(n_samples
     n_features) for the scores and O(n) for a query of n rows, or O(r n) for the pairwise logistic
@@ -183,7 +196,6 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     fit of "pointwise_squared" to a million rows of 50 features takes 66 MB in addition to X; a
     sorted copy of float32 rows would bring this to 866 MB. The values of sparse float32 matrices
     are copied, and if fewer than half of the rows have positive weight, these rows are copied.
-    Features of very different scales slow down the fit: standardise them.
 
     Rows need not be in memory: X can be :class:`sklearn_rank.datasets.RowBatches`, or a dask array
     or dataframe with the other arguments as collections of the same chunks. Each evaluation of the
@@ -341,8 +353,10 @@ n_features)
             If ``qid`` is None without ``single_list=True``.
         CalibrationWarning
             If the loss is not order-preserving, or the measure is "ap" or "err".
+        FeatureScaleWarning
+            If the scales of two features within the queries differ by a factor of 1e6 or more.
         ConvergenceWarning
-            If the gradient norm does not reach ``tol``.
+            If ``gradient_norm_`` does not reach ``tol``.
         """
         with (
             restored_on_error(self),
@@ -426,8 +440,10 @@ n_features)
             If the loss is not order-preserving, or the measure is "ap" or "err".
         GrownLimitWarning
             If ``eta`` is None and utilities exceed the limit of earlier batches.
+        FeatureScaleWarning
+            If the scales of two features within the queries differ by a factor of 1e6 or more.
         ConvergenceWarning
-            If the gradient norm does not reach ``tol``.
+            If ``gradient_norm_`` does not reach ``tol``.
 
         Notes
         -----
@@ -512,7 +528,8 @@ n_features)
         bends = feature_curvature(items, of_lists, weighted)
         if not (keep_alpha and isinstance(self.alpha, str)):
             self.alpha_ = alpha_of_curvature(self.alpha, bends)
-        sparse = sp.issparse(items.rows(slice(0, 1)).matrix)
+        first: Any = items.rows(slice(0, 1))
+        sparse = sp.issparse(first.matrix)
         warn_of_scales(self, np.sqrt(bends), sparse=sparse, within_queries=True)
         return LinearProblem(
             items,

@@ -107,7 +107,8 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         shares and NDCG, or the greatest utility in the training data if the measure has no limit,
         such as DCG.
     tol : float, default=1e-6
-        Tolerance on the norm of the gradient, relative to the norm at 0; greater than 0.
+        Tolerance on ``gradient_norm_``, greater than 0: at 1e-6, at most 1e-12 of the possible
+        decrease of the objective is left.
     max_iter : int, default=200
         Maximum number of iterations.
     warm_start : bool, default=False
@@ -153,7 +154,9 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         Certified lower bound of the objective over all coefficients; see Notes. NaN if alpha is 0,
         the minimum over the intercepts does not exist, or the loss has no Hessian products.
     gradient_norm_ : float
-        Norm of the gradient for centred features, relative to the norm at 0.
+        Norm of the gradient relative to that at 0, in a metric in which its square is the share of
+        the decrease of the objective that is left, at most, as in
+        :class:`OrderPreservingRanker`.
     converged_ : bool
         Whether ``gradient_norm_`` is at most ``tol``.
     n_iter_ : int
@@ -191,10 +194,11 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     :class:`~sklearn_rank.exceptions.UnlinkedLabelWarning` is issued.
 
     *Penalty.* ``"scale"`` is a hundredth of ``sum over rows of w_i k_i / sum of w_i / n_labels``
-    times s. Here s is the mean variance of the features, and k_i is the curvature of the loss of
-    row i along its standardised utilities z, ``z' (l'(v, z / 2) - l'(v, -z / 2))``. If this is 0,
-    alpha is 1. With a kernel, the features are coordinates in its feature space, as many as the
-    rank of the kernel matrix, and the factor is a tenth instead of a hundredth.
+    times s. Here s is the mean variance of the features, none counted as more than ten times the
+    median of those that vary, and k_i is the curvature of the loss of row i along its standardised
+    utilities z, ``z' (l'(v, z / 2) - l'(v, -z / 2))``. If this is 0, alpha is 1. With a kernel,
+    the features are coordinates in its feature space, as many as the rank of the kernel matrix, s
+    is their plain mean variance, and the factor is a tenth instead of a hundredth.
 
     *Certificate.* The minimum over b alone is a function of W that is strongly convex with
     constant alpha. ``lower_bound_`` is its value at W, computed by a few further steps in b alone,
@@ -340,8 +344,10 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
             neither defines utilities nor is a correlation of orders.
         UnlinkedLabelWarning
             If no chain of rows links some labels.
+        FeatureScaleWarning
+            If the scales of two features differ by a factor of 1e6 or more.
         ConvergenceWarning
-            If the gradient norm does not reach ``tol``.
+            If ``gradient_norm_`` does not reach ``tol``.
         """
         with restored_on_error(self):
             before = dict(vars(self))
@@ -357,7 +363,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
             loss = self._loss(lists, taken)
             choose_method(loss, self.solver)
             kernel = KernelMap.of(self)
-            design = as_design(X) if kernel is None else kernel.design(X)
+            design: Any = as_design(X) if kernel is None else kernel.design(X)
             problem = self._problem(design, lists, loss)
             coef = ridge_solution(self, problem, self._start(problem, before), data).coef
             forget(self, "coef_", "dual_coef_", "support_", "X_fit_")
@@ -418,18 +424,13 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         """The problem of these rows, with the mean over them."""
         weighted = with_query_weight(lists, 1 / weights_of(lists).sum())
         of_rows = ThreadedLoss(loss, weighted, threads_here(self.n_jobs))
-        self.alpha_ = label_alpha(
-            self.alpha,
-            design,
-            of_rows,
-            weighted,
-            self.n_labels_,
-            lists.query_weight,
-            is_kernel=self.kernel != "linear",
-        )
-        if self.kernel == "linear":
-            scales = column_scales(design, lists.query_weight)
+        is_kernel = self.kernel != "linear"
+        scales = column_scales(design, lists.query_weight)
+        if not is_kernel:
             warn_of_scales(self, scales, sparse=not design.is_dense)
+        self.alpha_ = label_alpha(
+            self.alpha, scales, of_rows, weighted, self.n_labels_, is_kernel=is_kernel
+        )
         shifted = None
         if loss.is_translation_invariant:
             known = np.zeros((lists.n_lists, self.n_labels_), dtype=bool)

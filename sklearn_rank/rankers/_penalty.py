@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._lists import Lists
-from .._solvers import Design, InMemoryDesign, LossOfScores, column_scales
+from .._solvers import Design, LossOfScores
 from .._typing import FloatArray, IntArray
 from ..losses._shared import ThreadedLoss
 from ..preprocessing import QueryNormalizer
@@ -155,11 +155,10 @@ def curvature_at_0(items: Design, loss: LossOfScores, lists: Lists) -> FloatArra
 
 def label_alpha(
     alpha: Any,
-    design: InMemoryDesign,
+    scales: FloatArray,
     loss: ThreadedLoss,
     lists: Lists,
     n_labels: int,
-    row_weight: FloatArray | None,
     *,
     is_kernel: bool,
 ) -> float:
@@ -169,16 +168,14 @@ def label_alpha(
     ----------
     alpha : float or str
         The parameter.
-    design : InMemoryDesign
-        Rows, one for each list.
+    scales : ndarray of shape (n_features,)
+        Standard deviations of the features.
     loss : ThreadedLoss
         The loss, weighted as in the objective.
     lists : Lists
         The labels of each row, with utilities.
     n_labels : int
         Number of labels.
-    row_weight : ndarray of shape (n_rows,) or None
-        Weights of the rows; None is 1.
     is_kernel : bool
         Whether the features are coordinates of a kernel.
 
@@ -192,7 +189,7 @@ def label_alpha(
     if factor is None:
         return float(alpha)
     share = KERNEL_LABEL_SHARE if is_kernel else LABEL_SHARE
-    variances = column_scales(design, row_weight) ** 2
+    variances = scales**2
     curvature = float(_curvatures(loss, lists).sum()) / n_labels
     # Coordinates of a kernel differ in length by their nature.
     scale = curvature * (float(variances.mean()) if is_kernel else _typical(variances))

@@ -85,7 +85,7 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
         other rows of its query, so that :meth:`predict` needs ``qid``, and X must be dense.
     tol : float, default=1e-4
         Tolerance, greater than 0: for "hinge" on the duality gap relative to the objective, for
-        "squared_hinge" on the norm of the gradient relative to the norm at 0.
+        "squared_hinge" on ``gradient_norm_``.
     max_iter : int, default=1000
         Maximum number of iterations.
     warm_start : bool, default=False
@@ -116,7 +116,9 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
     dual_gap_ : float
         ``objective_ - lower_bound_``, relative to the objective. Only for "hinge".
     gradient_norm_ : float
-        Norm of the gradient, relative to the norm at 0. Only for "squared_hinge".
+        Norm of the gradient relative to that at 0, in a metric in which its square is the share of
+        the decrease of the objective that is left, at most, as in
+        :class:`OrderPreservingRanker`. Only for "squared_hinge".
     converged_ : bool
         Whether ``dual_gap_`` or ``gradient_norm_`` is at most ``tol``.
     n_iter_ : int
@@ -250,6 +252,8 @@ n_features)
         -----
         SingleListWarning
             If ``qid`` is None without ``single_list=True``.
+        FeatureScaleWarning
+            If the scales of two features within the queries differ by a factor of 1e6 or more.
         ConvergenceWarning
             If the duality gap (hinge) or the gradient norm (squared hinge) does not reach ``tol``.
         """
@@ -306,7 +310,8 @@ n_features)
 
         squared = on(ComparisonSquaredHinge, 1.0)
         bends = curvature_at_0(design, squared, weighted)
-        sparse = sp.issparse(design.rows(slice(0, 1)).matrix)
+        first: Any = design.rows(slice(0, 1))
+        sparse = sp.issparse(first.matrix)
         warn_of_scales(self, np.sqrt(bends), sparse=sparse, within_queries=True)
         if self.loss == "hinge":
             hinges = partial(on, ComparisonHinge), partial(on, ComparisonSquaredHinge)
