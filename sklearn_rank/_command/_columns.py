@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import IO, Any
 
 from .._letor_lines import open_file
@@ -32,6 +33,23 @@ __all__ = [
 STDIN = "-"
 PARQUET = (".parquet", ".pq")
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+
+# First bytes of files that are no text, and what they are.
+FORMATS = {
+    b"PK\x03\x04": "a zip file, as .xlsx files are: unpack it, or save the table as CSV",
+    b"\x1f\x8b": "compressed by gzip: give its name the end .gz",
+    b"BZh": "compressed by bzip2: give its name the end .bz2",
+    b"\xfd7zXZ": "compressed by xz: unpack it with xz -d",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd: unpack it with zstd -d",
+    b"7z\xbc\xaf": "a 7z file: unpack it",
+    b"PAR1": "a Parquet file: give its name the end .parquet",
+    b"\xd0\xcf\x11\xe0": "a file of an old version of Office: save the table as CSV",
+}
+# Formats that are read, by the end of the name.
+READ = {".gz": b"\x1f\x8b", ".bz2": b"BZh", **dict.fromkeys(PARQUET, b"PAR1")}
+
+# Bytes of the longest line that a table may have, and rows from one sign of life to the next.
+LONGEST_LINE, PROGRESS = 2**26, 5_000_000
 
 # From the names of all columns, those that are read.
 Choose = Callable[[list[str]], Sequence[str]]
@@ -113,6 +131,9 @@ def reading(path: str) -> Iterator[None]:
     """
     title = _title(path)
     try:
+        if path != STDIN and os.path.isfile(path):
+            with open(path, "rb") as stream:
+                _refuse_format(path, stream.read(8))
         yield
     except IsADirectoryError:
         raise CommandError(f"{title} is a directory: pass a file") from None
@@ -185,6 +206,14 @@ def is_number(text: str) -> bool:
     return True
 
 
+def _refuse_format(path: str, start: bytes) -> None:
+    """Refuse a file whose first bytes are those of another format than its name says."""
+    own = READ.get(os.path.splitext(path)[1].lower())
+    for magic, what in FORMATS.items():
+        if start.startswith(magic) and magic != own:
+            raise CommandError(f"{_title(path)} is {what}")
+
+
 def _begins_with_place(error: CommandError) -> bool:
     return str(error).startswith(("line ", "row "))
 
@@ -212,7 +241,7 @@ def _open(path: str) -> IO[bytes]:
 def _csv_columns(path: str, separator: str, choose: Choose) -> dict[str, Column]:
     stream = _open(path)
     try:
-        rows = _rows(stream, separator)
+        rows = _rows(path, stream, separator)
         _, header = next(rows, (0, []))
         if not header:
             raise CommandError(f"{_title(path)} is empty: the first line must name the columns")
@@ -234,19 +263,31 @@ def _cells(
     """Line of each row, and the cells of the wanted columns."""
     places = array("q")
     cells: list[list[str]] = [[] for _ in wanted]
-    for line, row in rows:
-        if len(row) != len(header):
-            fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
-            raise CommandError(f"line {line}: {fields}, but the first line has {len(header)}")
-        places.append(line)
-        for column, i in zip(cells, wanted, strict=True):
-            column.append(row[i].strip())
+    line, name = 1, header[wanted[0]]
+    try:
+        for line, row in rows:
+            if len(row) != len(header):
+                fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+                raise CommandError(f"line {line}: {fields}, but the first line has {len(header)}")
+            places.append(line)
+            for column, i in zip(cells, wanted, strict=True):
+                name = header[i]
+                column.append(row[i].strip())
+            if len(places) % PROGRESS == 0:
+                sys.stderr.write(f"{len(places):,} rows read, reading on\n")
+    except MemoryError:
+        for column in cells:
+            column.clear()
+        raise CommandError(
+            f"line {line}: there is no memory for column {name!r} of more rows: pass fewer rows,"
+            " or accumulate batches of them (sklearn_rank.metrics.Accumulator)"
+        ) from None
     return places, cells
 
 
-def _rows(stream: IO[bytes], separator: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: str, stream: IO[bytes], separator: str) -> Iterator[tuple[int, list[str]]]:
     """Rows that are not blank, each with the number of its first line."""
-    reader = csv.reader(_decoded(stream), delimiter=separator, strict=True)
+    reader = csv.reader(_decoded(path, stream), delimiter=separator, strict=True)
     line = 1
     try:
         for row in reader:
@@ -257,8 +298,15 @@ def _rows(stream: IO[bytes], separator: str) -> Iterator[tuple[int, list[str]]]:
         raise CommandError(f"line {line}: {error}; check the quotes from here on") from error
 
 
-def _decoded(stream: IO[bytes]) -> Iterator[str]:
-    for number, line in enumerate(stream, 1):
+def _decoded(path: str, stream: IO[bytes]) -> Iterator[str]:
+    for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE), b""), 1):
+        if number == 1 and path == STDIN:
+            _refuse_format(path, line)
+        if len(line) == LONGEST_LINE:
+            raise CommandError(
+                f"line {number} has more than {LONGEST_LINE:,} bytes: pass a table with one line"
+                " for each row"
+            )
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError as error:

@@ -13,7 +13,7 @@ from ..metrics import get_measure_names
 from ._errors import CommandError
 from ._evaluate import ONE_LIST, reason, undefined_note
 from ._input import read_rankings
-from ._rankings import Rankings
+from ._rankings import Rankings, our_name
 from ._tables import WIDTH, aligned, as_csv, as_json, sentences, write
 
 __all__ = ["run_compare"]
@@ -38,7 +38,7 @@ def run_compare(options: Namespace) -> None:
         options.baseline = rankings.named(options.baseline)
     found: dict[str, Comparison] = {}
     notes: list[str] = []
-    for title in dict.fromkeys(options.measure or rankings.usual_measures[:1]):
+    for title in dict.fromkeys(map(our_name, options.measure or rankings.usual_measures[:1])):
         measure = rankings.measure(title)
         try:
             sample = rankings.sample(measure, rankings.names)

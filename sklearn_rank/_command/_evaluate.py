@@ -13,7 +13,7 @@ from ..inference import metric_interval
 from ..metrics import Measure, get_measure_names
 from ._errors import CommandError
 from ._input import read_rankings
-from ._rankings import Rankings
+from ._rankings import Rankings, our_name
 from ._sample import Sample
 from ._tables import aligned, as_csv, as_json, sentences, write
 
@@ -81,7 +81,7 @@ def run_evaluate(options: Namespace) -> None:
     rankings = read_rankings(options)
     notes: list[str] = []
     results = []
-    for title in dict.fromkeys(options.measure or rankings.usual_measures):
+    for title in dict.fromkeys(map(our_name, options.measure or rankings.usual_measures)):
         measure = rankings.measure(title)
         found = [evaluate(rankings, name, title, measure, options) for name in rankings.names]
         notes += _notes(found, measure)

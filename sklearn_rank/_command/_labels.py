@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,11 +72,13 @@ class Labels:
             )
         if measure.kind == "graded" or wanted.rel is not None or self.are_classes:
             return None
-        some = np.unique(self.values)
+        some, counts = np.unique(self.values, return_counts=True)
         if len(some) == 2:
+            rarer = some[0] if counts[0] < counts[1] else some[1]
+            which = "rarer" if counts[0] != counts[1] else "second"
             return (
-                f"the labels are {some[0]:g} and {some[1]:g}; --pos-label {some[1]:g} makes the"
-                " second one positive"
+                f"the labels are {some[0]:g} and {some[1]:g}; --pos-label {rarer:g} makes the"
+                f" {which} one positive"
             )
         return (
             f"column {self.column!r} has {len(some):,} values, but the measure takes two classes;"
@@ -184,9 +188,11 @@ def _refuse_words(column: Column) -> None:
     """Refuse labels of which none is a number."""
     if any(map(is_number, column.cells)):
         return
-    words = sorted(set(column.cells))
+    counts = Counter(column.cells)
+    words = sorted(counts)
+    rarest = min(reversed(words), key=counts.__getitem__)
     raise column.error(
         0,
         f"is {column.cells[0]!r}: the labels are words ({listed(words)}); name the positive class,"
-        f" as in --pos-label {words[-1]}",
+        f" as in --pos-label {shlex.quote(rarest)}",
     )

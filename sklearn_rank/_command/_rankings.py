@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from re import search
+from re import fullmatch, search
 from typing import Any
 
 from ..metrics import Measure, get_measure, get_measure_names
 from ._errors import CommandError, did_you_mean, listed
 from ._sample import Sample
 
-__all__ = ["Rankings", "read_measure"]
+__all__ = ["Rankings", "our_name", "read_measure"]
+
+# Measures by their names in trec_eval.
+OF_TREC_EVAL = {"map": "ap", "recip_rank": "rr", "mrr": "rr", "rprec": "r_precision"}
+AT_K_OF_TREC_EVAL = {
+    "p": "precision",
+    "map_cut": "ap",
+    "ndcg_cut": "ndcg",
+    "recall": "recall",
+    "success": "success",
+}
 
 
 class Rankings(ABC):
@@ -97,6 +107,26 @@ class Rankings(ABC):
         raise CommandError(
             f"--baseline {name!r} is none of {listed(self.names)}{did_you_mean(name, self.names)}"
         )
+
+
+def our_name(name: str) -> str:
+    """Return the name of a measure that trec_eval calls otherwise; other names as they are.
+
+    Parameters
+    ----------
+    name : str
+        Such as "map", "P_10" or "ndcg_cut.10".
+
+    Returns
+    -------
+    str
+        The name here, such as "ap", "precision@10" or "ndcg@10".
+    """
+    lower = name.lower()
+    if lower in OF_TREC_EVAL:
+        return OF_TREC_EVAL[lower]
+    parts = fullmatch(r"(p|map_cut|ndcg_cut|recall|success)[_.@]?(\d+)", lower)
+    return f"{AT_K_OF_TREC_EVAL[parts[1]]}@{parts[2]}" if parts else name
 
 
 def read_measure(name: str, convention: str | None) -> Measure:

@@ -1,11 +1,15 @@
 """What is wrong with a file is said with its line and column; the exit code is 2."""
 
+import bz2
 import gzip
+import io
+import lzma
 import re
 import sys
 
 import pytest
 
+from sklearn_rank._command import _columns
 from tests.command.files import QRELS, RUN
 
 GOOD = "label,score\n1,0.9\n0,0.2\n1,0.8\n0,0.1\n"
@@ -203,3 +207,78 @@ def test_files_of_trec(command, files, run, qrels, message):
 )
 def test_options_of_trec(command, given, message):
     check_error(command("evaluate", *given), message)
+
+
+FORMATS = {
+    "zip file": ("t.csv", b"PK\x03\x04 and more"),
+    "zip file, as .xlsx": ("t.csv.gz", b"PK\x03\x04 and more"),
+    "compressed by gzip: give its name the end .gz": ("t.csv", gzip.compress(GOOD.encode())),
+    "compressed by bzip2": ("t.csv", bz2.compress(GOOD.encode())),
+    "compressed by xz": ("t.csv", lzma.compress(GOOD.encode())),
+    "compressed by zstd": ("t.csv.zst", b"\x28\xb5\x2f\xfd and more"),
+    "a Parquet file: give its name the end .parquet": ("t.csv", b"PAR1 and more"),
+}
+
+
+@pytest.mark.parametrize("what", FORMATS)
+def test_files_of_other_formats_are_called_what_they_are(files, command, what):
+    name, content = FORMATS[what]
+    (files / name).write_bytes(content)
+    check_error(command("evaluate", name), f"{name} is ")
+    check_error(command("evaluate", name), what)
+    check_error(command("evaluate", "--run", name, "--qrels", "judgments.qrels"), what)
+    if name == "t.csv":
+        check_error(command("evaluate", "-", stdin=content), what)
+
+
+class Endless(io.RawIOBase):
+    """Lines, or zeros, without an end."""
+
+    def __init__(self, piece):
+        self.piece = piece
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        some = (self.piece * (len(buffer) // len(self.piece) + 1))[: len(buffer)]
+        buffer[:] = some
+        return len(buffer)
+
+
+def test_a_line_without_an_end_is_refused(command, monkeypatch):
+    monkeypatch.setattr(_columns, "LONGEST_LINE", 2**16)
+    endless = io.TextIOWrapper(io.BufferedReader(Endless(bytes(8))))
+    monkeypatch.setattr(sys, "stdin", endless)
+    check_error(command("evaluate", "-"), "standard input, line 1 has more than 65,536 bytes")
+
+
+def test_reading_shows_that_it_goes_on_and_says_where_memory_ended(command, monkeypatch):
+    monkeypatch.setattr(_columns, "PROGRESS", 3)
+
+    def rows(*given):
+        for line, row in all_rows(*given):
+            if line == 6:
+                raise MemoryError
+            yield line, row
+
+    all_rows = _columns._rows
+    monkeypatch.setattr(_columns, "_rows", rows)
+    out, err, code = command("evaluate", "-", stdin=GOOD.encode() + b"1,0.4\n")
+    assert (out, code) == ("", 2)
+    assert "3 rows read, reading on" in err
+    assert "standard input, line 5: there is no memory for column 'score'" in err
+
+
+@pytest.mark.parametrize(("labels", "rarer"), [("1222", "1"), ("1112", "2")])
+def test_the_rarer_class_is_suggested(files, command, labels, rarer):
+    rows = [f"{label},{i}" for i, label in enumerate(labels)]
+    (files / "t.csv").write_text("\n".join(["label,score", *rows]))
+    check_error(
+        command("evaluate", "t.csv", "--measure", "auc"),
+        f"--pos-label {rarer} makes the rarer one positive",
+    )
+    words = "\n".join(["label,score", *rows]).replace("\n1,", "\nok,").replace("\n2,", "\nfraud,")
+    (files / "t.csv").write_text(words)
+    name = {"1": "ok", "2": "fraud"}[rarer]
+    check_error(command("evaluate", "t.csv"), f"as in --pos-label {name}")

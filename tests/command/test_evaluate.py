@@ -335,3 +335,25 @@ def test_warnings_go_to_standard_error_once(command):
     assert code == 0
     assert out.startswith("predictions.csv")
     assert err.count("sklearn-rank evaluate: warning: ") == len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("map", "ap"),
+        ("MAP", "ap"),
+        ("P_10", "precision@10"),
+        ("P.5", "precision@5"),
+        ("ndcg_cut_10", "ndcg@10"),
+        ("map_cut.5", "ap@5"),
+        ("recall_20", "recall@20"),
+        ("success_1", "success@1"),
+        ("recip_rank", "rr"),
+        ("Rprec", "r_precision"),
+    ],
+)
+def test_names_of_trec_eval_are_understood(command, theirs, ours):
+    files = ("--run", "system.run", "--qrels", "judgments.qrels", "--format", "json")
+    found = command("evaluate", *files, "--measure", theirs)
+    assert found[2] == 0
+    assert found == command("evaluate", *files, "--measure", ours)
