@@ -15,7 +15,6 @@ from ._typing import BoolArray, FloatArray
 __all__ = [
     "MASS_SLACK",
     "merge_rounded",
-    "near_whole",
     "quantile_at_mass",
     "quantiles_at_masses",
     "top_mass",

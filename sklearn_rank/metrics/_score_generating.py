@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from .._arguments import check_number, check_position
 from .._order import ragged_ranges
-from .._top import MASS_SLACK, near_whole
+from .._top import MASS_SLACK
 from .._typing import BoolArray, FloatArray
 from ._position_sums import LogarithmicRun, NormalQuantileRun, PowerRun
 
@@ -162,11 +162,9 @@ class ScoreGeneratingFunction(ABC):
 
     def _sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
         """Sums over the ranks in ``(below, upto]``, a part of a rank counting by its share."""
+        # A sum of weights rounded above n would reach a rank that does not exist.
+        upto = np.minimum(upto, n)
         first, last = np.floor(below), np.ceil(upto)
-        if np.any(first != below) or np.any(last != upto):
-            # A sum rounded above n would reach a rank that does not exist.
-            below, upto = near_whole(below), near_whole(upto)
-            first, last = np.floor(below), np.ceil(upto)
         sums = self._whole_sums(first, last, n)
         cut = np.flatnonzero((first != below) | (last != upto))
         if len(cut):
