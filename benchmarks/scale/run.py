@@ -271,7 +271,7 @@ def ranker_of(name):
         "OrderPreservingRanker": (sklearn_rank.OrderPreservingRanker(), True),
         "RankSVM": (sklearn_rank.RankSVM(), True),
         "TopPushRanker(.3)": (sklearn_rank.TopPushRanker(0.3), False),
-        "RankStatisticRanker": (sklearn_rank.RankStatisticRanker(cv=None), False),
+        "RankStatisticRanker": (sklearn_rank.RankStatisticRanker(n_folds=None), False),
     }[name]
 
 

@@ -81,11 +81,11 @@ METHODS = {
     "Structural, precision@top0.05, best": StructuralRanker(
         "precision@top0.05", C=100.0, auc_share=0.0
     ),
-    "RankStatistic, auc": RankStatisticRanker("auc", cv=None),
-    "RankStatistic, local_auc@0.8": RankStatisticRanker(cv=None),
-    "RankStatistic, local_auc@0.95": RankStatisticRanker("local_auc@0.95", cv=None),
+    "RankStatistic, auc": RankStatisticRanker("auc", n_folds=None),
+    "RankStatistic, local_auc@0.8": RankStatisticRanker(n_folds=None),
+    "RankStatistic, local_auc@0.95": RankStatisticRanker("local_auc@0.95", n_folds=None),
     "RankStatistic, local_auc@0.95, b=0.25, anchor=0": RankStatisticRanker(
-        "local_auc@0.95", bandwidth=0.25, anchor=0.0, cv=None
+        "local_auc@0.95", bandwidth=0.25, anchor=0.0, n_folds=None
     ),
     "RankBoost, linear": RankBoostRanker(weak_ranker="linear"),
 }

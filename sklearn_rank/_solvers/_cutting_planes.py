@@ -38,9 +38,16 @@ SHARE_OF_GAIN = 0.01
 AS_GOOD_AS_ZERO = 1e-4
 TINY = float(np.finfo(np.float64).tiny)
 
+# Iterations in which the gap must shrink by this factor; else rounding is all that is left.
+MOST_IDLE = 200
+SLOWEST = 0.999
+
 # By how little, relative to the objective, rounding alone can move it, and a sum over all rows.
 ROUNDING = 1e-15
 ROUNDING_OF_SUMS = 1e-13
+
+# Length of weights, relative to the longest that a plane can make, that cancelling planes leave.
+SHORT = 1e-6
 
 
 class RowsOfPlanes(Protocol):
@@ -75,7 +82,7 @@ class Tangent(Protocol):
 class Planes:
     """Linear functions of the weights that are nowhere above a risk, and the model they make.
 
-    They belong to the risk alone: they serve every C.
+    They belong to the risk alone, less its value at 0: they serve every C.
 
     Parameters
     ----------
@@ -186,16 +193,22 @@ class _Point:
 
 
 class _Risk:
-    """The risk at points of the space of weights."""
+    """The risk at points of the space of weights, less that at 0.
+
+    Where features are so small that the scores are beside the margin as nothing, the difference
+    has digits that the risk has not.
+    """
 
     def __init__(self, rows: RowsOfPlanes, tangent_at: Callable[[FloatArray], Tangent]) -> None:
         self._rows, self._tangent_at = rows, tangent_at
+        self.at_zero = float(tangent_at(np.zeros(rows.shape[0])).offset)
 
     def at(self, coef: FloatArray, scores: FloatArray | None = None) -> _Point:
         """Evaluate it."""
         s = self._rows.scores(coef) if scores is None else scores
         tangent = self._tangent_at(s)
-        return _Point(coef, s, tangent, float(tangent.offset + tangent.factors @ s))
+        risk = float((tangent.offset - self.at_zero) + tangent.factors @ s)
+        return _Point(coef, s, tangent, risk)
 
     def between(self, start: _Point, end: _Point, step: float) -> _Point:
         """Evaluate it on a line, which takes no product with the rows."""
@@ -206,7 +219,8 @@ class _Risk:
 
     def add_plane(self, planes: Planes, point: _Point) -> None:
         """Add the tangent at a point to planes."""
-        planes.add(point.tangent.offset, self._rows.pull_back(point.tangent.factors))
+        offset = point.tangent.offset - self.at_zero
+        planes.add(offset, self._rows.pull_back(point.tangent.factors))
 
 
 def _best_on_line(risk: _Risk, start: _Point, end: _Point, C: float, accuracy: float) -> _Point:
@@ -306,28 +320,31 @@ def solve_cutting_planes(
     if planes is None:
         planes = Planes(rows.shape[1])
         risk.add_plane(planes, best)
-        costs = _rising_costs(C, best.risk, float(planes.gram[0, 0]))
+        costs = _rising_costs(C, risk.at_zero, float(planes.gram[0, 0]))
     else:
         planes = planes.copy()
-    at_zero, n_iter = best.risk, 0
+    n_iter = 0
     for cost in costs:
         goal = tol if cost == C else max(tol, TOL_ON_THE_WAY)
-        lower_bound = -np.inf
-        while n_iter < max_iter:
+        lower_bound, n_idle, narrowest = -np.inf, 0, np.inf
+        at_zero = cost * risk.at_zero
+        while n_iter < max_iter and n_idle < MOST_IDLE:
             n_iter += 1
             objective = best.objective(cost)
-            left = min(objective - lower_bound, abs(objective))
-            accuracy = max(ROUNDING * abs(objective), ACCURACY_OF_MODEL * left)
+            left = min(objective - lower_bound, abs(at_zero + objective))
+            accuracy = max(ROUNDING * abs(at_zero + objective), ACCURACY_OF_MODEL * left)
             coef, bound = planes.minimise(cost, accuracy)
             lower_bound = max(lower_bound, bound)
             end = risk.at(coef)
             left = max(objective - lower_bound, 0.0)
             best = _best_on_line(risk, best, end, cost, ACCURACY_ON_LINE * left)
             objective = best.objective(cost)
-            gap = float(relative_gap(objective, lower_bound))
-            on_iteration(n_iter, objective, gap)
+            gap = float(relative_gap(at_zero + objective, at_zero + lower_bound))
+            on_iteration(n_iter, at_zero + objective, gap)
+            n_idle = 0 if gap < SLOWEST * narrowest else n_idle + 1
+            narrowest = gap if n_idle == 0 else narrowest
             # Where C is small the objective is nearly that at 0, whatever the weights.
-            short = (objective - lower_bound) / max(cost * at_zero - lower_bound, TINY)
+            short = (objective - lower_bound) / max(-lower_bound, TINY)
             if gap <= goal and (short <= SHARE_OF_GAIN or gap <= AS_GOOD_AS_ZERO * goal):
                 break
             risk.add_plane(planes, end)
@@ -337,13 +354,14 @@ def solve_cutting_planes(
     objective = risk.at(best.coef).objective(C)
     # Weights that are what cancelling planes leave of 0, and no better: their order means nothing.
     longest = C * float(np.sqrt(np.diagonal(planes.gram).max(initial=0.0)))
-    if float(np.linalg.norm(best.coef)) <= ROUNDING_OF_SUMS * longest and C * at_zero <= (
-        objective + ROUNDING_OF_SUMS * abs(objective)
+    at_zero = C * risk.at_zero
+    if float(np.linalg.norm(best.coef)) <= SHORT * longest and (
+        objective >= -ROUNDING_OF_SUMS * abs(at_zero)
     ):
-        best = risk.at(np.zeros(rows.shape[1]))
-        objective = C * at_zero
+        best, objective = risk.at(np.zeros(rows.shape[1])), 0.0
     if lower_bound == -np.inf:  # the iterations ended on the way
-        lower_bound = planes.minimise(C, ACCURACY_OF_MODEL * abs(objective))[1]
+        lower_bound = planes.minimise(C, ACCURACY_OF_MODEL * abs(at_zero + objective))[1]
+    objective, lower_bound = at_zero + objective, at_zero + lower_bound
     certificate = Certificate(
         objective,
         lower_bound=min(lower_bound, objective),  # rounding may turn them around

@@ -12,6 +12,9 @@ __all__ = ["best_shares"]
 # Curvature, relative to the largest, that is rounding.
 FLAT = 1e-13
 
+# Steps without a smaller value after which rounding is all that is left.
+MOST_IDLE = 30
+
 
 def best_shares(
     gram: FloatArray, offsets: FloatArray, start: FloatArray, accuracy: float
@@ -36,8 +39,16 @@ def best_shares(
     """
     # Those that carry may be badly weighed, since the matrix may have had another factor.
     shares, carrying = _settle(gram, offsets, start, np.flatnonzero(start > 0))
+    lowest, best, n_idle = np.inf, shares, 0
     for _ in range(50 * len(offsets) + 100):
         slope = gram[:, carrying] @ shares[carrying] - offsets
+        value = float(shares[carrying] @ (slope - offsets)[carrying]) / 2
+        n_idle = 0 if value < lowest else n_idle + 1
+        if value < lowest:
+            lowest, best = value, shares
+        elif n_idle >= MOST_IDLE:
+            # Where the matrix has lost digits, planes may enter and leave in turn.
+            return best
         entering = int(np.argmin(slope))
         left = shares[carrying] @ slope[carrying] - slope[entering]
         if left <= accuracy or entering in carrying:

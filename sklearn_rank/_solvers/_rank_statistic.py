@@ -26,7 +26,7 @@ __all__ = [
 # Features up to which steps are taken in coordinates in which the rows have no correlation.
 LARGEST_WHITENED = 1000
 
-# Variance of the rows, relative to the largest, below which a direction is none.
+# Variance of the standardised rows, relative to the largest, below which a direction is none.
 LEAST_VARIANCE = 1e-10
 
 # Standard deviation of scores, relative to the largest, that is not yet rounding.
@@ -315,7 +315,11 @@ class _Climb:
         self._basis = _whitening(problem.design, problem.weight)
         self._origin = start
         if self._basis is not None:
-            self._origin = scipy.linalg.lstsq(self._basis, start)[0]
+            # Rows of about one length, whatever the units of the features.
+            length = np.linalg.norm(self._basis, axis=1)
+            length[length == 0] = 1.0
+            scaled = self._basis / length[:, np.newaxis]
+            self._origin = scipy.linalg.lstsq(scaled, start / length)[0]
         scores = seen.scores(start)
         self._anchor = scores - problem.weight @ scores / problem.weight.sum()
         self.best = _Best(problem, seen, start)
@@ -397,6 +401,10 @@ def _whitening(design: Design, weight: FloatArray) -> FloatArray | None:
         return None
     share = weight / weight.sum()
     gram, mean = design.gram_and_sums(share, share[:, np.newaxis])
-    variance, basis = scipy.linalg.eigh(gram - mean @ mean.T)
+    covariance = gram - mean @ mean.T
+    # Of correlations, so that a feature in small units counts, too.
+    diagonal = np.diagonal(covariance)
+    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    variance, basis = scipy.linalg.eigh(covariance / np.outer(scale, scale))
     kept = variance > LEAST_VARIANCE * variance[-1]
-    return np.asarray(basis[:, kept] / np.sqrt(variance[kept]))
+    return np.asarray(basis[:, kept] / np.sqrt(variance[kept])) / scale[:, np.newaxis]

@@ -51,9 +51,7 @@ class RowSystem:
         if rows.shape[1] <= MOST_FEATURES:
             matrix, self.sums = rows.gram_and_sums(weight, by_row)
             matrix[np.diag_indices_from(matrix)] += 1.0
-            self._by_features = scipy.linalg.cholesky(
-                matrix, lower=True, overwrite_a=True, check_finite=False
-            )
+            self._by_features = _cholesky(matrix)
             return
         self.sums = rows.pull_back(by_row)
         kept = np.flatnonzero(weight > NEGLIGIBLE * weight.max(initial=0.0))
@@ -63,9 +61,7 @@ class RowSystem:
             matrix = rows.row_gram(kept)
             matrix = matrix * self._root[:, np.newaxis] * self._root
             matrix[np.diag_indices_from(matrix)] += 1.0
-            self._by_rows = scipy.linalg.cholesky(
-                matrix, lower=True, overwrite_a=True, check_finite=False
-            )
+            self._by_rows = _cholesky(matrix)
 
     def solve(self, right: FloatArray) -> FloatArray:
         """Solve the system.
@@ -94,6 +90,20 @@ class RowSystem:
     def _product(self, vector: FloatArray) -> FloatArray:
         rows = self._all_rows
         return vector + rows.pull_back(self._weight * rows.scores(vector))
+
+
+def _cholesky(matrix: FloatArray) -> FloatArray:
+    """Cholesky factor; of a matrix a little larger where rounding has eaten the identity."""
+    diagonal = np.diag_indices_from(matrix)
+    added = np.finfo(np.float64).eps * matrix[diagonal]
+    while True:
+        try:
+            return np.asarray(scipy.linalg.cholesky(matrix, lower=True, check_finite=False))
+        except scipy.linalg.LinAlgError:
+            if not np.isfinite(added).all() or not added.any():
+                raise
+            matrix[diagonal] += added
+            added = 100.0 * added
 
 
 def _solved(factor: FloatArray, right: FloatArray) -> FloatArray:

@@ -24,6 +24,9 @@ __all__ = ["minimise_top_mean"]
 # Share of the way to the boundary that a step goes.
 SHARE_OF_WAY = 0.99
 
+# Share of the slopes below which a start with smaller slopes takes more steps than another.
+LEAST_SHRINKAGE = 1e-3
+
 # Distance between scores below which they are equal, and no unit for the start.
 LEAST_ROOM = 1e-12
 
@@ -71,8 +74,17 @@ class _State:
         coef = part.difference(self.loss.slope, self.total * share)
         # The share of the slopes by which the scores are no longer than the margin asks for.
         square = float(coef @ coef)
-        scale = self.loss.shrink(min(1.0, self.total / square) if square > 0 else 1.0)
-        self.coef, self.beta = scale * coef, self.total * share
+        scale = min(1.0, self.total / square) if square > 0 else 1.0
+        if scale < LEAST_SHRINKAGE:
+            # Slopes that are so small are far from any that are wanted: coefficients of a length
+            # that suits the features stand apart from them, and meet them in later steps.
+            scales = part.scales()
+            coef = coef / np.where(scales > 0, scales, 1.0) ** 2
+            length = float(np.linalg.norm(coef * scales))
+            coef = coef / length if length > 0 else 0.0 * coef
+        else:
+            coef = self.loss.shrink(scale) * coef
+        self.coef, self.beta = coef, self.total * share
         self.positive, self.reference = part.scores(self.coef)
         self.eta = float(share @ self.reference)
         distances = np.append(self.positive, self.reference) - self.eta
@@ -100,7 +112,9 @@ class _State:
         part, slope = self.part, self.loss.slope
         # The sums are equal but for rounding.
         beta = self.beta * (slope.sum() / self.beta.sum())
-        bound = part.lower_bound(slope, part.difference(slope, beta))
+        difference = part.difference(slope, beta)
+        self.residual = difference - self.coef
+        bound = part.lower_bound(slope, difference)
         return self.coef, part.objective(self.coef, self.positive, self.reference), bound
 
     def step(self) -> bool:
@@ -214,7 +228,7 @@ class _Bordered:
         aim = _Aim(state.top - state.positive, target, None if guess is None else guess.loss)
         e = state.loss.constant(aim)
         f = (gamma * first - state.beta * second) / self.divisor
-        right = part.difference(e, f)
+        right = part.difference(e, f) + state.residual
         moved = self.system.solve(right[:, np.newaxis])[:, 0]
         by = self.pulled.T @ moved
         k = state.kappa * (state.xi * first + state.excess * second) / self.divisor

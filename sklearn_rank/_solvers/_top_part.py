@@ -12,6 +12,7 @@ from ._design import Design, InMemoryDesign
 from ._difference_losses import DifferenceLoss
 from ._result import relative_gap
 from ._row_system import MOST_FEATURES, RowSystem
+from ._scales import column_scales, row_sums
 from ._top_functionals import TopFunctional
 
 __all__ = ["Judge", "TopPart", "TopPushProblem", "not_worse"]
@@ -130,6 +131,14 @@ class TopPart:
         """Score the positives and the rows that T is of."""
         scores = self._rows.scores(coef)
         return scores[self._positive], scores[self._reference]
+
+    def scales(self) -> FloatArray:
+        """Scales of the columns of the rows here."""
+        rows = self._rows
+        if isinstance(rows, InMemoryDesign):
+            return column_scales(rows)
+        n_rows, sums, squares = row_sums(rows, None)
+        return np.sqrt(np.maximum(squares / n_rows - (sums / n_rows) ** 2, 0.0))
 
     def difference(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
         """Sum the positives with factors, less the rows that T is of with theirs."""

@@ -17,10 +17,10 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
-from .._solvers import solve_accuracy_at_top
+from .._solvers import column_scales, solve_accuracy_at_top
 from .._validation import ravelled
 from ._accuracy_at_top_base import AccuracyAtTopBase, pivot_problem
-from ._fitting import FitProgress, restored_on_error
+from ._fitting import FitProgress, restored_on_error, warn_of_scales
 from ._kernel_map import KernelMap
 from ._score_function import learned_scores
 from ._top_of_rows import mass_of_top
@@ -425,6 +425,8 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         """Solve the problem of rows with costs, and masses in the quantile; store the solution."""
         top = mass_of_top(mass, self.tau)
         kernel = KernelMap.of(self)
+        if kernel is None:
+            warn_of_scales(self, column_scales(X), sparse=sp.issparse(X))
         problem = pivot_problem(kernel, X, rows, cost, mass)
         progress = FitProgress(self, len(problem.blocks()), *data, instead=MANY_ROWS)
         with cleared_on_success(self.checkpoint, type(self).__name__) as checkpoints:

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import sklearn.metrics
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -22,7 +23,7 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
-from .._solvers import most_blocks, solve_accuracy_at_top
+from .._solvers import column_scales, most_blocks, solve_accuracy_at_top
 from .._top import top_mass
 from .._typing import FloatArray, IntArray
 from ..metrics import (
@@ -34,7 +35,7 @@ from ..metrics import (
 )
 from ._accuracy_at_top import MANY_ROWS
 from ._accuracy_at_top_base import AccuracyAtTopBase, pivot_problem
-from ._fitting import FitProgress, restored_on_error
+from ._fitting import FitProgress, restored_on_error, warn_of_scales
 from ._folds import Fold, of_taken_rows, values_of_taken_rows
 from ._kernel_map import KernelMap
 from ._score_function import learned_scores
@@ -494,6 +495,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         """Fit to all rows that count, with the threshold at the top that is acted on."""
         mass = rows.weight if self.quantile_of_ == "sample" else rows.pair_mass()
         kernel = KernelMap.of(self)
+        if kernel is None:
+            warn_of_scales(self, column_scales(X), sparse=sp.issparse(X))
         solution = solve_accuracy_at_top(
             pivot_problem(kernel, X, rows, rows.costs(self.C_, self.class_weight), mass),
             top_mass=mass_of_top(mass, self.tau_),

@@ -18,19 +18,28 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
-from .._solvers import Design, SolverResult, as_design
+from .._solvers import Design, SolverResult, as_design, column_scales
 from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
 from ._base import BipartiteRanker
 from ._blocked_classes import blocked_classes
 from ._blocked_rows import is_blocked, refuse_blocked, scores_by_blocks
-from ._fitting import Criterion, FitProgress, restored_on_error, warn_not_converged
+from ._fitting import (
+    Criterion,
+    FitProgress,
+    restored_on_error,
+    warn_not_converged,
+    warn_of_scales,
+)
 from ._kernel_map import KernelMap
 from ._score_function import ScoreFunction, fitted_scores, learned_scores, store_scores
 from ._threshold import accuracy_threshold
 from ._two_classes import TwoClasses
 
 __all__ = ["KernelRanker", "OneProblemRanker"]
+
+# Means of features, in standard deviations, from which on rows are moved.
+FAR = 1e3
 
 
 class KernelRanker(CallbackSupportMixin, BipartiteRanker):
@@ -135,6 +144,19 @@ class OneProblemRanker(KernelRanker):
         """
         return accuracy_threshold(scores, rounding, rows.positive, rows.weight)
 
+    def _near_origin(self, design: Any) -> Design:
+        """Warn of unequal scales; move rows whose offset costs the digits of their spread."""
+        scales = column_scales(design)
+        warn_of_scales(self, scales, sparse=not design.is_dense)
+        if not (design.is_dense and self._only_differences()):
+            return design
+        mean = design.pull_back(np.full(design.shape[0], 1.0 / design.shape[0]))
+        return design.moved(mean) if np.any(np.abs(mean) > FAR * scales) else design
+
+    def _only_differences(self) -> bool:
+        """Whether the problem depends on differences of scores alone."""
+        return True
+
     def _check_parameters(self, *, blocked: bool) -> None:
         """Refuse parameters before rows are looked at; ``blocked`` is whether in blocks."""
         if blocked and self.kernel != "linear":
@@ -199,7 +221,10 @@ class OneProblemRanker(KernelRanker):
                 X, y, rows = self._check_rows(X, y, sample_weight)
                 fitted = X if len(rows.taken) == X.shape[0] else self._rows_at(X, rows.taken)
                 kernel = KernelMap.of(self)
-                design = as_design(fitted) if kernel is None else kernel.design(fitted)
+                if kernel is None:
+                    design = self._near_origin(as_design(fitted))
+                else:
+                    design = kernel.design(fitted)
             progress = FitProgress(self, self.max_iter, X, y, criterion=self._criterion)
             result = self._solve(design, rows, progress)
             function = learned_scores(kernel, result.coef, fitted)

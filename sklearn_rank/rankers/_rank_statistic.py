@@ -81,12 +81,12 @@ class RankStatisticRanker(OneProblemRanker):
     C : float, default=1.0
         Inverse regularisation strength of the default start, positive. No effect with another
         ``start``.
-    cv : int or None, default=5
+    n_folds : int or None, default=5
         Number of folds, at least 2, in which the start and the maximisation are fitted to the
         other folds and compared on this one. The start is returned unless the maximisation is
         better by more than the standard error of the mean difference of the statistic. None
-        always returns the best weights by the training rows. A fit takes up to ``cv`` times as
-        long as with None.
+        always returns the best weights by the training rows. A fit takes up to ``n_folds`` times
+        as long as with None.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         Kernel. With "precomputed", ``fit`` takes the square kernel matrix of the training rows and
         ``decision_function`` the matrix of new rows by training rows. A callable takes two rows
@@ -136,17 +136,17 @@ class RankStatisticRanker(OneProblemRanker):
         value is 1.
     start_value_ : float
         The same for the start; ``value_`` is at least this.
-    cv_values_ : ndarray of shape (n_folds, 2)
+    fold_values_ : ndarray of shape (n_folds, 2)
         Statistic of each fold for the start and for the maximisation, fitted to the other folds.
-        Without rows if there was nothing to compare: ``cv`` is None, the start has the value 1, or
-        a class has fewer than two different rows.
+        Without rows if there was nothing to compare: ``n_folds`` is None, the start has the value
+        1, or a class has fewer than two different rows.
     gradient_norm_ : float
         Greatest entry of the gradient of the smoothed statistic at the end of the run that found
         the solution; NaN if no run was needed.
     converged_ : bool
         Whether all runs reached ``tol`` within ``max_iter`` iterations.
     n_iter_ : int
-        Number of iterations of all runs.
+        Number of iterations of all runs on all rows; 1 if none was needed.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -168,10 +168,10 @@ class RankStatisticRanker(OneProblemRanker):
 
     **When it overfits.** A greater statistic on the training rows is often not one on held-out
     rows, least of all with about as many features as rows, where the maximum can be 1 and the
-    held-out value far below that of the start. ``cv`` then returns the start. Equal rows are in
-    one fold, and the folds depend on neither the order of the rows nor a seed. The table shows,
-    for ``cv=None``, differences from logistic regression on standardised features as means over 20
-    random halvings (5 for a9a), with standard errors:
+    held-out value far below that of the start. By the folds the start is then returned. Equal rows
+    are in one fold, and the folds depend on neither the order of the rows nor a seed. The table
+    shows, for ``n_folds=None``, differences from logistic regression on standardised features as
+    means over 20 random halvings (5 for a9a), with standard errors:
 
     ========================  ==============  ==============  ==============
     statistic, set, n / 2     default         b=.25           b=.25, a=0
@@ -223,11 +223,11 @@ class RankStatisticRanker(OneProblemRanker):
     >>> X, y = load_ionosphere(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
     >>> ranker = RankStatisticRanker("auc").fit(X[::2], y[::2])
-    >>> ranker.cv_values_.mean(axis=0).round(2)
+    >>> ranker.fold_values_.mean(axis=0).round(2)
     array([0.93, 0.91])
     >>> ranker.value_ == ranker.start_value_
     True
-    >>> climbed = RankStatisticRanker("auc", cv=None).fit(X[::2], y[::2])
+    >>> climbed = RankStatisticRanker("auc", n_folds=None).fit(X[::2], y[::2])
     >>> bool(climbed.value_ > climbed.start_value_)
     True
     """
@@ -241,7 +241,7 @@ class RankStatisticRanker(OneProblemRanker):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "start": "no_validation",
         "C": [Interval(Real, 0, None, closed="neither")],
-        "cv": [Interval(Integral, 2, None, closed="left"), None],
+        "n_folds": [Interval(Integral, 2, None, closed="left"), None],
         "random_state": ["random_state"],
     }
 
@@ -255,7 +255,7 @@ class RankStatisticRanker(OneProblemRanker):
         n_init=1,
         start=None,
         C=1.0,
-        cv=5,
+        n_folds=5,
         kernel="linear",
         gamma=None,
         degree=3,
@@ -273,7 +273,7 @@ class RankStatisticRanker(OneProblemRanker):
         self.n_init = n_init
         self.start = start
         self.C = C
-        self.cv = cv
+        self.n_folds = n_folds
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -310,10 +310,10 @@ class RankStatisticRanker(OneProblemRanker):
         )
         problem = _problem(phi, design, rows)
         start = self._start(design, rows)
-        self.cv_values_ = self._compare_in_folds(phi, problem, rows, start, search)
-        gain = self.cv_values_[:, 1] - self.cv_values_[:, 0]
+        self.fold_values_ = self._compare_in_folds(phi, problem, rows, start, search)
+        gain = self.fold_values_[:, 1] - self.fold_values_[:, 0]
         error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) else 0.0
-        if self.cv is not None and not (len(gain) and gain.mean() > error):
+        if self.n_folds is not None and not (len(gain) and gain.mean() > error):
             search = replace(search, n_init=0)
         return maximise_rank_statistic(problem, start, search, progress.iteration)
 
@@ -328,9 +328,9 @@ class RankStatisticRanker(OneProblemRanker):
         """Held-out statistic of the start and of the maximisation, one row for each fold."""
         values = np.empty((0, 2))
         scores, terms = problem.design.scores_with_terms(start)
-        if self.cv is None or problem.exact(scores, terms) >= 1.0 - ROUNDING:
+        if self.n_folds is None or problem.exact(scores, terms) >= 1.0 - ROUNDING:
             return values
-        fold = _folds_of(scores, rounding_of_sums(terms, len(start)), rows.positive, self.cv)
+        fold = _folds_of(scores, rounding_of_sums(terms, len(start)), rows.positive, self.n_folds)
         for number in range(int(fold.max()) + 1 if fold.any() else 0):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             held_out, others = rows.part(test), rows.part(train)
@@ -374,7 +374,7 @@ class RankStatisticRanker(OneProblemRanker):
         if isinstance(result, RankStatisticSolution):
             self.start_value_ = result.start_value
         self.gradient_norm_ = certificate.gradient_norm
-        self.n_iter_ = certificate.n_iter
+        self.n_iter_ = max(1, certificate.n_iter)
         self.converged_ = certificate.converged
         if not certificate.converged:
             warn(

@@ -323,6 +323,9 @@ class StructuralRanker(OneProblemRanker):
             _warn_of_zero(measure)
         return _Structural(coef, result.certificate, threshold, mass)
 
+    def _only_differences(self) -> bool:
+        return not StructuralMeasure.of(self.measure).has_constant
+
     def _key(self, design: Design, rows: TwoClasses, measure: StructuralMeasure) -> bytes:
         """Digest of all on which the planes depend."""
         digest = hashlib.blake2b(digest_size=32)

@@ -58,7 +58,7 @@ PHIS = [
 @pytest.mark.parametrize(("phi", "measure"), PHIS, ids=shown)
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"cv": None}, {"cv": None, "bandwidth": 0.1, "anchor": 0.0, "n_init": 3}],
+    [{}, {"n_folds": None}, {"n_folds": None, "bandwidth": 0.1, "anchor": 0.0, "n_init": 3}],
     ids=shown,
 )
 def test_the_value_is_the_statistic_and_no_less_than_the_starts(phi, measure, settings):
@@ -111,12 +111,12 @@ def test_with_nearly_as_many_features_as_rows_it_is_no_worse_than_its_start(
     statistic = get_measure(phi)
     held_out, of_start, climbed = (
         statistic(y[n:], one.decision_function(X[n:]))
-        for one in (fitted, start, RankStatisticRanker(phi, cv=None).fit(X[:n], y[:n]))
+        for one in (fitted, start, RankStatisticRanker(phi, n_folds=None).fit(X[:n], y[:n]))
     )
     assert held_out >= of_start - 0.002
     assert climbed < of_start
-    assert fitted.cv_values_.shape == (5, 2)
-    assert fitted.cv_values_[:, 1].mean() < fitted.cv_values_[:, 0].mean()
+    assert fitted.fold_values_.shape == (5, 2)
+    assert fitted.fold_values_[:, 1].mean() < fitted.fold_values_[:, 0].mean()
 
 
 @pytest.mark.parametrize("columns", [20, 100])
@@ -140,21 +140,21 @@ def test_folds_depend_on_neither_the_order_of_rows_nor_repetition():
     whole = RankStatisticRanker("auc").fit(X, y, weight)
     repeated = np.random.default_rng(2).permutation(np.repeat(np.arange(len(y)), weight))
     one_by_one = RankStatisticRanker("auc").fit(X[repeated], y[repeated])
-    np.testing.assert_allclose(one_by_one.cv_values_, whole.cv_values_, atol=1e-3)
+    np.testing.assert_allclose(one_by_one.fold_values_, whole.fold_values_, atol=1e-3)
     np.testing.assert_allclose(one_by_one.coef_, whole.coef_, atol=1e-3)
     again = RankStatisticRanker("auc").fit(X, y, weight)
     np.testing.assert_array_equal(again.coef_, whole.coef_)
-    np.testing.assert_array_equal(again.cv_values_, whole.cv_values_)
+    np.testing.assert_array_equal(again.fold_values_, whole.fold_values_)
 
 
 def test_without_folds_there_is_nothing_to_compare():
     X, y = data(60)
     one = np.append(np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:1])
-    assert RankStatisticRanker("auc").fit(X[one], y[one]).cv_values_.shape == (0, 2)
+    assert RankStatisticRanker("auc").fit(X[one], y[one]).fold_values_.shape == (0, 2)
     apart = X + 100.0 * y[:, np.newaxis]
     fitted = RankStatisticRanker("auc").fit(apart, y)
     assert fitted.value_ == fitted.start_value_ == 1.0
-    assert fitted.cv_values_.shape == (0, 2)
+    assert fitted.fold_values_.shape == (0, 2)
     assert fitted.converged_
 
 
@@ -171,8 +171,8 @@ def test_any_linear_classifier_is_a_start():
 def test_a_shift_of_features_and_their_scale(scale):
     X, y = data()
     strong = LogisticRegression(C=1e12, max_iter=10000, tol=1e-8)
-    one = RankStatisticRanker("auc", start=strong, cv=None).fit(X, y)
-    two = RankStatisticRanker("auc", start=strong, cv=None).fit(scale * X, y)
+    one = RankStatisticRanker("auc", start=strong, n_folds=None).fit(X, y)
+    two = RankStatisticRanker("auc", start=strong, n_folds=None).fit(scale * X, y)
     assert two.value_ == pytest.approx(one.value_, abs=0.01)
 
 
@@ -187,7 +187,7 @@ def test_kernels_and_sparse_rows():
     )
     by_values = RankStatisticRanker("auc", kernel="precomputed").fit(X @ X.T, y)
     assert by_values.value_ == pytest.approx(linear.value_, abs=0.01)
-    curved = RankStatisticRanker("auc", kernel="rbf", gamma=0.1, cv=None).fit(X, y)
+    curved = RankStatisticRanker("auc", kernel="rbf", gamma=0.1, n_folds=None).fit(X, y)
     assert curved.value_ > linear.value_
     assert curved.value_ == pytest.approx(
         linear_rank_score(y, curved.decision_function(X), phi="wilcoxon")
@@ -243,7 +243,7 @@ def test_weights_that_are_shares_are_refused():
 
 def test_too_few_iterations_warn(capsys):
     X, y = data()
-    ranker = RankStatisticRanker(max_iter=2, n_init=4, cv=None, random_state=0, verbose=1)
+    ranker = RankStatisticRanker(max_iter=2, n_init=4, n_folds=None, random_state=0, verbose=1)
     with pytest.warns(ConvergenceWarning, match="did not converge within max_iter=2 iterations"):
         ranker.fit(X, y)
     assert ranker.n_iter_ == 2

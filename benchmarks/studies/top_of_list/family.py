@@ -131,7 +131,7 @@ STUMPS = Family("rank boost", RankBoostRanker, (10, 30, 100, 300))
 STATISTIC = Family(
     "rank statistic",
     lambda C, bandwidth, anchor: RankStatisticRanker(
-        C=C, bandwidth=bandwidth, anchor=anchor, cv=None
+        C=C, bandwidth=bandwidth, anchor=anchor, n_folds=None
     ),
     (0.01, 0.1, 1.0),
     (0.25, 1.0),
