@@ -24,8 +24,8 @@ __all__ = ["minimise_top_mean"]
 # Share of the way to the boundary that a step goes.
 SHARE_OF_WAY = 0.99
 
-# Share of the slopes below which a start with smaller slopes takes more steps than another.
-LEAST_SHRINKAGE = 1e-3
+# Sum of slopes below which the start is not a point of the dual problem.
+LEAST_TOTAL = 1e-3
 
 # Distance between scores below which they are equal, and no unit for the start.
 LEAST_ROOM = 1e-12
@@ -75,7 +75,7 @@ class _State:
         # The share of the slopes by which the scores are no longer than the margin asks for.
         square = float(coef @ coef)
         scale = min(1.0, self.total / square) if square > 0 else 1.0
-        if scale < LEAST_SHRINKAGE:
+        if scale * self.total < LEAST_TOTAL:
             # Slopes that are so small are far from any that are wanted: coefficients of a length
             # that suits the features stand apart from them, and meet them in later steps.
             scales = part.scales()

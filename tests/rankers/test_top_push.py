@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_rank import TopPushRanker
 from sklearn_rank.datasets import load_ionosphere
-from sklearn_rank.exceptions import ZeroSolutionWarning
+from sklearn_rank.exceptions import FeatureScaleWarning, ZeroSolutionWarning
 from tests.oracles import top_push as oracle
 
 LOSSES = ["squared_hinge", "hinge", "logistic"]
@@ -301,6 +301,7 @@ def test_kinks_that_make_the_system_singular_end_the_fit_with_a_certificate():
     y = (X[:, 0] + rng.standard_cauchy(400) > 3).astype(int)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", FeatureScaleWarning)
         for beta in (0.1, 1.0):
             ranker = TopPushRanker(0.01, threshold="quantile", loss="hinge", beta=beta).fit(X, y)
             assert ranker.lower_bound_ <= ranker.objective_
