@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -31,8 +32,20 @@ PASSED_THROUGH = frozenset(
 )
 
 
+# Packages, and the module of joblib's batches, whose outermost function is the call of the user.
+CALLED = {"joblib.parallel", "sklearn", "sklearn_rank"}
+# Name of a local variable of that call, which lives as long as the call does.
+WARNED = "__sklearn_rank_warned__"
+# What differs between the folds of a search: numbers, and what is quoted.
+VARYING = re.compile(r"'[^']*'|[-+]?\d[\d,.]*(?:e[-+]?\d+)?")
+
+
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the nearest line outside this package, scikit-learn and joblib.
+    """Warn at the nearest line outside this package, scikit-learn and joblib, once a call there.
+
+    A search calls a scorer for each fold and candidate: of messages that differ in their numbers
+    only, the first is given. Python's own registry forgets them, since scikit-learn sets the
+    filters anew for each fit. In a worker the call is a batch of tasks.
 
     Parameters
     ----------
@@ -46,13 +59,21 @@ def warn(message: str, category: type[Warning]) -> None:
         told.append((message, category))
         return
     frame, level = sys._getframe(1), 2
+    call = None
     while _package(frame.f_globals) in PASSED_THROUGH:
+        if not CALLED.isdisjoint((frame.f_globals.get("__name__"), _package(frame.f_globals))):
+            call = frame
         if frame.f_back is None:
             # In a worker no line of the user is on the stack.
             level = 2
             break
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    kind = (category, VARYING.sub("", message))
+    warned = set() if call is None else call.f_locals.setdefault(WARNED, set())
+    if kind not in warned:
+        warnings.warn(message, category, stacklevel=level)
+        # An error, where the filters make it one, is not a warning that was given.
+        warned.add(kind)
 
 
 @contextmanager
