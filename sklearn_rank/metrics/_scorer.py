@@ -420,7 +420,9 @@ class RankingScorer(BaseScorer):
             "pass qid=, one id per row, when you call it; in a search build it with"
             f" get_scorer(..., qid={alias!r}) and pass fit(..., {alias}=...), in cross-validation"
             f" params={{{alias!r}: ...}}, after sklearn.set_config(enable_metadata_routing=True);"
-            " or build it with single_list=True if all rows are one list"
+            " for permutation_importance use query_permutation_importance of"
+            " sklearn_rank.model_selection; or build it with single_list=True if all rows are one"
+            " list"
         )
         n_queries = n_queries_of(estimator)
         if n_queries > 1:

@@ -6,6 +6,7 @@ from abc import ABCMeta, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from .._label_orders import TARGET_TYPES, LabelOrders, read_label_orders, rows_numbered
@@ -47,7 +48,8 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
-        tags.input_tags.sparse = self._sparse is not False
+        # Sparse rows with one class each need a word more: see _labelled.
+        tags.input_tags.sparse = self._sparse is not False and self.target_type != "auto"
         tags.input_tags.allow_nan = self._finite == "allow-nan"
         return tags
 
@@ -87,6 +89,12 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
             X, y, weight = rows_at(X, rows), rows_at(y, rows), weight[rows]
         with rows_numbered(rows):
             orders = read_label_orders(y, self.target_type)
+        if issparse(X) and self.target_type == "auto" and orders.target_type == "classes":
+            raise ValueError(
+                "X is sparse and y has one class per row, as a classifier takes them, but"
+                f" {type(self).__name__} predicts a score for each label: if that is meant, pass"
+                ' target_type="classes".'
+            )
         self.labels_, self.n_labels_ = orders.labels, len(orders.labels)
         self.target_type_ = orders.target_type
         return X, orders, None if np.all(weight == 1.0) else weight

@@ -192,7 +192,9 @@ class LabelRanker(LabelOrderRanker):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        sparse = tags.input_tags.sparse
         tags.input_tags = deepcopy(get_tags(self._base()).input_tags)
+        tags.input_tags.sparse &= sparse
         return tags
 
     def _base(self) -> Any:

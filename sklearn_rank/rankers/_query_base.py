@@ -139,6 +139,16 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     def _scores(self, X: Any) -> FloatArray:
         """Scores of validated rows."""
 
+    def _needs_ids(self, why: str) -> ValueError:
+        """The error of rows that are to be scored without ids."""
+        return ValueError(
+            f"This {type(self).__name__} {why} and needs qid to score rows: pass qid=, one id per"
+            " row, with all rows of each query, or qid=0 if all rows are one query (in a pipeline"
+            " groups=, with metadata routing enabled; cross_val_predict passes no ids: for train,"
+            " test in QueryKFold().split(X, y, qid) fit to train and predict(X[test],"
+            " qid=qid[test]))."
+        )
+
     def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
         """Check rows and labels; batches were checked when they were first read."""
         if is_blocked(X):
@@ -322,7 +332,8 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
                 f"This {type(self).__name__} was fitted to {self.n_queries_} queries, but score "
                 "got no qid: pass qid=, one id per row, or qid=0 if all rows are one query (in a"
                 " pipeline or search groups=, after"
-                " sklearn.set_config(enable_metadata_routing=True))."
+                " sklearn.set_config(enable_metadata_routing=True); for permutation_importance use"
+                " query_permutation_importance of sklearn_rank.model_selection)."
             )
         measure = get_measure(self.measure)
         weights = {"sample_weight": sample_weight, "query_weight": query_weight}

@@ -89,10 +89,5 @@ class NormalizingRanker(QueryRanker):
         if self.normalizer_ is None:
             return self._scores(X)
         if qid is None and self.normalizer_.list_ is None:
-            raise ValueError(
-                f"This {type(self).__name__} normalises features within each query and needs qid "
-                "to score rows: pass qid=, one id per row, with all rows of each query, or "
-                "qid=0 if all rows are one query (in a pipeline groups=, with metadata routing "
-                "enabled)."
-            )
+            raise self._needs_ids("normalises features within each query")
         return self._scores(self.normalizer_.transform(X, qid=qid))

@@ -6,8 +6,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils import Bunch
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Bunch, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -168,6 +168,17 @@ class RankEnsemble(QueryRanker, BaseComposition):
         """Whether X must be finite: members that are given judge it themselves."""
         return True if self.estimators is None else "allow-nan"
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimators is not None:
+            tags.input_tags.allow_nan = all(
+                isinstance(pair, tuple)
+                and isinstance(pair[-1], BaseEstimator)
+                and get_tags(pair[-1]).input_tags.allow_nan
+                for pair in self.estimators
+            )
+        return tags
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters, and those of members as ``name__parameter``.
 
@@ -297,12 +308,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
         check_is_fitted(self)
         X = self._checked_rows(X)
         if qid is None and self.n_queries_ > 1:
-            raise ValueError(
-                f"This {type(self).__name__} was fitted to {self.n_queries_} queries and needs "
-                "qid to score rows: pass qid=, one id per row, with all rows of each query, or "
-                "qid=0 if all rows are one query (in a pipeline groups=, with metadata routing "
-                "enabled)."
-            )
+            raise self._needs_ids(f"was fitted to {self.n_queries_} queries")
         scores = _scores_of(self.estimators_, X, qid)
         return self.fusion_.values(scores, qid) @ self.weights_
 
@@ -314,7 +320,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
         if self.estimators is None:
             return list(LOSSES), [
                 OrderPreservingRanker(
-                    loss, measure=self.measure, alpha="scale", normalize="zscore"
+                    loss, measure=self.measure, alpha="scale", normalize="zscore", tol=1e-9
                 )
                 for loss in LOSSES
             ]

@@ -15,7 +15,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
-from sklearn.ensemble import StackingClassifier
+from sklearn.ensemble import HistGradientBoostingRegressor, StackingClassifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression
@@ -32,7 +32,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklearn_rank
-from sklearn_rank import StructuralRanker
+from sklearn_rank import OrderPreservingRanker, RankEnsemble, RankSVM, StructuralRanker
 from sklearn_rank.exceptions import (
     ContinuousLabelWarning,
     PositiveClassWarning,
@@ -64,6 +64,12 @@ SELECTIONS = [
     StructuralRankSelection(),
     StructuralRankSelection(classes="features"),
     StructuralRankSelection(classes="margin", radius=1e4),
+]
+
+# Members that take no NaN, and members that do.
+ENSEMBLES = [
+    RankEnsemble([("svm", RankSVM()), ("loss", OrderPreservingRanker())]),
+    RankEnsemble([("trees", HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=1))]),
 ]
 
 # Searches that scikit-learn's checks cannot fit, since they pass no ids of queries:
@@ -101,31 +107,16 @@ def public_rankers():
     return [estimator for estimator in public_estimators() if estimator not in others]
 
 
-# Checks of scikit-learn that ask for one prediction for each row.
-OF_ONE_PREDICTION = {"check_estimator_sparse_array", "check_estimator_sparse_matrix"}
-
-
-def with_one_prediction(ranker):
-    """A ranker of labels that predicts the score of the first label alone."""
-
-    class OfFirstLabel(type(ranker)):
-        def predict(self, X):
-            return super().predict(X)[:, 0]
-
-    return OfFirstLabel(**ranker.get_params(deep=False))
-
-
 @pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 @pytest.mark.filterwarnings(f"ignore::{SingleListWarning.__module__}.SingleListWarning")
 @pytest.mark.filterwarnings(f"ignore::{PositiveClassWarning.__module__}.PositiveClassWarning")
 @pytest.mark.filterwarnings(f"ignore::{ZeroSolutionWarning.__module__}.ZeroSolutionWarning")
 @pytest.mark.filterwarnings(f"ignore::{ContinuousLabelWarning.__module__}.ContinuousLabelWarning")
 @pytest.mark.filterwarnings("ignore:The guarantee is vacuous:UserWarning")
-@parametrize_with_checks([*(ranker() for ranker in public_rankers()), *SELECTIONS, *TRANSFORMERS])
+@parametrize_with_checks(
+    [*(ranker() for ranker in public_rankers()), *SELECTIONS, *ENSEMBLES, *TRANSFORMERS]
+)
 def test_scikit_learns_checks(estimator, check):
-    of_labels = type(estimator) in {type(ranker) for ranker in LABEL_RANKERS}
-    if of_labels and check.func.__name__ in OF_ONE_PREDICTION:
-        estimator = with_one_prediction(estimator)
     check(estimator)
 
 

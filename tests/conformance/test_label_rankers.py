@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
+from sklearn_rank import LabelRanker, OrderPreservingLabelRanker
 from sklearn_rank.exceptions import ContinuousLabelWarning
 from sklearn_rank.metrics import get_measure, rank_positions
 from tests.catalogue import LABEL_RANKERS
@@ -314,3 +315,15 @@ def test_searched_with_its_own_score(ranker, routing):
         search.fit(X, y, sample_weight=weight)
     best = of_utilities(ranker).set_params(**search.best_params_).fit(X, y, sample_weight=weight)
     np.testing.assert_array_equal(search.best_estimator_.predict(X), best.predict(X))
+
+
+@pytest.mark.parametrize("ranker", [LabelRanker(), OrderPreservingLabelRanker()], ids=repr)
+def test_sparse_rows_of_one_class_each_need_a_word(ranker):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), rng.integers(0, 3, 60)
+    with pytest.raises(ValueError, match=r'X is sparse .* pass target_type="classes"'):
+        clone(ranker).fit(sp.csr_array(X), y)
+    said = clone(ranker).set_params(target_type="classes")
+    dense, sparse = (clone(said).fit(rows, y).predict(rows) for rows in (X, sp.csr_array(X)))
+    assert dense.shape == sparse.shape == (60, 3)
+    clone(ranker).fit(sp.csr_array(X), np.eye(3)[y])

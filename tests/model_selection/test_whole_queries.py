@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import resample
 
-from sklearn_rank import OrderPreservingRanker, metrics
+from sklearn_rank import OrderPreservingRanker, RankEnsemble, RankSVM, metrics
 from sklearn_rank.exceptions import QuerySetupError, ScorerSetupError
 from sklearn_rank.metrics import get_scorer, rank_positions
 from sklearn_rank.model_selection import (
@@ -361,3 +361,29 @@ def test_recipe_partial_dependence(routing):
     ranker = OrderPreservingRanker(alpha=0.1).fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="must be a fitted regressor or classifier"):
         inspection.partial_dependence(ranker, X, [0])
+
+
+@pytest.mark.parametrize(
+    "ranker", [RankEnsemble([("a", RankSVM())]), OrderPreservingRanker(normalize="zscore")]
+)
+@pytest.mark.parametrize("on", [True, False])
+def test_recipe_predictions_that_need_ids(ranker, on):
+    """What the message says in place of cross_val_predict."""
+    given = {"params": {"groups": qid}} if on else {"params": {"qid": qid}, "groups": qid}
+    with (
+        sklearn.config_context(enable_metadata_routing=on),
+        pytest.raises(ValueError, match=r"QueryKFold\(\)\.split\(X, y, qid\) fit to train"),
+    ):
+        model_selection.cross_val_predict(ranker, X, y, cv=WHOLE, **given)
+    scores = np.empty(len(y))
+    for train, test in QueryKFold().split(X, y, qid):
+        ranker.fit(X[train], y[train], qid=qid[train])
+        scores[test] = ranker.predict(X[test], qid=qid[test])
+    assert metrics.get_measure("ndcg@3")(y, scores, qid=qid) > 0.5
+
+
+def test_permutation_importance_names_ours(routing):
+    ranker = OrderPreservingRanker(alpha=0.1).fit(X, y, qid=qid)
+    for scoring in (None, NDCG):
+        with pytest.raises(ScorerSetupError, match="query_permutation_importance"):
+            inspection.permutation_importance(ranker, X, y, scoring=scoring)

@@ -283,7 +283,7 @@ def test_what_is_minimised():
 
 def test_what_x_may_be_is_for_the_estimator_to_say():
     assert get_tags(LabelRanker()).input_tags.allow_nan
-    assert get_tags(LabelRanker()).input_tags.sparse
+    assert get_tags(LabelRanker(target_type="classes")).input_tags.sparse
     assert not get_tags(LabelRanker(SVR(kernel="precomputed"))).input_tags.allow_nan
     assert get_tags(LabelRanker(SVR(kernel="precomputed"))).input_tags.pairwise
     X, y = data()
