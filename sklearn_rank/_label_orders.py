@@ -20,7 +20,7 @@ from ._arguments import check_choice
 from ._codes import is_missing
 from ._lists import Lists
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ._validation import ravelled
+from ._validation import KNOWN_IN_PART, ravelled, refuse_mask
 from ._warn import warn
 from .exceptions import ContinuousLabelWarning
 
@@ -150,7 +150,7 @@ def read_label_orders(
     Raises
     ------
     ValueError
-        If a row is not what ``target_type`` says, or has no label, or there is one label only.
+        If a row is not what ``target_type`` says, no row has a label, or there is one label only.
     """
     check_choice("target_type", target_type, TARGET_TYPES)
     known = None if labels is None else _checked_names(labels)
@@ -171,13 +171,8 @@ def read_label_orders(
             f"{name} has {told} (one class), but an order needs at least two labels: pass one"
             " column for each label."
         )
-    empty = ~found.known.any(axis=1)
-    if empty.any():
-        raise RowError(
-            f"{name} has no label in row",
-            np.argmax(empty),
-            ": remove the row, or give it sample_weight 0.",
-        )
+    if not found.known.any():
+        raise ValueError(f"{name} has no label in any row: pass at least one order of two labels.")
     return found
 
 
@@ -195,6 +190,10 @@ def _checked_names(labels: Any) -> AnyArray:
 def _columns(y: Any) -> tuple[Any, AnyArray | None]:
     """A matrix, and the names of its columns where it has some; what is masked is missing."""
     if isinstance(y, np.ma.MaskedArray):
+        if not np.ma.is_masked(y):
+            return y.data, None
+        if y.ndim != 2 or y.dtype.kind not in "biuf":
+            refuse_mask(y, "y")
         return np.ma.filled(y.astype(np.float64), np.nan), None
     names = getattr(y, "columns", None)
     if names is None or sp.issparse(y):
@@ -219,6 +218,12 @@ def _guess(y: Any, name: str) -> str:
             return "orders"
         return "classes"
     if _has_texts(array):
+        if all(is_missing(one) or _reads_as_number(one) for one in array.ravel().tolist()):
+            raise ValueError(
+                f"{name} has numbers that are written as text, such as {array.ravel()[0]!r}: pass"
+                f" {name}.astype(float), or target_type='orders' if they are names of labels from"
+                " the top."
+            )
         return "orders"
     values = _as_matrix(array, name)
     if _is_binary(values):
@@ -242,6 +247,14 @@ def _has_texts(array: AnyArray) -> bool:
     if array.dtype.kind == "O":
         return any(isinstance(one, str) for one in array.ravel().tolist())
     return array.dtype.kind in "SUT"
+
+
+def _reads_as_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _is_binary(values: Any) -> bool:
@@ -547,14 +560,20 @@ def _read_classes(y: Any, labels: AnyArray | None, name: str) -> LabelOrders:
         )
     missing = [at for at, one in enumerate(array.tolist()) if is_missing(one)]
     if missing:
-        raise RowError(f"{name} is missing (NaN) at row", missing[0], ": remove the row.")
+        row = missing[0]
+        raise RowError(
+            f"{name} has a missing label at row", row, f" (NaN or None), {KNOWN_IN_PART}."
+        )
     if array.dtype.kind == "f" and np.isinf(array).any():
         raise RowError(f"{name} is infinity at row", np.argmax(np.isinf(array)), ".")
     if array.dtype.kind == "O":
         array = np.asarray(array.tolist())
     if labels is None:
         labels = np.unique(array)
-        if type_of_target(array) == "continuous":
+        written = array
+        if array.dtype.kind in "SU" and all(map(_reads_as_number, labels.tolist())):
+            written = array.astype(np.float64)
+        if type_of_target(written) == "continuous":
             warn(
                 f"{name} has {len(labels)} distinct real numbers, and each is taken as a label:"
                 " for amounts use a regressor; for orders pass one column for each label.",

@@ -17,7 +17,14 @@ from ._batch_files import ParquetBatches, SvmlightBatches
 from ._codes import coded_column, distinct_codes, is_missing
 from ._letor_lines import ZeroBased
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ._validation import check_qid, check_vector, ravelled, refuse_rounded_ids
+from ._validation import (
+    check_qid,
+    check_vector,
+    missing_label,
+    ravelled,
+    refuse_mask,
+    refuse_rounded_ids,
+)
 
 __all__ = ["RowBatches"]
 
@@ -405,10 +412,10 @@ class _Batch:
                 missing = missing & counts if role == "y" else missing
                 if missing.any():
                     row = int(np.argmax(missing))
-                    raise ValueError(
-                        f"{role} is missing at row {row} (row {start + row} of all): remove the"
-                        " row or give it a value."
-                    )
+                    where = f"row {row} (row {start + row} of all)"
+                    if role == "y":
+                        raise ValueError(missing_label(role, where))
+                    raise ValueError(f"qid is missing at {where}: give it an id or remove it.")
                 if role == "qid":
                     refuse_rounded_ids(columns[role], role)
         return columns
@@ -498,8 +505,7 @@ def _refuse_not_finite(X: Any, start: int, names: AnyArray | None) -> None:
 
 def _values(given: Any, n: int, name: str, words: dict[Any, Any] | None = None) -> AnyArray:
     """Labels or ids of a batch as numbers, or words as objects; missing words are None."""
-    if np.ma.is_masked(given):
-        raise ValueError(f"{name} has masked values: remove their rows.")
+    refuse_mask(given, name)
     coded = coded_column(given)
     if coded is None:
         array = np.asarray(ravelled(given, name))

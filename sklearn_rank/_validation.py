@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import validation
 
 from ._arguments import is_number
 from ._codes import Coded, coded_column, distinct_codes, is_missing
@@ -20,6 +21,7 @@ from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._warn import warn
 
 __all__ = [
+    "KNOWN_IN_PART",
     "CheckedRows",
     "are_usual_labels",
     "check_grades",
@@ -32,8 +34,12 @@ __all__ = [
     "check_scores_of_rows",
     "check_vector",
     "class_among",
+    "missing_label",
     "ravelled",
+    "refuse_mask",
+    "refuse_missing_labels",
     "refuse_rounded_ids",
+    "validate_data",
 ]
 
 # Beyond it float64 no longer tells neighbouring integers apart: different scores would tie.
@@ -293,6 +299,8 @@ def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
     # NaN fails each comparison.
     if not (grade.min() >= lowest and grade.max() < np.inf and grade.min() > -np.inf):
         first = int(np.argmax(~(np.isfinite(grade) & (grade >= lowest))))
+        if np.isnan(grade[first]):
+            raise ValueError(missing_label(checked.name, checked.where(first)))
         bound = f" and at least {lowest:g}" if lowest > -np.inf else ""
         raise ValueError(
             f"{checked.name} has the relevance {grade[first]:g} at {checked.where(first)}:"
@@ -587,10 +595,7 @@ def _positive_among(
         return positive
     missing = _missing(labels)
     if missing.any():
-        raise ValueError(
-            f"{name} has a missing label at {where(int(np.argmax(missing)))}: remove the"
-            " row or give it a label."
-        )
+        raise ValueError(missing_label(name, where(int(np.argmax(missing)))))
     labels = _plain(labels)
     try:
         classes = np.unique(labels)
@@ -617,6 +622,59 @@ def _positive_among(
     return np.asarray(labels == pos_label, dtype=bool)
 
 
+# What a missing label means, and why neither to leave the row out nor to fill it in.
+KNOWN_IN_PART = (
+    "so labels are known in part: removing such rows or counting them as 0 biases the AUC and the"
+    " precision at the top unless the rows with labels are a random sample; label a random sample"
+    " of the rows and pass these alone"
+)
+
+
+def missing_label(name: str, where: str) -> str:
+    """Message for a row without a label."""
+    return f"{name} has a missing label at {where} (NaN or None), {KNOWN_IN_PART}."
+
+
+def refuse_missing_labels(labels: Any, name: str = "y", weight: Any = None) -> None:
+    """Raise an error for masked labels and rows of positive weight without a label."""
+    refuse_mask(labels, name)
+    coded = coded_column(labels)
+    try:
+        array = np.asarray(labels) if coded is None else coded.distinct
+    except ValueError:  # of different lengths: refused where they are read
+        return
+    if array.ndim == 0 or array.size == 0:
+        return
+    if array.dtype.kind == "f" and not np.isnan(array.min()):
+        return
+    missing = _missing(array.ravel())
+    if not missing.any():
+        return
+    missing = missing.reshape(array.shape) if coded is None else missing[coded.codes]
+    rows = missing.any(axis=tuple(range(1, missing.ndim)))
+    if weight is not None:
+        rows &= np.asarray(weight).ravel() > 0
+    if rows.any():
+        raise ValueError(missing_label(name, f"row {int(np.argmax(rows))}"))
+
+
+def refuse_mask(values: Any, name: str) -> None:
+    """Raise an error for masked values, whose mask would be lost."""
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} has masked values, and their mask would be ignored: pass the rows without"
+            f" masked values, such as np.asarray({name})[~np.ma.getmaskarray({name})]."
+        )
+
+
+def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+    """Scikit-learn's function, after what it does not see: masks, and what missing labels mean."""
+    refuse_mask(X, "X")
+    if not (y is None or isinstance(y, str)):
+        refuse_missing_labels(y)
+    return validation.validate_data(estimator, X, y, **options)
+
+
 def ravelled(values: Any, name: str) -> Any:
     """Take a column for a vector, with a warning; leave all else as it is.
 
@@ -633,6 +691,7 @@ def ravelled(values: Any, name: str) -> Any:
         One-dimensional, if it was of shape (n, 1).
     """
     refuse_collection(values, name)
+    refuse_mask(values, name)
     try:
         shape = values.shape if hasattr(values, "shape") else np.asarray(values).shape
     except ValueError:  # of different lengths: refused where it is read
@@ -649,8 +708,7 @@ def ravelled(values: Any, name: str) -> Any:
 
 def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
     refuse_collection(values, name)
-    if np.ma.is_masked(values):
-        raise ValueError(f"{name} has masked values: remove their rows.")
+    refuse_mask(values, name)
     try:
         array = np.asarray(values)
         if isinstance(values, list | tuple) and _may_be_rounded(array):

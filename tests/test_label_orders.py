@@ -62,7 +62,32 @@ def test_orders_as_tables_of_names_and_of_numbers():
         pd.DataFrame({"1st": ["b", "c"], "2nd": ["a", None]}), [[0, 1, NAN], [NAN, NAN, 0]]
     )
     assert_grades([[7, 3], [3, 7]], [[0, 1], [1, 0]], target_type="orders")
-    assert_grades([["2", "1"], ["1", "2"]], [[0, 1], [1, 0]])
+    assert_grades([["2", "1"], ["1", "2"]], [[0, 1], [1, 0]], target_type="orders")
+
+
+@pytest.mark.parametrize("written", [[[3, 1, 2], [1, 2, 3]], [[4.5, 1.0], [0.5, 2.0]]])
+@pytest.mark.parametrize(
+    "make", [np.asarray, np.ndarray.tolist, lambda y: y.astype(object), pd.DataFrame]
+)
+def test_numbers_written_as_text_are_no_names_of_labels(written, make):
+    text = np.array(written).astype(str)
+    with pytest.raises(ValueError, match=r"numbers that are written as text, .*astype\(float\)"):
+        label_grades(make(text))
+
+
+def test_real_numbers_written_as_text_warn_as_numbers_do():
+    with pytest.warns(ContinuousLabelWarning, match="2 distinct real numbers"):
+        label_grades(["4.5", "0.25"])
+
+
+def test_a_row_without_labels_is_as_one_of_one_label():
+    grades = [[NAN, NAN], [NAN, 0.0], [1.0, 0.0]]
+    assert_grades(["", "a", "b>a"], [one[::-1] for one in grades])
+    assert_grades([None, "a", "b>a"], [one[::-1] for one in grades], target_type="orders")
+    masked = np.ma.array([[3.0, 1.0], [0.5, 2.0]], mask=[[True, False], [False, False]])
+    assert_grades(masked, [[NAN, 1.0], [0.5, 2.0]])
+    with pytest.raises(ValueError, match="y has masked values"):
+        label_grades(np.ma.array(["a>b", "b>a"], mask=[True, False]))
 
 
 def test_utilities_and_indicators_are_grades():
@@ -113,10 +138,7 @@ def test_labels_of_a_fit_order_the_columns_and_refuse_others():
         ([[1, 2, 3], [2, 3, 3]], "positions", r"\[2, 3, 3\] in row 1, which skip or repeat"),
         ([[1, 2, 3], [1, 1.5, 3]], "positions", r"\[1, 1.5, 3\] in row 1, which skip or repeat"),
         ([[0, 1, 2]], "positions", "positions begin with 1 .the top.: add 1"),
-        ([[NAN, NAN], [1, 2]], "positions", "no label in row 0"),
-        ([[0.5, 1.5], [NAN, NAN]], "utilities", "no label in row 1"),
-        (["a>b", ""], "auto", "no label in row 1"),
-        (["a>b", None], "orders", "no label in row 1"),
+        ([[NAN, NAN], [NAN, NAN]], "utilities", "no label in any row"),
         (["a>b", "a>b>a"], "auto", "in row 1, which has the label 'a' twice"),
         ([["a", "b"], ["b", "b"]], "auto", "in row 1, which has the label 'b' twice"),
         (["a>>b", "a>b"], "auto", "'a>>b' in row 0, which has no label beside a sign"),
@@ -127,7 +149,11 @@ def test_labels_of_a_fit_order_the_columns_and_refuse_others():
         ([[0, 1], [2, 0]], "indicator", "is 2 at row 1, column 0, but an indicator"),
         ([["a", "b"]], "utilities", "entries that are not numbers"),
         ([[1j, 2]], "utilities", "entries that are not numbers"),
-        ([1.0, NAN], "classes", "missing .NaN. at row 1"),
+        (
+            [1.0, NAN],
+            "classes",
+            r"missing label at row 1 \(NaN or None\), so labels are known in part",
+        ),
         ([[1, 2], [2, 1]], "classes", r"shape \(2, 2\), but .* needs one class per row"),
         ([{"a", "b"}, {"a"}], "auto", "a set in row 0, which has no order"),
         (np.zeros((2, 2, 2)), "auto", "3 dimensions"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import AnyArray, FloatArray
+from .._validation import KNOWN_IN_PART
 from ..metrics import Measure
 from ._columns import Column, is_number
 from ._errors import CommandError, listed
@@ -101,7 +102,7 @@ def labels_of(column: Column, pos_label: str | None) -> Labels:
     Labels
         The labels, of which at least two differ.
     """
-    _check_present(column)
+    _check_known(column)
     if pos_label is not None:
         values = _is_positive(column, pos_label)
     else:
@@ -168,6 +169,13 @@ def numbers_of(column: Column) -> FloatArray:
 def _check_present(column: Column) -> None:
     if "" in column.cells:
         raise column.error(column.cells.index(""), "is empty")
+
+
+def _check_known(column: Column) -> None:
+    """Refuse labels that are known in part."""
+    for row, text in enumerate(column.cells):
+        if text == "" or text.lower() == "nan":
+            raise column.error(row, f"is {text or 'empty'}, {KNOWN_IN_PART}")
 
 
 def _is_positive(column: Column, pos_label: str) -> FloatArray:

@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 from .._arguments import check_flag
 from .._partitions import aligned, any_collection
 from .._sklearn_compat import BaseScorer, cached_call
-from .._validation import are_usual_labels, ravelled
+from .._validation import are_usual_labels, ravelled, refuse_missing_labels
 from .._warn import warn
 from ..exceptions import ScorerSetupError, SingleListWarning
 from ._fixed_scale import check_fixed_scale
@@ -250,7 +250,9 @@ class RankingScorer(BaseScorer):
         takes_ids = has_queries and metadata_for(
             scored_by(estimator), method, qid=arguments["qid"]
         )
-        y_true = np.asarray(ravelled(y_true, "y_true"))
+        y_true = ravelled(y_true, "y_true")
+        refuse_missing_labels(y_true, "y", arguments.get("sample_weight"))
+        y_true = np.asarray(y_true)
         counted = counted_labels(y_true, arguments.get("sample_weight"))
         pos_label = arguments.pop("pos_label", None)
         positive = self._checked_positive(estimator, pos_label, counted, has_queries)

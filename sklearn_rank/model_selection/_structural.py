@@ -11,10 +11,11 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._arguments import check_choice, check_share, is_number, is_whole
 from .._typing import AnyArray, FloatArray
+from .._validation import validate_data
 from .._warn import warn
 from ..bounds import Bound, FunctionClass, auc_bound
 from ..metrics import roc_auc_score

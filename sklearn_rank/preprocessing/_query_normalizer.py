@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._lists import group_rows
 from .._sklearn_compat import StrOptions, check_sample_weight, fit_context
 from .._typing import FloatArray, IntArray
-from .._validation import check_qid, ravelled
+from .._validation import check_qid, ravelled, validate_data
 from .._warn import warn
 from ..exceptions import SingleListWarning
 from ._moments import centre_and_scale, scaled

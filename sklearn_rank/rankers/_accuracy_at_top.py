@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import validate_data
 
 from .._checkpoint import cleared_on_success
 from .._sklearn_compat import (
@@ -18,7 +17,7 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import column_scales, solve_accuracy_at_top
-from .._validation import ravelled
+from .._validation import ravelled, validate_data
 from ._accuracy_at_top_base import AccuracyAtTopBase, pivot_problem
 from ._fitting import FitProgress, restored_on_error, warn_of_scales
 from ._kernel_map import KernelMap

@@ -8,10 +8,11 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn_compat import Interval, StrOptions
 from .._solvers import AccuracyAtTopSolution, PivotProblem, PivotSolver
+from .._validation import validate_data
 from .._warn import warn
 from ..bounds import Bound, accuracy_at_top_margin_bound
 from ..exceptions import QuantileDistanceWarning

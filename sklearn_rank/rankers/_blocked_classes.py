@@ -15,7 +15,7 @@ from .._row_batches import RowBatches
 from .._sklearn_compat import check_sample_weight
 from .._solvers import BlockedDesign, ChunkedDesign, ChunkOfRows, Design
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import ravelled
+from .._validation import missing_label, ravelled
 from ._blocked_rows import check_features, check_small_columns, checked_chunk
 
 __all__ = ["BlockedClasses", "blocked_classes"]
@@ -146,9 +146,10 @@ def _labels_and_weights(columns: dict[str, Any]) -> tuple[AnyArray, FloatArray]:
     ):
         if np.any(bad):
             row = int(np.argmax(bad))
-            need = "a class" if name == "y" else "non-negative and finite"
+            if name == "y":
+                raise ValueError(missing_label(name, f"row {row}"))
             raise ValueError(
-                f"{name} is {values[row]} in row {row}, but must be {need}: correct the value or "
-                "remove the row."
+                f"{name} is {values[row]} in row {row}, but must be non-negative and finite: "
+                "correct the value or remove the row."
             )
     return y, weight.astype(np.float64)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn_compat import (
     BlockProgress,
@@ -24,7 +24,7 @@ from .._sklearn_compat import (
 from .._solvers import threads_here
 from .._top import top_threshold
 from .._typing import FloatArray
-from .._validation import ravelled
+from .._validation import ravelled, validate_data
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, roc_auc_score
 from ._base import BipartiteRanker
 from ._blocked_rows import refuse_blocked

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists
 from .._optional import import_optional
 from .._sklearn_compat import HasMethods, StrOptions, fit_context
 from .._typing import AnyArray, FloatArray
+from .._validation import refuse_missing_labels, validate_data
 from ..metrics import get_measure
 from ..metrics._shared import check_fixed_scale
 from ._blocked_rows import refuse_blocked
@@ -294,6 +295,7 @@ class GroupRankerAdapter(QueryRanker):
         else:
             X = validate_data(self, X, reset=reset, **self._array_checks(self.estimator))
         check_consistent_length(X, y)
+        refuse_missing_labels(y)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
         return X, y.astype(np.float64) if y.dtype.kind == "O" else y

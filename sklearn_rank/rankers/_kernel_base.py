@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn_compat import (
     CallbackSupportMixin,
@@ -20,7 +20,7 @@ from .._sklearn_compat import (
 )
 from .._solvers import Design, SolverResult, as_design, column_scales
 from .._typing import AnyArray, FloatArray
-from .._validation import ravelled
+from .._validation import ravelled, validate_data
 from ._base import BipartiteRanker
 from ._blocked_classes import blocked_classes
 from ._blocked_rows import is_blocked, refuse_blocked, scores_by_blocks

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .._label_orders import TARGET_TYPES, LabelOrders, read_label_orders, rows_numbered
 from .._sklearn_compat import StrOptions, check_sample_weight, rows_at
 from .._typing import AnyArray, FloatArray
-from .._validation import ravelled
+from .._validation import ravelled, validate_data
 from ..metrics import get_measure, rank_positions
 from ..metrics._shared import scored_labels
 from ._base import Ranker

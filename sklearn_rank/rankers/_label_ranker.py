@@ -10,11 +10,11 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.utils import check_array, get_tags
-from sklearn.utils.validation import validate_data
 
 from .._label_orders import LabelOrders
 from .._sklearn_compat import HasMethods, StrOptions, fit_context
 from .._typing import FloatArray
+from .._validation import validate_data
 from ..losses import TemplateLoss, get_loss
 from ..metrics import get_measure
 from ._blocked_rows import refuse_blocked

@@ -43,6 +43,15 @@ def utility_lists(
     kept : ndarray of bool of shape (n_rows,)
         Which rows these are.
     """
+    some = orders.known.any(axis=1)
+    if not some.all():
+        # A row without labels has no list.
+        orders = LabelOrders(orders.grades[some], orders.labels, orders.target_type)
+        weight = None if weight is None else weight[some]
+        lists, of_some = utility_lists(name, measure, orders, weight)
+        kept = some.copy()
+        kept[some] = of_some
+        return lists, kept
     found = get_measure(measure)
     if found.positional is not None:
         warn_if_not_positional(found)

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_array, column_or_1d
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists, check_lists
 from .._partitions import any_collection
 from .._query_memory import TrainingQueries
 from .._typing import AnyArray, FloatArray
-from .._validation import ravelled
+from .._validation import ravelled, refuse_missing_labels, validate_data
 from ..exceptions import ScorerSetupError
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
 from ..metrics._shared import check_fixed_scale, warn_of_trained_queries
@@ -54,6 +54,7 @@ def in_lists(X: Any, lists: Lists) -> Any:
 
 def checked_labels(y: Any) -> AnyArray:
     """Check labels that come without rows in memory."""
+    refuse_missing_labels(y)
     y = column_or_1d(
         check_array(y, dtype=None, ensure_2d=False, ensure_min_samples=0, input_name="y"),
         warn=True,

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._lists import Lists
 from .._sklearn_compat import StrOptions
 from .._solvers import Design, as_design, view_design
 from .._typing import FloatArray
+from .._validation import validate_data
 from ..preprocessing import QueryNormalizer
 from ..preprocessing._shared import METHODS
 from ._blocked_rows import refuse_blocked

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn_compat import (
     BlockProgress,
@@ -36,7 +36,7 @@ from .._solvers import (
     threads_here,
 )
 from .._typing import FloatArray, IntArray
-from .._validation import ravelled
+from .._validation import ravelled, validate_data
 from ..metrics import roc_auc_score
 from ._base import BipartiteRanker
 from ._blocked_rows import refuse_blocked

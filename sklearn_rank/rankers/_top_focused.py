@@ -17,7 +17,7 @@ from sklearn.utils import (
     get_tags,
 )
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn_compat import (
     BlockProgress,
@@ -31,7 +31,7 @@ from .._sklearn_compat import (
 )
 from .._top import top_threshold
 from .._typing import AnyArray, FloatArray
-from .._validation import ravelled
+from .._validation import ravelled, validate_data
 from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import own_pos_label
 from ._base import BipartiteRanker

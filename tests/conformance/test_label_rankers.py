@@ -235,7 +235,6 @@ def test_ties(ranker):
         ),
         ("positions", lambda y: np.where(y == 3, 9, y + 1), r"in row 0"),
         ("positions", lambda y: y, "begin with 1 .the top.: add 1"),
-        ("utilities", lambda y: np.where(np.arange(len(y))[:, None] == 5, np.nan, y), "in row 5"),
         ("utilities", lambda y: y[:, :1], "one label only"),
         ("utilities", lambda y: np.where(y == 3, np.inf, y), "infinite at row 0"),
         ("utilities", lambda y: np.zeros_like(y), "No row of y has a label of positive utility"),
@@ -253,17 +252,30 @@ def test_bad_orders_are_refused_and_leave_a_fit_as_it_was(ranker, target_type, c
 
 
 @every_ranker
+def test_rows_without_labels_are_left_out_as_those_of_one_label(ranker):
+    X, y = data()
+    weight = np.ones(len(y))
+    weight[[0, 5]] = 0.0
+    expected = of_utilities(ranker).fit(X, y, sample_weight=weight)
+    score = expected.score(X, y, sample_weight=weight)
+    y[0], y[5] = np.nan, np.nan
+    found = of_utilities(ranker).fit(X, y)
+    np.testing.assert_allclose(found.predict(X), expected.predict(X), atol=1e-6)
+    assert expected.score(X, y) == pytest.approx(score)
+
+
+@every_ranker
 def test_bad_rows_are_named_by_their_number_among_all(ranker):
     X, y = data()
-    y[5] = np.nan
+    y[5] = np.inf
     weight = np.ones(len(y))
     weight[:3] = 0.0
-    with pytest.raises(ValueError, match="no label in row 5:"):
+    with pytest.raises(ValueError, match="infinite at row 5"):
         of_utilities(ranker).fit(X, y, sample_weight=weight)
     weight[5] = 0.0
     fitted = of_utilities(ranker).fit(X, y, sample_weight=weight)
-    y[7] = np.nan
-    with pytest.raises(ValueError, match="no label in row 7:"):
+    y[7] = np.inf
+    with pytest.raises(ValueError, match="infinite at row 7"):
         fitted.score(X, y, sample_weight=weight)
 
 

@@ -287,7 +287,7 @@ def test_other_numbers_of_classes_are_refused(labels, message, way):
     ("name", "message"),
     [
         ("X", "chunk 7: X contains NaN or infinity, first in row 3, column 2: impute the value"),
-        ("y", "chunk 7: y is nan in row 3, but must be a class: correct the value or remove"),
+        ("y", "chunk 7: y has a missing label at row 3"),
         ("weight", "chunk 7: sample_weight is nan in row 3, but must be non-negative and finite"),
     ],
 )
