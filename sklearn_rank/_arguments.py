@@ -36,6 +36,9 @@ MOST_ITEMS = 2**53
 # Values whose representation is longer are cut in messages.
 LONGEST_SHOWN = 80
 
+# Below it, limits of any two levels are one number.
+LEAST_LEVEL = 1e-6
+
 
 def is_number(value: Any) -> bool:
     """Whether a value is a real number and not a bool."""
@@ -138,8 +141,14 @@ def check_share(name: str, value: Any, *, what: str = "") -> float:
 
 
 def check_level(level: Any) -> float:
-    """Check the nominal probability of an interval, in (0, 1)."""
-    return check_share("level", level)
+    """Check the nominal probability of an interval, in (0, 1), not so close to 0 as to be one."""
+    level = check_share("level", level)
+    if level < LEAST_LEVEL:
+        raise ValueError(
+            f"level={level:g} is so close to 0 that limits coincide: pass a probability such as"
+            " 0.95."
+        )
+    return level
 
 
 def check_whole(

@@ -162,6 +162,8 @@ def coded_column(values: Any) -> Coded | None:
         return values
     library = type(values).__module__.partition(".")[0]
     if library == "pandas":
+        if hasattr(values, "to_flat_index"):
+            values = values.to_flat_index()  # several levels become tuples
         codes, distinct = _pandas_codes(getattr(values, "array", values))
     elif library == "polars":
         codes, distinct = _polars_codes(values, sys.modules[library])

@@ -36,6 +36,7 @@ __all__ = [
     "check_scored_lists",
     "group_rows",
     "group_scored_rows",
+    "refuse_single_rows",
 ]
 
 Kind: TypeAlias = Literal["binary", "graded"]
@@ -600,6 +601,17 @@ def _by_list(
     if not weight.any():
         raise ValueError("query_weight is zero for all queries: give one query a positive weight.")
     return weight
+
+
+def refuse_single_rows(name: str, n_single: int, n_lists: int) -> None:
+    """Raise an error if most lists have one row, so that ids seem to be those of rows."""
+    if n_lists > 1 and 2 * n_single > n_lists:
+        raise ValueError(
+            f"{name} got a qid for which {n_single} of {n_lists} queries have only one row: qid "
+            "seems to contain ids of rows. Pass the id of the query of each row, which is the "
+            "same for all rows that are ranked against each other, and remove queries of one "
+            "row if there really are so many."
+        )
 
 
 def group_rows(

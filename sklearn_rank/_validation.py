@@ -143,7 +143,8 @@ def check_rows(
     coded = coded_column(labels)
     array = _array(labels, name, (1, 2)) if coded is None else coded.codes
     shape = array.shape
-    score = None if y_score is None else _scores_of(y_score, shape, name)
+    values: AnyArray | Coded = array.ravel() if coded is None else coded
+    score = None if y_score is None else _scores_of(y_score, shape, name, values)
     if len(shape) == 2 and qid is not None:
         raise ValueError(
             f"qid is for one-dimensional {name}; in two dimensions every row is a list: leave it"
@@ -157,7 +158,6 @@ def check_rows(
         qid = np.repeat(np.arange(shape[0]), n_columns)
     elif qid is not None:
         qid = check_qid(qid, shape[0])
-    values: AnyArray | Coded = array.ravel() if coded is None else coded
     of_queries = by_row if drop_queries_of_weight_0 else None
     present = None if n_columns is None else _present(values, n_columns, weight, of_queries, name)
     rows = _positive_rows(weight, of_queries, present)
@@ -183,9 +183,18 @@ def check_rows(
     return checked
 
 
-def _scores_of(y_score: Any, shape: tuple[int, ...], name: str) -> AnyArray:
+def _scores_of(
+    y_score: Any, shape: tuple[int, ...], name: str, labels: AnyArray | Coded | None = None
+) -> AnyArray:
     """Scores of the same shape as the labels, in one dimension."""
     score = _array(y_score, "y_score", (1, 2))
+    if score.ndim == 2 and len(shape) == 1 and labels is not None:
+        first = np.asarray(labels)[0]
+        if isinstance(first, str) and ">" in first:
+            raise ValueError(
+                f"{name} has orders of labels, such as {str(first)!r}: pass"
+                f" sklearn_rank.preprocessing.label_grades({name}), one column for each label."
+            )
     if len(shape) == 2 or score.ndim == 2:
         if score.shape != shape:
             raise ValueError(
@@ -435,6 +444,8 @@ def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray | Coded:
         )
     if coded is None and ids.dtype.kind == "O":
         coded = _coded(ids, name)
+    if ids.dtype.kind in "cV":
+        raise ValueError(f"{name} has dtype {ids.dtype}: pass integers or strings.")
     missing = _missing(ids if coded is None else coded.distinct)
     if missing.any():
         first = int(np.argmax(missing if coded is None else missing[coded.codes]))

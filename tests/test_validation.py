@@ -73,7 +73,7 @@ def test_bad_labels_are_named_by_their_own_row():
     y_true, y_score, weight = [1, 0, 0, np.nan], [1, 2, 3, 4], [0, 1, 1, 1]
     with pytest.raises(ValueError, match="missing label at row 3"):
         check_binary_scores(y_true, y_score, sample_weight=weight)
-    with pytest.raises(ValueError, match="nan at row 3"):
+    with pytest.raises(ValueError, match="missing label at row 3"):
         check_graded_scores(y_true, y_score, sample_weight=weight)
 
 

@@ -48,9 +48,11 @@ def label_lists(
             f"The score of the label in column {column[first]} is NaN in row {row[first]}: pass a"
             " score for every label."
         )
-    return measure.lists(
+    lists = measure._read(
         grades[row, column],
         score[row, column],
         qid=row,
         query_weight=None if query_weight is None else query_weight[row],
     )
+    measure._check_weights(lists)
+    return lists

@@ -13,7 +13,14 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._arguments import check_flag, is_number, is_whole
-from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists
+from .._lists import (
+    Kind,
+    LabelType,
+    Lists,
+    ScoredLists,
+    check_scored_lists,
+    refuse_single_rows,
+)
 from .._partitions import any_collection
 from .._typing import BoolArray, FloatArray
 from .._validation import ravelled
@@ -369,6 +376,10 @@ class Measure(ABC):
         given = {"sample_weight": sample_weight, "query_weight": query_weight}
         self._check_arguments(**given, **relevant)
         lists = self._read(y_true, y_score, qid=qid, pos_label=pos_label, **given)
+        # Your own measure may have a meaning for one item.
+        if self.function and np.ndim(qid) == 1 and n_relevant is None and ideal is None:
+            n_single = int(np.count_nonzero(lists.lengths == 1))
+            refuse_single_rows(self._called, n_single, lists.n_lists)
         self._check_weights(lists)
         return self._with_relevant(lists, np.shape(y_true), sample_weight, pos_label, **relevant)
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .._lists import ScoredLists
+from .._lists import ScoredLists, refuse_single_rows
 from .._optional import import_optional
 from .._partitions import USED_BY, Partitions, aligned, is_collection, tree_reduce
 from .._validation import check_qid
@@ -61,6 +61,8 @@ class _Found:
         Number of rows of two dimensions.
     told : list
         Warnings.
+    n_single, n_lists : int, default=0
+        How many lists have one row, and how many there are.
     """
 
     number: int
@@ -68,6 +70,8 @@ class _Found:
     classes: dict[bool, Any]
     n_matrix_rows: int
     told: list[Told]
+    n_single: int = 0
+    n_lists: int = 0
 
 
 def value_of_collections(
@@ -216,6 +220,9 @@ def _queries_of(
         measure = replace(measure, max_grade=highest)
     tasks = partitions.map(_queries_of_chunk, measure, pos_label, shared, numbered=True)
     kept = _joined_chunks(partitions.compute(*tasks))
+    if measure.function and "qid" in partitions.columns and not shared:
+        n_single = sum(one.n_single for one in kept)
+        refuse_single_rows(measure._called, n_single, sum(one.n_lists for one in kept))
     n_before = 0
     parts = []
     for one in kept:
@@ -232,13 +239,15 @@ def _highest_grade(columns: dict[str, Any], measure: Any, pos_label: Any) -> flo
 def _queries_of_chunk(
     number: int, columns: dict[str, Any], measure: Any, pos_label: Any, shared: dict[str, Any]
 ) -> _Found:
-    kept = None
+    kept, lengths = None, np.empty(0)
     with collected() as told:
         part = read_part(measure, **columns, **shared, pos_label=pos_label)
         if part.lists is not None:
             kept = KeptQueries()
             kept.add(part.lists, measure)
-    return _Found(number, kept, part.classes, part.n_matrix_rows, told)
+            lengths = part.lists.lengths
+    n_single = int(np.count_nonzero(lengths == 1))
+    return _Found(number, kept, part.classes, part.n_matrix_rows, told, n_single, len(lengths))
 
 
 # ----------------------------------------------------------------------------------- one list

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._lists import LabelType, Lists
+from .._lists import LabelType, Lists, refuse_single_rows
 from .._row_batches import RowBatches
 from .._solvers import threads_here
 from ._block_lists import BlockLists, batched_lists, chunked_lists, normalized_scores
 from ._blocked_rows import check_features, check_small_columns, is_blocked, scores_by_blocks
-from ._query_checks import refuse_single_rows
 from ._query_features import NormalizingRanker, as_normalizer
 
 __all__ = ["BlockRanker"]

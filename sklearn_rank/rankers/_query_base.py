@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from .._lists import LabelType, Lists, check_lists
+from .._lists import LabelType, Lists, check_lists, refuse_single_rows
 from .._partitions import any_collection
 from .._query_memory import TrainingQueries
 from .._typing import AnyArray, FloatArray
@@ -20,7 +20,7 @@ from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positi
 from ..metrics._shared import check_fixed_scale, warn_of_trained_queries
 from ._base import Ranker
 from ._blocked_rows import check_features, extreme_labels, is_blocked, refuse_blocked
-from ._query_checks import check_gains, check_given_ids, refuse_ids_of_rows
+from ._query_checks import check_gains, check_given_ids
 
 __all__ = [
     "MEASURE_CONSTRAINTS",
@@ -204,7 +204,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         name = type(self).__name__
         check_given_ids(name, qid, len(y), single_list=getattr(self, "single_list", False))
         lists = remembered_lists(y, labels, qid=qid, **weights)
-        refuse_ids_of_rows(name, lists)
+        refuse_single_rows(name, int(np.count_nonzero(lists.lengths == 1)), lists.n_lists)
         return X, lists
 
     def _store_queries(self, lists: Any, *, add: bool = False) -> None:

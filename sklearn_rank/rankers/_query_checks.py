@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .._lists import Lists
 from .._typing import FloatArray
 from .._warn import warn
 from ..exceptions import LargeGainWarning, QuerySetupError, SingleListWarning
 from ..metrics import Measure
 from ..metrics._shared import has_exponential_gain
 
-__all__ = ["check_gains", "check_given_ids", "refuse_ids_of_rows", "refuse_single_rows"]
+__all__ = ["check_gains", "check_given_ids"]
 
 # Maximum number of rows treated as one query without qid; the longest query of MSLR has 1,251.
 LONGEST_SINGLE_LIST = 2000
@@ -60,40 +59,6 @@ def check_given_ids(name: str, qid: Any, n_rows: int, *, single_list: bool) -> N
         raise ValueError(
             f"{name} got both qid and single_list=True, which treats all rows as one query: "
             "leave out one of the two."
-        )
-
-
-def refuse_ids_of_rows(name: str, lists: Lists) -> None:
-    """Raise an error if most ids have only one row.
-
-    Parameters
-    ----------
-    name : str
-        Name of the ranker.
-    lists : Lists
-        The rows by their ids.
-    """
-    refuse_single_rows(name, int(np.count_nonzero(lists.lengths == 1)), lists.n_lists)
-
-
-def refuse_single_rows(name: str, single: int, n_lists: int) -> None:
-    """Raise an error if most ids have only one row.
-
-    Parameters
-    ----------
-    name : str
-        Name of the ranker.
-    single : int
-        Number of queries of one row.
-    n_lists : int
-        Number of queries.
-    """
-    if n_lists > 1 and 2 * single > n_lists:
-        raise ValueError(
-            f"{name} got a qid for which {single} of {n_lists} queries have only one row: qid "
-            "seems to contain ids of rows. Pass the id of the query of each row, which is the "
-            "same for all rows that are ranked against each other, and remove queries of one "
-            "row if there really are so many."
         )
 
 
