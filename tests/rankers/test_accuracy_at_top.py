@@ -381,7 +381,7 @@ def bad_fits():
         "one class with weight": ({}, X, y, weight * y, "got one class only, 1: add rows of the"),
         "three classes": ({}, wide, three, None, "Only binary classification is supported"),
         "real target": ({}, wide, y + 0.5 * X[:, 0], None, "Unknown label type: continuous"),
-        "NaN target": ({}, wide, np.where(y, 1.0, np.nan), None, "Input y contains NaN"),
+        "NaN target": ({}, wide, np.where(y, 1.0, np.nan), None, "missing label at row"),
         "tau = 0": ({"tau": 0.0}, X, y, None, "The 'tau' parameter of AccuracyAtTopRanker must"),
         "tau = 1": ({"tau": 1.0}, X, y, None, r"in the range \(0.0, 1.0\). Got 1.0 instead"),
         "tau = 5": ({"tau": 5}, X, y, None, "Got 5 instead"),
