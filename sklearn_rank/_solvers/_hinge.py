@@ -27,6 +27,10 @@ LEAST_WIDTH = 1e-9
 # Tolerance of a rounded problem, as a share of the root of its relative width.
 INNER = 0.03
 
+# How far a lower bound may be above the objective, relative to it: beyond this the scores have no
+# digits left, and the bound is none.
+LARGEST_ERROR = 1e-9
+
 # Rounding of a sum of hinges, relative to it.
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
@@ -393,7 +397,8 @@ def solve_linear_hinge(
         objective, lower_bound = problem.bounds(w, width)
         if objective < best:
             best_w, best = w, objective
-        bound = max(bound, lower_bound)
+        if lower_bound <= objective * (1 + LARGEST_ERROR):
+            bound = max(bound, lower_bound)
         gap = float(relative_gap(best, bound))
         if on_iteration is not None:
             on_iteration(n_iter, best, gap)

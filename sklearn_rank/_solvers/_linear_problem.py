@@ -304,10 +304,13 @@ class PenalisedLoss(ABC):
         bend = float(self.coordinates.scale[-1] ** 2)
         for _ in range(INTERCEPT_STEPS):
             slope = float(gradient[-1])
-            if slope * slope <= SETTLED * abs(value) * bend:
-                return value - slope * slope / bend, gradient
             there = parameters.copy()
             there[-1] -= slope / bend
+            # A step that rounding of the intercept hides is none.
+            if slope * slope <= SETTLED * abs(value) * bend or there[-1] == parameters[-1]:
+                return value - slope * slope / bend, gradient
+            if not np.isfinite(there[-1]):
+                return None
             new_value, new_gradient = self.value_and_gradient(there)
             change = float(new_gradient[-1]) - slope
             # Of a convex function between two points: their secant bends as it does.

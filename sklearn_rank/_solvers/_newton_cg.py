@@ -30,6 +30,9 @@ HIDDEN = 1e-9
 # Residual of the system by which a gradient is certified, as a share of the squared norm.
 EXACT = 1e-2
 
+# Square of a direction in coordinates from which on it is rounding of a singular system.
+LARGEST_SQUARE = 1e100
+
 # Distance in coordinates over which gradients of losses without second derivatives are compared.
 DIFFERENCE = 1e-5
 
@@ -306,12 +309,17 @@ class _System:
         direction = better.copy()
         square = float(residual @ better)
         for _ in range(limit):
+            # A system that rounding made singular would lead away from all numbers.
+            if not float(direction @ direction) < LARGEST_SQUARE:
+                return step, residual, True
             product = self.product(direction)
             curvature = float(direction @ product)
             if not curvature > 1e-15 * float(direction @ direction):
                 # No curvature this way: what there is so far, else downhill.
                 return (step if step.any() else residual), residual, True
             length = square / curvature
+            if not np.isfinite(length):
+                return step, residual, True
             step = step + length * direction
             residual = residual - length * product
             better = residual if solve is None else solve(residual)

@@ -278,3 +278,29 @@ def test_without_a_penalty_the_second_derivatives_certify():
             query_weight=np.full(15, 1 / 15),
         )
         assert left_of(ranker, on, case, 0.0) <= 1e-9
+
+
+@LINEAR
+def test_features_without_digits_left_are_fitted_or_told():
+    _, y, qid = data()
+    Z = data()[0]
+    for origin, units in [
+        ([1, EPOCH, 0], [1, 0, 0]),
+        ([1e15, EPOCH, 1e6], [1, 1e-20, 1e-20]),
+        ([1e6, EPOCH, 1e15], [1e-9, 1e-6, 1e6]),
+        ([0, 1e15, 1e6], [1e12, 1, 1e-9]),
+    ]:
+        X = Z * units + origin
+        for made in (
+            OrderPreservingRanker("pointwise_squared"),
+            OrderPreservingRanker("pointwise_squared", alpha=1e-8, solver="lbfgs"),
+            OrderPreservingRanker("pointwise_logistic", solver="lbfgs"),
+            RankSVM(C=1e-3, max_iter=100),
+        ):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                made.fit(X.astype(np.float32), y, qid=qid)
+                made.fit(X, y, qid=qid)
+            told = any(one.category is ConvergenceWarning for one in caught)
+            assert made.converged_ or told
+            assert not made.lower_bound_ > made.objective_ * (1 + 1e-9)
