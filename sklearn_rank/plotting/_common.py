@@ -26,6 +26,7 @@ __all__ = [
     "draw_legend",
     "foreground",
     "label_rows",
+    "show_heights",
     "log_positions",
     "probabilities_of",
     "query_response",
@@ -279,6 +280,23 @@ class CurveDisplay(Display):
         }
         (self.line_,) = ax.plot(x, y, **{**usual, **style, "gid": CURVE})
         return earlier == 0
+
+
+def show_heights(ax: Any, heights: Any, *, first: bool) -> None:
+    """Let the axis reach from 0 to the highest of shares, those drawn before included.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        The axes.
+    heights : sequence of float
+        Heights of what is drawn, finite ones and not.
+    first : bool
+        Whether nothing was drawn before.
+    """
+    heights = np.asarray(heights)
+    top = 1.02 * float(np.max(heights[np.isfinite(heights)], initial=0.0)) or 1.02
+    ax.set_ylim(0.0, top if first else max(top, ax.get_ylim()[1]))
 
 
 def label_rows(ax: Any, names: Any, texts: Any) -> None:

@@ -8,9 +8,12 @@ import numpy as np
 
 from .._arguments import check_choice
 from ..metrics import precision_at_top_curve
-from ._common import GREY, REFERENCE, CurveDisplay, axes_of, draw_legend, visible
+from ._common import GREY, REFERENCE, CurveDisplay, axes_of, draw_legend, show_heights, visible
 
 __all__ = ["CumulativeGainDisplay"]
+
+# Lift above which both axes are logarithmic.
+LARGEST_LINEAR = 10.0
 
 
 class CumulativeGainDisplay(CurveDisplay):
@@ -229,7 +232,13 @@ class CumulativeGainDisplay(CurveDisplay):
             shares = np.linspace(self.base_rate, 1.0, 200)
             perfect = np.array([np.append(0.0, shares), np.append(shares[0], shares)])
             perfect[1] = 1 / perfect[1]
-        seen = visible(x, y)
+        # Where few are positive, what the lift falls by lies in a small share of the list.
+        log = kind == "lift" and (np.max(y) > LARGEST_LINEAR or ax.get_yscale() == "log")
+        starts, highest = (ax.get_xlim()[0], ax.get_ylim()[0]), ax.get_ylim()[1]
+        if log:
+            perfect[0, 0] = x[0]
+            ax.set(xscale="log", yscale="log")
+        seen = visible(np.log(x), np.log(np.maximum(y, y[y > 0].min()))) if log else visible(x, y)
         first = self._draw_curve(ax, x[seen], y[seen], name, kwargs)
         quiet = {"color": GREY, "linewidth": 1, "zorder": 1, "gid": REFERENCE}
         (self.perfect_,) = ax.plot(
@@ -243,10 +252,24 @@ class CumulativeGainDisplay(CurveDisplay):
             label="random order" if first else None,
         )
         ax.set(
-            xlabel="Share of the list, from the top",
+            xlabel="Share of the list, from the top" + (" (log scale)" if log else ""),
             ylabel="Share of the positives found" if kind == "gain" else "Lift over random order",
-            xlim=(0, 1),
         )
-        ax.set_ylim(bottom=0)
+        if log:
+            # The limits of linear axes start at 0, which a logarithm does not have.
+            left, low = (one if one > 0 and not first else np.inf for one in starts)
+            ax.set_xlim(min(left, x[0]), 1.0)
+            top = 1.25 * float(y.max())
+            ax.set_ylim(
+                min(low, 0.8 * min(1.0, y[y > 0].min())), top if first else max(top, highest)
+            )
+            for axis in (ax.xaxis, ax.yaxis):
+                axis.set_major_formatter(lambda value, _: f"{value:g}")
+        else:
+            ax.set_xlim(0, 1)
+            if kind == "gain":
+                ax.set_ylim(bottom=0)
+            else:
+                show_heights(ax, [*y[seen], 1.0], first=first)
         draw_legend(ax)
         return self._drawn_on(ax)

@@ -16,6 +16,7 @@ from ._common import (
     axes_of,
     draw_legend,
     log_positions,
+    show_heights,
     visible,
 )
 
@@ -274,8 +275,9 @@ class TopOfListDisplay(CurveDisplay):
         ax.set(
             xlabel="Items from the top (log scale)",
             ylabel="Precision among them",
-            ylim=(0.0, 1.02),
         )
+        limits = [one.high for one in self.intervals.values()]
+        show_heights(ax, [*y, self.precision[-1], *limits], first=first)
         draw_legend(ax)
         above, level = -np.inf, 0
         for share in sorted(shares):

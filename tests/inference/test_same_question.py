@@ -1,5 +1,9 @@
 """Functions that answer the same question give the same answer."""
 
+from contextlib import suppress
+from pathlib import Path
+from warnings import catch_warnings, simplefilter
+
 import numpy as np
 import pytest
 
@@ -17,7 +21,7 @@ from sklearn_rank.inference import (
     two_sample_rank_test,
     unpaired_rank_test,
 )
-from sklearn_rank.metrics import Accumulator, LocalAUC, get_measure
+from sklearn_rank.metrics import Accumulator, LocalAUC, get_measure, get_measure_names
 
 RNG = np.random.default_rng(0)
 Y = (np.arange(60) % 3 == 0).astype(int)
@@ -114,3 +118,31 @@ def test_labels_are_no_sample_of_scores(labels):
             two_sample_rank_test(*samples)
     assert two_sample_rank_test(Y, 1 - Y).pvalue > 0  # scores of 0 and 1 in both
     assert two_sample_rank_test(Y, A[:20]).pvalue > 0  # and of other lengths
+
+
+def test_the_pages_count_the_measures_that_have_intervals_and_comparisons():
+    rng = np.random.default_rng(0)
+    y, grade = np.arange(400) % 3 == 0, rng.integers(0, 4, 400)
+    noise, qid = rng.normal(size=(2, 400)), np.arange(400) // 10
+    counts = dict.fromkeys(("intervals", "comparisons", "over queries"), 0)
+    for name in get_measure_names():
+        labels = grade if get_measure(name).kind == "graded" else y
+        a, b = noise + labels
+        calls = {
+            "intervals": lambda n=name, t=labels, a=a: metric_interval(n, t, a),
+            "comparisons": lambda n=name, t=labels, a=a, b=b: compare(n, t, a, b),
+            "over queries": lambda n=name, t=labels, a=a, b=b: (
+                metric_interval(n, t, a, qid=qid),
+                compare(n, t, a, b, qid=qid),
+            ),
+        }
+        for kind, call in calls.items():
+            with suppress(ValueError), catch_warnings():
+                simplefilter("ignore")
+                call()
+                counts[kind] += 1
+    assert counts == {"intervals": 30, "comparisons": 18, "over queries": 40}
+    root = Path(__file__).parents[2]
+    text = (root / "docs/user_guide/how_far_to_trust.md").read_text(encoding="utf-8")
+    assert "of 30 for one list" in text
+    assert "the 18 measures of one list with a known influence" in text

@@ -70,3 +70,21 @@ def test_words_as_labels_and_styles():
     np.testing.assert_allclose(display.perfect_.get_ydata()[:2], 2.0)
     with pytest.raises(ValueError, match="pos_label"):
         CumulativeGainDisplay.from_predictions(named, Y_SCORE)
+
+
+def test_lift_of_rare_positives_has_logarithmic_axes_that_hold_what_is_drawn():
+    rng = np.random.default_rng(0)
+    y = np.arange(5000) % 333 == 0
+    good, weak = y * 3 + rng.normal(size=5000), rng.normal(size=5000)
+    display = CumulativeGainDisplay.from_predictions(y, weak, kind="lift")
+    high = max(display.lift.max(), 1.0)
+    if high <= 10:
+        assert display.ax_.get_yscale() == "linear"
+        assert display.ax_.get_ylim()[1] == pytest.approx(1.02 * high, rel=0.02)
+    display = CumulativeGainDisplay.from_predictions(y, good, kind="lift", ax=display.ax_)
+    assert (display.ax_.get_xscale(), display.ax_.get_yscale()) == ("log", "log")
+    assert display.ax_.get_ylim()[1] == pytest.approx(
+        1.25 * max(display.lift.max(), high / 1.2), 0.2
+    )
+    gain = CumulativeGainDisplay.from_predictions(y, good)
+    assert gain.ax_.get_yscale() == "linear"

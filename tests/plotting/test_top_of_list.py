@@ -155,3 +155,14 @@ def test_intervals_at_the_marks_of_the_top():
         TopOfListDisplay.from_predictions(
             y_true, y_score, tau=0.1, level=0.9, sample_weight=np.ones(400)
         )
+
+
+def test_the_axis_of_precision_holds_what_is_drawn():
+    y, score = np.arange(3000) % 300 == 299, -np.arange(3000.0)
+    low = TopOfListDisplay.from_predictions(y, score, tau=0.5, level=0.95)
+    highest = max(low.precision.max(), *(one.high for one in low.intervals.values()))
+    assert low.ax_.get_ylim() == pytest.approx((0.0, 1.02 * highest))
+    both = TopOfListDisplay.from_predictions(y, y.astype(float), ax=low.ax_)
+    assert both.ax_.get_ylim() == pytest.approx((0.0, 1.02))
+    again = TopOfListDisplay.from_predictions(y, score, ax=both.ax_)
+    assert again.ax_.get_ylim() == pytest.approx((0.0, 1.02))
