@@ -20,6 +20,7 @@ ROUNDING = 8 * float(np.finfo(np.float64).eps)
 LOST = 64 * float(np.finfo(np.float64).eps)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def column_scales(X: Any, weight: FloatArray | None = None) -> FloatArray:
     """Standard deviation of each column about its mean, whatever the mean is.
 
@@ -36,7 +37,8 @@ def column_scales(X: Any, weight: FloatArray | None = None) -> FloatArray:
     Returns
     -------
     ndarray of shape (n_features,)
-        The standard deviations; 0 for a column that is constant, up to rounding.
+        The standard deviations; 0 for a column that is constant, up to rounding, and not finite
+        where squares overflow.
 
     Examples
     --------

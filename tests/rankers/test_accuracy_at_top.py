@@ -383,7 +383,7 @@ def bad_fits():
         "real target": ({}, wide, y + 0.5 * X[:, 0], None, "Unknown label type: continuous"),
         "NaN target": ({}, wide, np.where(y, 1.0, np.nan), None, "missing label at row"),
         "tau = 0": ({"tau": 0.0}, X, y, None, "The 'tau' parameter of AccuracyAtTopRanker must"),
-        "tau = 1": ({"tau": 1.0}, X, y, None, r"in the range \(0.0, 1.0\). Got 1.0 instead"),
+        "tau = 1": ({"tau": 1.0}, X, y, None, r"in the range \(1e-300, 1.0\). Got 1.0 instead"),
         "tau = 5": ({"tau": 5}, X, y, None, "Got 5 instead"),
         "tau is a string": ({"tau": "small"}, X, y, None, "The 'tau' parameter"),
         "C = 0": ({"C": 0.0}, X, y, None, "The 'C' parameter of AccuracyAtTopRanker must be"),
