@@ -306,8 +306,25 @@ def _read_block(lines: _Lines, *, sparse: bool, zero_based: ZeroBased, dtype: An
             " finite; remove the line or give it a grade."
         )
     width = int(X.indices.max()) + 1 if X.nnz else 0
+    if np.isnan(X.data.sum()):
+        rows = np.searchsorted(X.indptr, np.flatnonzero(np.isnan(X.data)), "right") - 1
+        bad = [row for row in rows.tolist() if lines.numbers[row] not in lines.with_null]
+        if bad:
+            raise LineError(
+                f"{lines.name}, line {lines.numbers[bad[0]]}: a value is nan; write NULL where it"
+                " is missing, or remove the line."
+            )
+    try:
+        made = _sparse_block(X) if sparse else _dense_block(X, width)
+    except (OSError, MemoryError):
+        row = int(np.searchsorted(X.indptr, int(np.argmax(X.indices)), "right")) - 1
+        raise LineError(
+            f"{lines.name}, line {lines.numbers[row]}: the feature index {width - 1} needs an"
+            f" array of {X.shape[0]} x {width}, for which there is no memory; correct the index or"
+            " pass sparse=True."
+        ) from None
     return Block(
-        X=_sparse_block(X) if sparse else _dense_block(X, width),
+        X=made,
         target=y,
         query=lines.query,
         comments=lines.comments,
@@ -359,6 +376,7 @@ class _Lines(io.BufferedIOBase):
     def begin_block(self) -> None:
         """Let the next rows be read."""
         self.numbers: list[int] = []
+        self.with_null: set[int] = set()
         self.query: array[int] = array("q")
         self.comments: list[str] = []
 
@@ -399,6 +417,7 @@ class _Lines(io.BufferedIOBase):
         features = entries[2] if len(entries) > 2 else b""
         if b":NULL" in features:
             features = features.replace(b":NULL", b":nan")
+            self.with_null.add(self.number)
         self.body = entries[0] + b" " + features
         return self.body
 

@@ -137,7 +137,7 @@ def test_ids_have_one_type_in_all_parts():
 
 
 def test_null_is_nan_but_not_in_ids_and_comments():
-    text = b"1 qid:NULL 1:NULL 2:3 #x:NULL\n0 qid:b 2:nan\n"
+    text = b"1 qid:NULL 1:NULL 2:3 #x:NULL\n0 qid:b 2:NULL\n"
     for sparse in (False, True):
         bunch = load_letor(stream(text), comments=True, sparse=sparse)
         data = bunch.data.toarray() if sparse else bunch.data
@@ -422,3 +422,21 @@ def test_published_sets(name, n_rows, n_features, n_queries, grades):
         )
     np.testing.assert_array_equal(bunch.data[:50, : X.shape[1]], X)
     assert bunch.comments[:50].tolist() == comments
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "1 qid:1 1:3\n0 qid:1 2000000000000:1\n",
+            "line 2",
+        ),
+        ("1 qid:1 1:3\n0 qid:1 2:nan\n", "line 2: a value is nan; write NULL"),
+        ("1 qid:1 1:3\n0 qid:1 2:NaN 3:1\n", "line 2: a value is nan; write NULL"),
+    ],
+)
+def test_huge_indices_and_nan_are_refused_with_the_line(tmp_path, text, message):
+    path = tmp_path / "file.txt"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        load_letor(path)
