@@ -183,8 +183,8 @@ class Overlap:
         same = seen & ~cut
         same &= trained.digests[place] == _digests(labels, offsets)[judged]
         shown = (ids[judged[some][:MOST_NAMED]].tolist() for some in (seen & ~same, same))
-        counts = (int(some.sum()) for some in (seen, same, cut))
-        return cls(len(ids), len(judged), *counts, *map(tuple, shown))
+        n_seen, n_same, n_cut = (int(some.sum()) for some in (seen, same, cut))
+        return cls(len(ids), len(judged), n_seen, n_same, n_cut, *map(tuple, shown))
 
     def __add__(self, other: Overlap) -> Overlap:
         return Overlap(
@@ -196,7 +196,7 @@ def check_overlap(overlap: Overlap, name: str) -> None:
     """Warn where queries are scored of which some were trained on: neither all nor none.
 
     All of them, each with the rows that were trained on, are a training score, and not warned of.
-    Where most of them have more rows or fewer than were trained on, a splitter has cut them.
+    Where most of them have other rows, more or fewer in some, a splitter has cut them.
 
     Parameters
     ----------
@@ -221,8 +221,9 @@ def check_overlap(overlap: Overlap, name: str) -> None:
     shown = ", ".join(repr(one) for one in examples[:MOST_NAMED])
     n_other = overlap.n_seen - overlap.n_same
     among = "" if overlap.n_judged == overlap.n_queries else " (judged by a sample of the ids)"
-    cut = 2 * overlap.n_cut > overlap.n_judged
-    on, n = ("on other rows of", overlap.n_cut) if cut else ("on", overlap.n_seen)
+    # Other labels of the same rows leave all their numbers as they were.
+    cut = overlap.n_cut > 0 and 2 * n_other > overlap.n_judged
+    on, n = ("on other rows of", n_other) if cut else ("on", overlap.n_seen)
     how = f", {n_other} of them with other rows" if n_other and not cut else ""
     told = (
         f"{name} was trained {on} {n} of the {overlap.n_judged} queries that it is scored"

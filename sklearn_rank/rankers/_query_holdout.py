@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 # Parameters by which a fit stops early, for scikit-learn's validation.
-EARLY_STOPPING_CONSTRAINTS = {
+EARLY_STOPPING_CONSTRAINTS: dict[str, list[Any]] = {
     "early_stopping": ["boolean"],
     "validation_fraction": [
         Interval(RealNotInt, 0, 1, closed="neither"),
