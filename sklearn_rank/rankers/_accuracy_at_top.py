@@ -417,10 +417,20 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
             upper = np.repeat([False, True], len(weight))
             positive = 1 if self.pos_label is None else int(self.pos_label)
             rows = TwoClasses.of_rows([0, 1], positive, upper, np.tile(weight, 2))
-            self._fit(X[rows.taken], rows, self.C * rows.weight, rows.weight, (X, None))
+            # Points of pairs count as often as they occur, in the loss and in the quantile.
+            same = {"class_weight": None, "quantile": "sample"}
+            self._fit(X[rows.taken], rows, self.C * rows.weight, rows.weight, (X, None), **same)
         return self
 
-    def _fit(self, X: Any, rows: TwoClasses, cost: Any, mass: Any, data: tuple[Any, Any]) -> None:
+    def _fit(
+        self,
+        X: Any,
+        rows: TwoClasses,
+        cost: Any,
+        mass: Any,
+        data: tuple[Any, Any],
+        **of_fold: Any,
+    ) -> None:
         """Solve the problem of rows with costs, and masses in the quantile; store the solution."""
         top = mass_of_top(mass, self.tau)
         kernel = KernelMap.of(self)
@@ -440,4 +450,5 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
             )
             self._store_function(learned_scores(kernel, solution.coef, X), X, rows, mass, top)
             self._store_solution(solution, rows, self.selection, self.tau)
+            self._store_share_threshold(self, X, rows, mass, top, **of_fold)
             progress.done()

@@ -20,6 +20,7 @@ from ._fitting import forget, warn_not_converged
 from ._kernel_base import KernelRanker
 from ._kernel_map import KernelMap
 from ._score_function import ScoreFunction, fitted_scores, store_scores
+from ._threshold import is_flexible
 from ._top_of_rows import store_threshold
 from ._two_classes import TwoClasses
 
@@ -75,6 +76,28 @@ class AccuracyAtTopBase(KernelRanker):
         """Store a function of the rows X and its threshold at the top of the masses."""
         store_scores(self, function, rows)
         store_threshold(self, rows.direction, *function.scores_of_fitted(X), mass, top)
+
+    def _store_share_threshold(
+        self, ranker: Any, X: Any, rows: TwoClasses, mass: Any, top: float, **of_fold: Any
+    ) -> None:
+        """Replace the threshold of the training rows if their scores are unlike those of others.
+
+        ``ranker`` has the parameters of the solution.
+        """
+        if self.kernel == "linear" and not is_flexible(rows, X.shape[1]):
+            return
+        scores, rounding = fitted_scores(self).scores_of_fitted(X)
+        self.threshold_ = rows.direction * ranker._threshold_of_share(
+            X,
+            rows,
+            rows.direction * scores,
+            rounding,
+            flexible=True,
+            share=top / mass.sum(),
+            mass=mass,
+            of_fold={"checkpoint": None, "verbose": 0, **of_fold},
+        )
+        self.intercept_ = np.array([-self.threshold_])
 
     def _store_solution(
         self, solution: AccuracyAtTopSolution, rows: TwoClasses, selection: str, tau: float

@@ -33,13 +33,13 @@ from ..metrics import (
     get_scorer,
     smoothed_precision_at_top_score,
 )
-from ._accuracy_at_top import MANY_ROWS
+from ._accuracy_at_top import MANY_ROWS, AccuracyAtTopRanker
 from ._accuracy_at_top_base import AccuracyAtTopBase, pivot_problem
 from ._fitting import FitProgress, restored_on_error, warn_of_scales
 from ._folds import Fold, of_taken_rows, values_of_taken_rows
 from ._kernel_map import KernelMap
 from ._score_function import learned_scores
-from ._top_folds import CrossValidation
+from ._top_folds import OF_SCORES, CrossValidation
 from ._top_grid import TopGrid
 from ._top_of_rows import mass_of_top
 from ._two_classes import TwoClasses
@@ -509,6 +509,16 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         top, _ = top_mass(mass, self.tau)
         self._store_function(learned_scores(kernel, solution.coef, X), X, rows, mass, top)
         self._store_solution(solution, rows, self.selection_, self.tau_)
+        chosen = AccuracyAtTopRanker(
+            **{name: getattr(self, name) for name in OF_SCORES} | {"tau": self.tau_},
+            C=self.C_,
+            quantile=self.quantile_of_,
+            selection=self.selection_,
+            class_weight=self.class_weight,
+            n_jobs=self.n_jobs,
+            pos_label=rows.pos_label,
+        )
+        self._store_share_threshold(chosen, X, rows, mass, top)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
         """Compute the score defined by ``scoring``.

@@ -6,6 +6,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from functools import wraps
 from inspect import isfunction, signature
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,13 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from .._partitions import is_collection
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import are_usual_labels, class_among
 from .._version import __version__
 from .._warn import warn
 from ..exceptions import PositiveClassWarning, VersionWarning
-from ..metrics import average_precision_score
+from ..metrics import average_precision_score, rank_positions
+from ._threshold import out_of_fold_scores, share_threshold
 from ._two_classes import TwoClasses
 
 
@@ -74,6 +76,9 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
     threshold between the classes, greater for the second class, whichever is positive.
     """
 
+    # Whether this is a fit to some folds, of which only the scores are needed.
+    _is_of_fold = False
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
@@ -115,6 +120,37 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
             )
         return y == self.pos_label_
 
+    def _rows_at(self, X: Any, rows: Any, others: Any = None) -> Any:
+        """Some rows of validated X; a precomputed kernel takes them with others, too."""
+        return X[rows]
+
+    def _threshold_of_share(
+        self,
+        X: Any,
+        rows: TwoClasses,
+        scores: FloatArray,
+        rounding: FloatArray,
+        *,
+        flexible: bool,
+        share: float | None = None,
+        mass: FloatArray | None = None,
+        of_fold: dict[str, Any] | None = None,
+    ) -> float:
+        """Threshold that cuts a share of new rows; None is that of the positives.
+
+        A ``flexible`` fit is repeated on folds, with the parameters ``of_fold``, since it
+        separates its training rows better than others.
+        """
+        if self._is_of_fold:
+            return 0.0
+        if share is None:
+            share = rows.masses[1] / rows.weight.sum()
+        if flexible:
+            scores = out_of_fold_scores(self, X, rows, scores, share, of_fold or {})
+        scored = ~np.isnan(scores)
+        mass = rows.weight if mass is None else mass
+        return share_threshold(scores[scored], rounding[scored], mass[scored], share)
+
     def _towards_positive(self, decision: Any) -> Any:
         """Decision values as scores by which the positive class is on top."""
         return decision if self.pos_label_ == self.classes_[1] else -decision
@@ -134,7 +170,12 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         )
 
     def predict(self, X: Any) -> Any:
-        """Predict the class of each row by the sign of its decision value.
+        """Predict the positive class for rows whose score is above ``threshold_``.
+
+        The threshold cuts a share of new rows like the training rows: ``tau``, of rankers that
+        have this parameter, else the share of positives of the training rows.
+        :class:`TopFocusedRanker` predicts as the probabilities of its classifier do instead. To
+        act on a number of rows, use :meth:`top`.
 
         Parameters
         ----------
@@ -156,6 +197,72 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
             dtype = self.classes_.dtype
             return decision.map_blocks(_classes_of, self.classes_, towards, dtype=dtype)
         return _classes_of(decision, self.classes_, towards)
+
+    def _scores_in_memory(self, X: Any, what: str) -> FloatArray:
+        """Scores by which the positives are on top; refuses lazy ones."""
+        check_is_fitted(self)
+        scores = self._towards_positive(self.decision_function(X))
+        if is_collection(scores):
+            raise TypeError(
+                f"{what} needs the scores of all rows at once, but X is a dask collection: pass"
+                " X.compute()."
+            )
+        return np.asarray(scores)
+
+    def rank(self, X: Any) -> FloatArray:
+        """Positions of the rows in the list that X makes up, 1 at the top.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows, in any form that ``decision_function`` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positions from 1, the row that is most likely of the positive class, whichever class
+            that is. Tied rows get the mean of their positions.
+
+        See Also
+        --------
+        top : The rows at the first positions.
+        """
+        return rank_positions(self._scores_in_memory(X, "rank"))
+
+    def top(self, X: Any, k: int) -> IntArray:
+        """Find the k rows at the top of the list that X makes up.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows, in any form that ``decision_function`` takes.
+        k : int
+            Number of rows, from 1 to n_samples.
+
+        Returns
+        -------
+        ndarray of int of shape (k,)
+            Their indices in X, the row that is most likely of the positive class first. Of tied
+            rows the earlier ones in X are taken first.
+
+        Raises
+        ------
+        TypeError
+            If ``k`` is not an int.
+        ValueError
+            If ``k`` is not between 1 and the number of rows.
+        """
+        if isinstance(k, bool | np.bool_) or not isinstance(k, Integral):
+            raise TypeError(f"k={k!r} must be a number of rows: pass an int, such as k=100.")
+        scores = self._scores_in_memory(X, "top")
+        if not 1 <= k <= len(scores):
+            raise ValueError(
+                f"k={k} must be between 1 and {len(scores)}, the number of rows: pass a smaller k"
+                " or more rows."
+                if k > 0
+                else f"k={k} must be at least 1: pass the number of rows to act on."
+            )
+        return np.argsort(-scores, kind="stable")[:k]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Average precision of the positive class, averaged over all orders of tied rows.

@@ -22,7 +22,6 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import threads_here
-from .._top import top_threshold
 from .._typing import FloatArray
 from .._validation import ravelled, validate_data
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, roc_auc_score
@@ -34,7 +33,6 @@ from ._boosting_backends import BACKENDS
 from ._fitting import restored_on_error
 from ._query_base import MEASURE_CONSTRAINTS
 from ._query_holdout import EARLY_STOPPING_CONSTRAINTS, check_validation_data, hold_out_rows
-from ._threshold import accuracy_threshold
 from ._top_of_rows import mass_of_top
 from ._two_classes import TwoClasses
 
@@ -285,7 +283,8 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
-        tags.classifier_tags.poor_score = self.target == "accuracy_at_top"
+        # Only the top tau of the rows lie above the threshold.
+        tags.classifier_tags.poor_score = True
         return tags
 
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
@@ -364,7 +363,8 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
             rows = self._two_classes(y, weight)
             self.classes_, self.pos_label_ = rows.classes, rows.pos_label
             random = check_random_state(self.random_state)
-            top = mass_of_top(rows.weight, self.tau) if self.target == "accuracy_at_top" else None
+            if self.target == "accuracy_at_top":
+                mass_of_top(rows.weight, self.tau)  # warns of less than one row
             progress = BlockProgress(self, self.n_estimators, X, y)
             X = X if len(rows.taken) == X.shape[0] else X[rows.taken]
             monitor, grown_on, train = None, X, rows
@@ -376,7 +376,22 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
                 grown_on, train = X[parts.train], rows.part(parts.train)
             self._boost(grown_on, train, n_warmup, monitor, random, progress)
             scores = self._trees.scores(X)
-            self.threshold_ = rows.direction * self._threshold(scores, rows, top)
+            n_trees = max(self.best_iteration_, 1)
+            threshold = self._threshold_of_share(
+                X,
+                rows,
+                scores,
+                np.full(len(scores), ROUNDING * float(np.abs(scores).max())),
+                flexible=True,
+                share=self.tau,
+                of_fold={
+                    "n_estimators": n_trees,
+                    "n_warmup": min(n_warmup, n_trees),
+                    "early_stopping": False,
+                    "verbose": 0,
+                },
+            )
+            self.threshold_ = rows.direction * threshold
             progress.fit_done()
         return self
 
@@ -471,12 +486,6 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         self.n_warmup_ = min(n_warmup, self.best_iteration_)
         self.objective_ = target.value(found.trees.scores(X))
         self._trees = found.trees
-
-    def _threshold(self, scores: FloatArray, rows: TwoClasses, top: float | None) -> float:
-        rounding = np.full(len(scores), ROUNDING * float(np.abs(scores).max()))
-        if top is not None:
-            return top_threshold(scores, rows.weight, top, rounding)[1]
-        return accuracy_threshold(scores, rounding, rows.positive, rows.weight)
 
     @property
     def booster_(self) -> Any:

@@ -33,7 +33,7 @@ from ._fitting import (
 )
 from ._kernel_map import KernelMap
 from ._score_function import ScoreFunction, fitted_scores, learned_scores, store_scores
-from ._threshold import accuracy_threshold
+from ._threshold import is_flexible
 from ._two_classes import TwoClasses
 
 __all__ = ["KernelRanker", "OneProblemRanker"]
@@ -124,7 +124,7 @@ def _decision(function: ScoreFunction, threshold: float, X: Any) -> FloatArray:
 class OneProblemRanker(KernelRanker):
     """Base class of kernel rankers that solve one problem, on rows in memory or in blocks.
 
-    A subclass defines :meth:`_solve` and, if the problem has a threshold, :meth:`_threshold_of`.
+    A subclass defines :meth:`_solve` and, if it is for the top, :meth:`_share_of_top`.
     """
 
     # How to make the problem easier, and the convergence criterion of the solver.
@@ -135,14 +135,9 @@ class OneProblemRanker(KernelRanker):
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
         """Solve the problem on rows, and report each iteration."""
 
-    def _threshold_of(
-        self, result: SolverResult, scores: FloatArray, rounding: FloatArray, rows: TwoClasses
-    ) -> float:
-        """Threshold between the classes, given scores of the rows by which positives are on top.
-
-        Here the one that maximises the weighted accuracy.
-        """
-        return accuracy_threshold(scores, rounding, rows.positive, rows.weight)
+    def _share_of_top(self, rows: TwoClasses) -> float | None:
+        """Share of the rows that are predicted positive; None is that of the positives."""
+        return None
 
     def _near_origin(self, design: Any) -> Design:
         """Warn of unequal scales; move rows whose offset costs the digits of their spread."""
@@ -230,7 +225,17 @@ class OneProblemRanker(KernelRanker):
             function = learned_scores(kernel, result.coef, fitted)
             store_scores(self, function, rows)
             scores, rounding = function.scores_of_fitted(fitted)
-            threshold = self._threshold_of(result, scores, rounding, rows)
+            threshold = self._threshold_of_share(
+                fitted,
+                rows,
+                scores,
+                rounding,
+                # Rows that are read in blocks are many.
+                flexible=not is_blocked(X)
+                and (kernel is not None or is_flexible(rows, design.shape[1])),
+                share=self._share_of_top(rows),
+                of_fold={"verbose": 0},
+            )
             self.threshold_ = rows.direction * threshold
             self.intercept_ = np.array([-self.threshold_])
             self._store_certificate(result)

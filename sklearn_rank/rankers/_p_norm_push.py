@@ -109,7 +109,7 @@ class PNormPushRanker(OneProblemRanker):
 
     See Also
     --------
-    TopPushRanker : With ``top=1``, the limit of large p: only the highest negative counts.
+    TopPushRanker : With ``top_size=1``, the limit of large p: only the highest negative counts.
     AccuracyAtTopRanker : Trained for a top share of the rows.
     sklearn_rank.metrics.negative_height_loss : The same criterion with misordered pairs as loss.
     sklearn_rank.metrics.p_norm_push_score : A measure with powers of ranks among all rows.
@@ -229,7 +229,8 @@ class PNormPushRanker(OneProblemRanker):
         if self.p > LARGEST_P:
             raise ValueError(
                 f"p={self.p!r} of PNormPushRanker must be finite, and at most {LARGEST_P:g}: for "
-                "the limit, which penalises only the highest negative, use TopPushRanker(top=1)."
+                "the limit, which penalises only the highest negative, use "
+                "TopPushRanker(top_size=1)."
             )
 
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:

@@ -43,7 +43,7 @@ from ._blocked_rows import refuse_blocked
 from ._boosted_scores import StumpScores
 from ._fitting import forget, restored_on_error
 from ._score_function import LinearScores
-from ._threshold import accuracy_threshold
+from ._threshold import is_flexible
 from ._two_classes import TwoClasses
 from ._weak_estimators import EstimatorRanking, FittedEstimators
 from ._weighted_base import weight_argument
@@ -407,7 +407,18 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             scores = self._scores(X)
             size = len(self.alphas_) * np.abs(self.alphas_).sum()
             rounding = np.full(len(scores), size * np.finfo(np.float64).eps)
-        threshold = accuracy_threshold(scores, rounding, rows.positive, rows.weight)
+        threshold = self._threshold_of_share(
+            X,
+            rows,
+            scores,
+            rounding,
+            flexible=not hasattr(self, "coef_") or is_flexible(rows, X.shape[1]),
+            of_fold={
+                "n_estimators": max(self.n_iter_, 1),
+                "early_stopping": False,
+                "verbose": 0,
+            },
+        )
         self.threshold_ = rows.direction * threshold
         self.staged_thresholds_[-1:] = self.threshold_
         if hasattr(self, "coef_"):

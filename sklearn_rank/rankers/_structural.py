@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -11,7 +10,6 @@ import numpy as np
 
 from .._sklearn_compat import Interval, StrOptions
 from .._solvers import Design, Planes, SolverResult, solve_cutting_planes
-from .._top import top_threshold
 from .._typing import FloatArray
 from .._warn import warn
 from ..exceptions import ZeroSolutionWarning
@@ -22,22 +20,6 @@ from ._structural_measures import StructuralMeasure
 from ._two_classes import TwoClasses
 
 __all__ = ["StructuralRanker"]
-
-
-@dataclass(frozen=True, eq=False)
-class _Structural(SolverResult):
-    """A solution with the threshold that belongs to it.
-
-    Parameters
-    ----------
-    threshold : float or None
-        The threshold; None where it depends on the scores.
-    mass : float or None
-        Weight of the rows that are above it; None where it is not at a number of rows.
-    """
-
-    threshold: float | None
-    mass: float | None
 
 
 class _WithConstant:
@@ -298,7 +280,7 @@ class StructuralRanker(OneProblemRanker):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> _Structural:
+    def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
         measure = StructuralMeasure.of(self.measure)
         mass = measure.mass(rows)
         problem = _WithConstant(design) if measure.has_constant else design
@@ -316,12 +298,10 @@ class StructuralRanker(OneProblemRanker):
         self._planes: tuple[bytes | None, Planes | None] = (
             (None, None) if key is None else (key, result.planes)
         )
-        coef, threshold = result.coef, None
-        if measure.has_constant:
-            coef, threshold = coef[:-1], -float(coef[-1])
+        coef = result.coef[:-1] if measure.has_constant else result.coef
         if result.certificate.converged and not coef.any():
             _warn_of_zero(measure)
-        return _Structural(coef, result.certificate, threshold, mass)
+        return SolverResult(coef, result.certificate)
 
     def _only_differences(self) -> bool:
         return not StructuralMeasure.of(self.measure).has_constant
@@ -337,15 +317,9 @@ class StructuralRanker(OneProblemRanker):
             digest.update(np.ascontiguousarray(part).view(np.uint8).data)
         return digest.digest()
 
-    def _threshold_of(
-        self, result: SolverResult, scores: FloatArray, rounding: FloatArray, rows: TwoClasses
-    ) -> float:
-        threshold, mass = result.threshold, result.mass  # type: ignore[attr-defined]
-        if threshold is not None:
-            return float(threshold)
-        if mass is not None:
-            return top_threshold(scores, rows.weight, mass, rounding)[1]
-        return super()._threshold_of(result, scores, rounding, rows)
+    def _share_of_top(self, rows: TwoClasses) -> float | None:
+        mass = StructuralMeasure.of(self.measure).mass(rows)
+        return None if mass is None else float(mass / rows.weight.sum())
 
 
 def _csr_parts(matrix: Any) -> list[Any]:

@@ -21,7 +21,6 @@ from .._solvers import (
     largest_collapsing_mass,
     solve_top_push,
 )
-from .._typing import FloatArray
 from .._warn import warn
 from ..exceptions import ZeroSolutionWarning
 from ._fitting import FitProgress
@@ -67,7 +66,7 @@ class TopPushRanker(OneProblemRanker):
 
     Parameters
     ----------
-    top : int or float, default=0.3
+    top_size : int or float, default=0.3
         Number of highest scores from which T is computed. An int is their number (or total
         weight), at least 1 and less than the number of rows concerned; a float in (0, 1) is their
         share. A smaller value concentrates on the top, and makes the solution ``w = 0`` more
@@ -168,7 +167,7 @@ class TopPushRanker(OneProblemRanker):
     *When the solution is w = 0.* With ``threshold="mean"``, w = 0 is the solution for every C if
     and only if the mean of the positives lies in the reduced convex hull of the rows that
     determine T: the set of their weighted means with weights of at most 1 / (number at the top).
-    With ``top=1`` this is the whole convex hull, which nearly always contains the mean if there
+    With ``top_size=1`` this is the whole convex hull, which nearly always contains the mean if there
     are many more rows than features. For two normal classes with equal covariance and an AUC of
     .9, ``top`` must exceed 9 % of the negatives, and 29 % with an AUC of .8. With ``of="all"``, w
     = 0 is the solution if the top holds no more weight than the positives, since their mean is
@@ -210,7 +209,7 @@ class TopPushRanker(OneProblemRanker):
     >>> from sklearn_rank.datasets import load_ionosphere
     >>> X, y = load_ionosphere(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
-    >>> ranker = TopPushRanker(top=0.3).fit(X[::2], y[::2])
+    >>> ranker = TopPushRanker(top_size=0.3).fit(X[::2], y[::2])
     >>> ranker.score(X[1::2], y[1::2]).__round__(2)
     0.86
     >>> bool(ranker.dual_gap_ <= ranker.tol)
@@ -219,7 +218,7 @@ class TopPushRanker(OneProblemRanker):
 
     _parameter_constraints = {
         **KernelRanker._parameter_constraints,
-        "top": [
+        "top_size": [
             Interval(Integral, 1, None, closed="left"),
             Interval(Real, 0, 1, closed="neither"),
         ],
@@ -232,7 +231,7 @@ class TopPushRanker(OneProblemRanker):
 
     def __init__(
         self,
-        top=0.3,
+        top_size=0.3,
         *,
         of="negatives",
         threshold="mean",
@@ -249,7 +248,7 @@ class TopPushRanker(OneProblemRanker):
         max_iter=500,
         verbose=0,
     ):
-        self.top = top
+        self.top_size = top_size
         self.of = of
         self.threshold = threshold
         self.loss = loss
@@ -278,14 +277,14 @@ class TopPushRanker(OneProblemRanker):
         )
         weight = rows.weight[reference]
         total = float(weight.sum())
-        if isinstance(self.top, Integral):
-            mass = float(self.top)
+        if isinstance(self.top_size, Integral):
+            mass = float(self.top_size)
         else:
-            mass = mass_of_top(weight, self.top)
+            mass = mass_of_top(weight, self.top_size)
         if mass >= total:
             which = "rows" if self.of == "all" else "negative rows"
             raise ValueError(
-                f"top={self.top!r} takes {mass:g} of the {total:g} {which}, but must leave some "
+                f"top_size={self.top_size!r} takes {mass:g} of the {total:g} {which}, but must leave some "
                 "out: pass a smaller top, or fit to more rows."
             )
         if self.threshold == "mean":
@@ -325,19 +324,12 @@ class TopPushRanker(OneProblemRanker):
         else:
             least = int(mass) + 1
             remedy = (
-                f"pass top={least} or more, a share of {least / total:.2g}, or"
+                f"pass top_size={least} or more, a share of {least / total:.2g}, or"
                 " threshold='quantile'"
             )
         warn(
             "w = 0 is the solution for every C, so that all rows score alike: the mean of the "
-            f"positives is a weighted mean of {which} with weights that top={self.top!r} "
+            f"positives is a weighted mean of {which} with weights that top_size={self.top_size!r} "
             f"permits; {remedy}.",
             ZeroSolutionWarning,
         )
-
-    def _threshold_of(
-        self, result: SolverResult, scores: FloatArray, rounding: FloatArray, rows: TwoClasses
-    ) -> float:
-        reference, top = self._reference(rows)
-        # With top=1 a row is at T, which is not above it, however its score is rounded.
-        return top.value(scores[reference]) + float(rounding.max())

@@ -11,7 +11,7 @@ Precision at the top on the Ionosphere data as reported by Boyd, Cortes, Mohri a
 # ``C`` chosen by the mean over the test folds. ``python benchmarks/studies/published_tables.py
 # --write`` stores the values. The paper has one partition of the rows; the repetition has twenty
 # random ones (eight for Infinite Push and SVMperf), with 95 % intervals of the mean over
-# partitions. Infinite Push is ``TopPushRanker(top=1, loss="hinge")``; SVMperf is
+# partitions. Infinite Push is ``TopPushRanker(top_size=1, loss="hinge")``; SVMperf is
 # ``StructuralRanker("precision@top...")``.
 import csv
 from pathlib import Path
