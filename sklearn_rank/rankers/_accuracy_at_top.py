@@ -130,6 +130,9 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     threshold_ : float
         Midpoint between the quantile and the next distinct score below the top. Without ties,
         exactly the top rows lie beyond it. Solutions of ``selection="refine"`` have ties there.
+        With a kernel or fewer than 10 rows a feature, training scores say little about new rows,
+        and the scores are those of up to five fits to other folds, so that the share ``tau`` of
+        new rows lies beyond it.
     pivot_index_ : int
         Index of the row of ``X`` that is the pivot of the solution. The solutions of "average" and
         "refine" belong to no candidate; there it is a row at the quantile.

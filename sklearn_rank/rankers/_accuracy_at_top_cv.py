@@ -168,7 +168,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     threshold_ : float
         Midpoint between the quantile and the next distinct score below the top. The top ``tau`` of
         the rows (of the members of pairs, if ``quantile_of_`` is "pairs") lie beyond it, whatever
-        ``tau_`` is.
+        ``tau_`` is. With a kernel or fewer than 10 rows a feature it is of out-of-fold scores, as
+        in :class:`AccuracyAtTopRanker`.
     pivot_index_, quantile_distance_, objective_, objective_top_, lower_bound_ : object
         As in :class:`AccuracyAtTopRanker` with ``best_params_``, and so at ``tau_``.
     optimality_gap_, dual_gap_, converged_, n_iter_, average_ : object

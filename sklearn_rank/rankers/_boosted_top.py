@@ -153,9 +153,9 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         Value of ``measure`` on the held-out rows before the first round and after each round,
         negated if less is better. Empty without early stopping.
     threshold_ : float
-        Threshold that is subtracted from scores to give decision values. For "accuracy_at_top" it
-        cuts off the top ``tau`` of the training rows; for other targets it maximises the training
-        accuracy.
+        Threshold that is subtracted from scores to give decision values: it cuts the share
+        ``tau`` off new rows. It is a quantile of out-of-fold scores, which takes one to five more
+        fits of ``best_iteration_`` trees.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

@@ -91,7 +91,9 @@ class PNormPushRanker(OneProblemRanker):
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     threshold_ : float
-        Threshold between the classes, which maximises the weighted training accuracy.
+        Threshold above which rows are predicted positive: it cuts the share of positives of the
+        training rows off new rows. It is a quantile of the training scores, or of out-of-fold
+        scores with a kernel or fewer than 10 rows a feature, which takes up to five more fits.
     objective_ : float
         Value of the objective. With "exponential" it is at most 0, the value at w = 0.
     lower_bound_ : float

@@ -137,7 +137,9 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
     estimator_ranges_ : ndarray of shape (n_rounds, 2)
         Minimum and range of the scores of each of ``estimators_`` on the training rows.
     threshold_ : float
-        Threshold that maximises the weighted training accuracy, in units of decision values.
+        Threshold above which rows are predicted positive: it cuts the share of positives of the
+        training rows off new rows. It is a quantile of out-of-fold scores, which takes
+        one to five more fits.
     staged_thresholds_ : ndarray of shape (n_rounds,)
         Threshold of each stage; the last one is ``threshold_``.
     train_loss_ : ndarray of shape (n_rounds,)

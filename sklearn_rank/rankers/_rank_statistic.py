@@ -130,7 +130,9 @@ class RankStatisticRanker(OneProblemRanker):
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     threshold_ : float
-        Threshold between the classes, which maximises the weighted training accuracy.
+        Threshold above which rows are predicted positive: it cuts the share of positives of the
+        training rows off new rows. It is a quantile of the training scores, or of out-of-fold
+        scores with a kernel or fewer than 10 rows a feature, which takes up to five more fits.
     value_ : float
         Exact statistic of the training rows, scaled so that its worst value is 0 and its best
         value is 1.

@@ -10,7 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from .._sklearn_compat import rows_at
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, FloatArray
 from ..metrics import ScoreGeneratingFunction
 from ._folds import Fold
 from ._weighted_base import fit_with_weights, log_odds
@@ -80,11 +80,14 @@ class Rounds:
         The class that belongs on top.
     spreads : tuple of (float, float)
         Standard deviation of the scores of the training rows by the pilot and by the last.
+    held_out : tuple of (ndarray of shape (n,), ndarray of shape (n,)) or None
+        Scores of the training rows by pilots and last fits to other folds, where there are folds.
     """
 
     models: list[Any]
     positive: Any
     spreads: tuple[float, float]
+    held_out: tuple[FloatArray, FloatArray] | None = None
 
     def scores(
         self,
@@ -108,17 +111,26 @@ class Rounds:
         ndarray of shape (n,)
             Scores by which the positives are on top.
         """
-        if combination == "pilot":
-            return score(self.models[0], X, self.positive)
-        last = score(self.models[-1], X, self.positive)
-        if combination == "last":
-            return last
+        parts = [
+            score(model, X, self.positive) if share else 0.0
+            for model, share in zip(
+                (self.models[0], self.models[-1]), self.shares(combination), strict=True
+            )
+        ]
+        return self.combined(parts, combination)
+
+    def shares(self, combination: Combination) -> FloatArray:
+        """Shares of the pilot and of the last round in a combination."""
+        if combination != "sum":
+            return np.array([1.0, 0.0] if combination == "pilot" else [0.0, 1.0])
         # Scores without spread order nothing, and have no share.
         shares = np.array([1.0 / spread if spread > 0.0 else 0.0 for spread in self.spreads])
-        if not shares.any():
-            return last
-        shares /= shares.sum()
-        return shares[0] * score(self.models[0], X, self.positive) + shares[1] * last
+        return shares / shares.sum() if shares.any() else np.array([0.0, 1.0])
+
+    def combined(self, parts: Any, combination: Combination) -> FloatArray:
+        """Combine scores, coefficients or importances of the pilot and of the last round."""
+        shares = self.shares(combination)
+        return shares[0] * parts[0] + shares[1] * parts[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +152,8 @@ class SecondLook:
         None where they are ranked by the fit to all of them; asked with the fitted pilot first.
     n_jobs : int or None
         Number of threads or processes over the folds.
+    fit_params : dict
+        Further arguments of each fit.
     """
 
     estimator: Any
@@ -148,6 +162,7 @@ class SecondLook:
     n_rounds: int
     folds: Callable[[Any, Any, AnyArray, Any], Sequence[Fold] | None]
     n_jobs: int | None
+    fit_params: dict[str, Any]
 
     def fit(
         self,
@@ -158,6 +173,7 @@ class SecondLook:
         positive: Any,
         groups: Any = None,
         on_round: Callable[[], None] = lambda: None,
+        held_out: Callable[[Any], Sequence[Fold] | None] = lambda pilot: None,
     ) -> Rounds:
         """Fit, weigh the rows by their places, fit again.
 
@@ -175,54 +191,59 @@ class SecondLook:
             Groups for the folds.
         on_round : callable
             Called when a round is done.
+        held_out : callable
+            Given the fitted pilot, returns folds by which all rows are scored, or None where
+            nothing asks for such scores.
 
         Returns
         -------
         Rounds
             The fits.
         """
-        models = [fit_with_weights(self.estimator, X, y, weight)]
+        models = [self._fit(X, y, weight)]
         on_round()
         folds = self.folds(models[0], X, y, groups)
-        current = weight
+        current, of_pilot = weight, None
         for _ in range(self.n_rounds):
             if folds is None:
                 scores = log_odds(models[-1], X, positive)
             else:
                 scores = self._held_out_scores(X, y, current, positive, folds)
+                of_pilot = scores if of_pilot is None else of_pilot
             current = focus_weights(scores, weight, self.phi, self.floor)
-            models.append(fit_with_weights(self.estimator, X, y, current))
+            models.append(self._fit(X, y, current))
             on_round()
         spreads = [
             _spread(log_odds(model, X, positive), weight) for model in (models[0], models[-1])
         ]
-        return Rounds(models, positive, (spreads[0], spreads[1]))
+        scored, parts = None, held_out(models[0])
+        if parts is not None:
+            if of_pilot is None:
+                of_pilot = self._held_out_scores(X, y, weight, positive, parts)
+            scored = of_pilot, self._held_out_scores(X, y, current, positive, parts)
+        return Rounds(models, positive, (spreads[0], spreads[1]), scored)
+
+    def _fit(self, X: Any, y: AnyArray, weight: FloatArray) -> Any:
+        return fit_with_weights(self.estimator, X, y, weight, **self.fit_params)
+
+    def _score_held_out(
+        self, X: Any, y: AnyArray, weight: FloatArray, positive: Any, fold: Fold
+    ) -> FloatArray:
+        train, test = fold
+        model = self._fit(rows_at(X, train), y[train], weight[train])
+        return log_odds(model, rows_at(X, test), positive)
 
     def _held_out_scores(
         self, X: Any, y: AnyArray, weight: FloatArray, positive: Any, folds: Sequence[Fold]
     ) -> FloatArray:
         """Score each row by a fit to the other folds."""
         parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_score_held_out)(self.estimator, X, y, weight, positive, train, test)
-            for train, test in folds
+            delayed(self._score_held_out)(X, y, weight, positive, fold) for fold in folds
         )
         scores = np.empty(len(y))
         for (_, test), part in zip(folds, parts, strict=True):
             scores[test] = part
         return scores
-
-
-def _score_held_out(
-    estimator: Any,
-    X: Any,
-    y: AnyArray,
-    weight: FloatArray,
-    positive: Any,
-    train: IntArray,
-    test: IntArray,
-) -> FloatArray:
-    model = fit_with_weights(estimator, rows_at(X, train), y[train], weight[train])
-    return log_odds(model, rows_at(X, test), positive)
 
 
 def _spread(scores: FloatArray, weight: FloatArray) -> float:

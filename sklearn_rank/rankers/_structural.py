@@ -13,7 +13,7 @@ from .._solvers import Design, Planes, SolverResult, solve_cutting_planes
 from .._typing import FloatArray
 from .._warn import warn
 from ..exceptions import ZeroSolutionWarning
-from ._fitting import FitProgress
+from ._fitting import FitProgress, forget
 from ._kernel_base import OneProblemRanker
 from ._query_base import MEASURE_CONSTRAINTS
 from ._structural_measures import StructuralMeasure
@@ -121,10 +121,13 @@ class StructuralRanker(OneProblemRanker):
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     threshold_ : float
-        Threshold between the classes. For "f1" it is minus the coefficient of a constant feature,
-        which is learned and penalised like the others. For measures of the top k it is the
-        midpoint between the k-th training score and the next one. For "auc" and "ap" it maximises
-        the training accuracy.
+        Threshold above which rows are predicted positive: it cuts the share of the top that the
+        measure is of, else the share of positives of the training rows, off new rows. It is a
+        quantile of the training scores, or of out-of-fold scores with a kernel or fewer than 10
+        rows a feature, which takes up to five more fits.
+    constant_ : float
+        Coefficient of a constant feature, which is learned and penalised like the others. Only
+        for "f1".
     objective_ : float
         Value of the objective.
     lower_bound_ : float
@@ -298,7 +301,10 @@ class StructuralRanker(OneProblemRanker):
         self._planes: tuple[bytes | None, Planes | None] = (
             (None, None) if key is None else (key, result.planes)
         )
-        coef = result.coef[:-1] if measure.has_constant else result.coef
+        coef = result.coef
+        forget(self, "constant_")
+        if measure.has_constant:
+            coef, self.constant_ = coef[:-1], rows.direction * float(coef[-1])
         if result.certificate.converged and not coef.any():
             _warn_of_zero(measure)
         return SolverResult(coef, result.certificate)

@@ -20,8 +20,8 @@ ROWS_PER_FEATURE = 10
 
 N_FOLDS = 5
 
-# Held-out rows above the threshold, and below it, from which on no more folds are fitted: the share
-# of new rows is then met to some 15 %.
+# Held-out rows above the threshold, and below it, from which on no more folds are fitted: the
+# share of new rows is then met to some 15 %.
 ENOUGH = 50
 
 

@@ -29,7 +29,6 @@ from .._sklearn_compat import (
     rows_at,
     with_callbacks,
 )
-from .._top import top_threshold
 from .._typing import AnyArray, FloatArray
 from .._validation import ravelled, validate_data
 from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure
@@ -39,6 +38,7 @@ from ._blocked_rows import refuse_blocked
 from ._fitting import forget, restored_on_error
 from ._folds import Fold, of_taken_rows, values_of_taken_rows
 from ._second_look import COMBINATIONS, Rounds, SecondLook
+from ._threshold import is_flexible, share_threshold
 from ._top_of_rows import mass_of_top
 from ._two_classes import TwoClasses
 from ._weighted_base import log_odds, log_odds_of_probabilities, weight_argument
@@ -48,6 +48,9 @@ __all__ = ["TopFocusedRanker"]
 # Minimum default focus, for small tops. A narrower focus improves on some data sets; on others it
 # ignores the bulk, whose rows then rise to the top.
 LEAST_FOCUS = 0.25
+
+# Rows of a class below which none are held out for the threshold.
+FEWEST_OF_A_CLASS = 10
 
 
 class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
@@ -123,7 +126,17 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         Standard deviations of the training scores of pilot and last round, by which the sum
         divides the scores.
     top_threshold_ : float
-        Decision value beyond which the top ``tau`` of the training rows lie.
+        Decision value beyond which the top ``tau`` of new rows lie, the greater values if
+        ``classes_[1]`` is the positive class, and the smaller ones if ``classes_[0]`` is. It is a
+        quantile of the training scores of linear models with at least 10 rows a feature, and of
+        out-of-fold scores of all others.
+    coef_ : ndarray of shape (1, n_features)
+        Coefficients of the decision values, if the classifier has such.
+    intercept_ : ndarray of shape (1,)
+        Their constant.
+    feature_importances_ : ndarray of shape (n_features,)
+        Importances of the features for the scores that are used, if the classifier has such:
+        weighted like the scores in a sum.
     n_features_in_ : int
         Number of features, if the rows have features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -146,7 +159,8 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
     weights of the negatives, and the sum of scores, are heuristics supported by a study over many
     data sets; see the documentation.
 
-    The cost is ``n_rounds + 1`` fits, or ``1 + n_rounds (n_folds + 1)`` with "out_of_fold".
+    The cost is ``n_rounds + 1`` fits, or ``(n_rounds + 1)(n_folds + 1)`` with "out_of_fold"; for
+    linear models with fewer than 10 rows a feature ``2 n_folds`` more than the first.
     "choose" takes the same on each fold in addition. Memory is that of the classifier and a few
     vectors of n.
 
@@ -222,7 +236,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
     ) -> TopFocusedRanker:
         """Fit the pilot and the weighted rounds.
 
@@ -236,6 +250,10 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             Non-negative weights; rows of weight 0 are ignored.
         groups : array-like of shape (n_samples,), default=None
             Groups for ``cv``.
+        **fit_params : dict
+            Further arguments of each fit of the classifier, such as ``eval_set=[(X_val, y_val)]``
+            for early stopping of LightGBM or XGBoost. Do not pass arrays of one value per row of
+            X, because folds are fitted, too.
 
         Returns
         -------
@@ -273,7 +291,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
                 groups = values_of_taken_rows("groups", groups, taken, len(weight))
             X = X if len(taken) == len(weight) else rows_at(X, taken)
             cv = of_taken_rows(self.cv, taken, len(weight))
-            self._fit(X, labels[taken], rows, groups, cv)
+            self._fit(X, labels[taken], rows, groups, cv, fit_params)
         return self
 
     def _check_rows(self, X: Any, y: Any = "no_validation", *, reset: bool = True) -> None:
@@ -286,10 +304,18 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             )
         validate_data(self, X, y, reset=reset, skip_check_array=True)
 
-    def _fit(self, X: Any, y: AnyArray, rows: TwoClasses, groups: Any, cv: Any) -> None:
-        top = mass_of_top(rows.weight, self.tau)
+    def _fit(
+        self,
+        X: Any,
+        y: AnyArray,
+        rows: TwoClasses,
+        groups: Any,
+        cv: Any,
+        fit_params: dict[str, Any],
+    ) -> None:
+        mass_of_top(rows.weight, self.tau)  # warns of less than one row
         progress = BlockProgress(self, self.n_rounds + 1, X, y)
-        look = self._second_look(cv)
+        look = self._second_look(cv, fit_params)
         self.combine_ = self.combine
         forget(self, "scores_")
         if self.combine == "choose":
@@ -302,14 +328,19 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             positive=rows.pos_label,
             groups=groups,
             on_round=progress.block_done,
+            held_out=partial(self._threshold_folds, cv, X=X, y=y, rows=rows, groups=groups),
         )
         self.pilot_, *self.rounds_ = rounds.models
         self.spreads_ = np.array(rounds.spreads)
-        _, threshold = top_threshold(rounds.scores(X, self.combine_), rows.weight, top)
-        self.top_threshold_ = rows.direction * threshold
+        scores = rounds.scores(X, self.combine_)
+        if rounds.held_out is not None:
+            scores = rounds.combined(rounds.held_out, self.combine_)
+        self.top_threshold_ = rows.direction * share_threshold(
+            scores, np.zeros(len(scores)), rows.weight, self.tau
+        )
         progress.fit_done()
 
-    def _second_look(self, cv: Any) -> SecondLook:
+    def _second_look(self, cv: Any, fit_params: dict[str, Any]) -> SecondLook:
         phi = self.focus
         if phi is None:
             phi = Cauchy(max(4.0 * self.tau, LEAST_FOCUS))
@@ -328,6 +359,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             self.n_rounds,
             partial(self._pilot_folds, cv),
             self.n_jobs,
+            fit_params,
         )
 
     def _pilot_folds(
@@ -336,8 +368,19 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         """Folds by whose fits the rows are ranked; None where the fit to all of them does."""
         ranks = self.pilot_ranks
         if ranks == "auto":
-            ranks = "training" if _is_linear(pilot) else "out_of_fold"
+            ranks = "training" if _linear_part(pilot) is not None else "out_of_fold"
         return None if ranks == "training" else self._folds(cv, X, y, groups)
+
+    def _threshold_folds(
+        self, cv: Any, pilot: Any, *, X: Any, y: AnyArray, rows: TwoClasses, groups: Any
+    ) -> list[Fold] | None:
+        """Folds for the threshold; None for linear models of many rows and for a few rows."""
+        linear = _linear_part(pilot)
+        if linear is not None and not is_flexible(rows, np.shape(linear.coef_)[-1]):
+            return None
+        if min(np.sum(rows.positive), np.sum(~rows.positive)) < FEWEST_OF_A_CLASS:
+            return None
+        return self._folds(cv, X, y, groups)
 
     def _folds(self, cv: Any, X: Any, y: AnyArray, groups: Any) -> list[Fold]:
         """Folds of which each row is in one test part, and both classes in each training part."""
@@ -406,6 +449,31 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         self._check_rows(X, reset=False)
         return self._scores(X, log_odds)
 
+    def _of_fits(self, name: str) -> FloatArray:
+        """Combine an attribute of pilot and last round as the scores are combined."""
+        if not hasattr(self, "pilot_"):
+            raise AttributeError(f"{name} needs a fit: call fit first.")
+        rounds = Rounds([self.pilot_, *self.rounds_], self.pos_label_, tuple(self.spreads_))
+        parts = [np.asarray(getattr(fit, name)) for fit in (self.pilot_, self.rounds_[-1])]
+        if name == "feature_importances_":
+            parts = [part / (part.sum() or 1.0) for part in parts]
+        return rounds.combined(parts, self.combine_)
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Coefficients of the decision values: a sum of linear fits is linear."""
+        return self._of_fits("coef_")
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """Constant of the decision values."""
+        return self._of_fits("intercept_")
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Importances of pilot and last round, each of sum 1, weighted like their scores."""
+        return self._of_fits("feature_importances_")
+
     @available_if(lambda self: hasattr(getattr(self, "pilot_", self._base()), "predict_proba"))
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of each class, by the last round or pooled over pilot and last round.
@@ -433,13 +501,13 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         return self._towards_positive(rounds.scores(X, self.combine_, score))
 
 
-def _is_linear(estimator: Any) -> bool:
-    """Whether a fitted estimator, or what a pipeline or search ends in, has coefficients."""
+def _linear_part(estimator: Any) -> Any:
+    """What has coefficients: a fitted estimator, or what a pipeline or search ends in; or None."""
     while True:
         if hasattr(estimator, "coef_"):
-            return True
+            return estimator
         steps = getattr(estimator, "steps", None)
         inner = steps[-1][1] if steps else getattr(estimator, "best_estimator_", None)
         if inner is None:
-            return False
+            return None
         estimator = inner

@@ -130,7 +130,9 @@ class TopPushRanker(OneProblemRanker):
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     threshold_ : float
-        Value of T on the training rows.
+        Threshold above which rows are predicted positive: it cuts the share of positives of the
+        training rows off new rows. It is a quantile of the training scores, or of out-of-fold
+        scores with a kernel or fewer than 10 rows a feature, which takes up to five more fits.
     objective_ : float
         Value of the objective.
     lower_bound_ : float
@@ -167,10 +169,10 @@ class TopPushRanker(OneProblemRanker):
     *When the solution is w = 0.* With ``threshold="mean"``, w = 0 is the solution for every C if
     and only if the mean of the positives lies in the reduced convex hull of the rows that
     determine T: the set of their weighted means with weights of at most 1 / (number at the top).
-    With ``top_size=1`` this is the whole convex hull, which nearly always contains the mean if there
-    are many more rows than features. For two normal classes with equal covariance and an AUC of
-    .9, ``top`` must exceed 9 % of the negatives, and 29 % with an AUC of .8. With ``of="all"``, w
-    = 0 is the solution if the top holds no more weight than the positives, since their mean is
+    With ``top_size=1`` this is the whole convex hull, which nearly always contains the mean if
+    there are many more rows than features. For two normal classes with equal covariance and an AUC
+    of .9, ``top_size`` must exceed 9 % of the negatives, and 29 % with an AUC of .8. With
+    ``of="all"``, w = 0 is the solution if the top holds no more weight than the positives, since their mean is
     then such a weighted mean. With ``kernel="rbf"``, distinct rows and ``of="negatives"`` it never
     is.
 
@@ -284,8 +286,8 @@ class TopPushRanker(OneProblemRanker):
         if mass >= total:
             which = "rows" if self.of == "all" else "negative rows"
             raise ValueError(
-                f"top_size={self.top_size!r} takes {mass:g} of the {total:g} {which}, but must leave some "
-                "out: pass a smaller top, or fit to more rows."
+                f"top_size={self.top_size!r} takes {mass:g} of the {total:g} {which}, but must "
+                "leave some out: pass a smaller top_size, or fit to more rows."
             )
         if self.threshold == "mean":
             return reference, TopMean(weight, mass)
@@ -329,7 +331,7 @@ class TopPushRanker(OneProblemRanker):
             )
         warn(
             "w = 0 is the solution for every C, so that all rows score alike: the mean of the "
-            f"positives is a weighted mean of {which} with weights that top_size={self.top_size!r} "
-            f"permits; {remedy}.",
+            f"positives is a weighted mean of {which} with weights that "
+            f"top_size={self.top_size!r} permits; {remedy}.",
             ZeroSolutionWarning,
         )

@@ -64,7 +64,9 @@ def weight_argument(estimator: Any, *, regressors: bool = False) -> str:
     return "sample_weight"
 
 
-def fit_with_weights(estimator: Any, X: Any, y: Any, weight: FloatArray | None) -> Any:
+def fit_with_weights(
+    estimator: Any, X: Any, y: Any, weight: FloatArray | None, **fit_params: Any
+) -> Any:
     """Fit a clone of an estimator to weighted rows.
 
     Parameters
@@ -77,6 +79,8 @@ def fit_with_weights(estimator: Any, X: Any, y: Any, weight: FloatArray | None) 
         Labels or targets.
     weight : ndarray of shape (n,) or None
         Positive weights; None hands none on.
+    **fit_params : dict
+        Further arguments of its fit.
 
     Returns
     -------
@@ -86,7 +90,7 @@ def fit_with_weights(estimator: Any, X: Any, y: Any, weight: FloatArray | None) 
     given = {} if weight is None else {weight_argument(estimator, regressors=True): weight}
     # The weights are computed for this estimator, so that no metadata request is needed.
     with config_context(enable_metadata_routing=False):
-        return clone(estimator).fit(X, y, **given)
+        return clone(estimator).fit(X, y, **given, **fit_params)
 
 
 def log_odds(estimator: Any, X: Any, positive: Any) -> FloatArray:

@@ -178,10 +178,10 @@ def test_zero_is_the_solution_where_the_mean_is_in_the_reduced_hull():
         positive, negative = parts(y, "negatives")
         mass = oracle.largest_collapsing_mass(X, positive, negative)
         assert mass > 2
-        with pytest.warns(ZeroSolutionWarning, match="pass top=") as caught:
+        with pytest.warns(ZeroSolutionWarning, match="pass top_size=") as caught:
             ranker = TopPushRanker(1, C=1000.0).fit(X, y)
         assert np.abs(ranker.coef_).max() < 1e-3
-        said = int(str(caught[0].message).partition("pass top=")[2].split()[0])
+        said = int(str(caught[0].message).partition("pass top_size=")[2].split()[0])
         assert mass < said <= 1.06 * mass + 2
         TopPushRanker(said, C=1000.0).fit(X, y)
 
@@ -274,9 +274,9 @@ def test_a_top_is_a_count_or_a_share(top):
 
 def test_a_top_of_all_rows_is_refused():
     X, y = data(n=30)
-    with pytest.raises(ValueError, match=r"top=20 takes 20 of the 20 negative rows"):
+    with pytest.raises(ValueError, match=r"top_size=20 takes 20 of the 20 negative rows"):
         TopPushRanker(20).fit(X, y)
-    with pytest.raises(ValueError, match=r"top=30 takes 30 of the 30 rows"):
+    with pytest.raises(ValueError, match=r"top_size=30 takes 30 of the 30 rows"):
         TopPushRanker(30, of="all").fit(X, y)
 
 
