@@ -118,8 +118,7 @@ with tempfile.TemporaryDirectory() as folder:
     joblib.dump(focused, f"{folder}/fraud.joblib")
     loaded = joblib.load(f"{folder}/fraud.joblib")
 today = X[day == 49]
-first = np.argsort(loaded.decision_function(today))[:10]
-today.iloc[first]
+today.iloc[loaded.top(today, 10)]
 
 # %%
 # Why a second fit?

@@ -93,7 +93,7 @@ plt.show()
 
 # %%
 # The table has the first 8 of the 40 compounds to test.
-first = np.argsort(-score)[:40]
+first = np.argsort(-score, kind="stable")[:40]
 X.iloc[first].assign(activity=y[first]).head(8)
 
 # %%

@@ -251,8 +251,8 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         groups : array-like of shape (n_samples,), default=None
             Groups for ``cv``.
         **fit_params : dict
-            Further arguments of each fit of the classifier, such as ``eval_set=[(X_val, y_val)]``
-            for early stopping of LightGBM or XGBoost. Do not pass arrays of one value per row of
+            Further arguments of each fit of the classifier, such as ``eval_X=X_val,
+            eval_y=y_val`` for early stopping of LightGBM. Do not pass arrays of one value per row of
             X, because folds are fitted, too.
 
         Returns

@@ -172,9 +172,9 @@ class TopPushRanker(OneProblemRanker):
     With ``top_size=1`` this is the whole convex hull, which nearly always contains the mean if
     there are many more rows than features. For two normal classes with equal covariance and an AUC
     of .9, ``top_size`` must exceed 9 % of the negatives, and 29 % with an AUC of .8. With
-    ``of="all"``, w = 0 is the solution if the top holds no more weight than the positives, since their mean is
-    then such a weighted mean. With ``kernel="rbf"``, distinct rows and ``of="negatives"`` it never
-    is.
+    ``of="all"``, w = 0 is the solution if the top holds no more weight than the positives, since
+    their mean is then such a weighted mean. With ``kernel="rbf"``, distinct rows and
+    ``of="negatives"`` it never is.
 
     ``threshold="mean"`` is solved by Mehrotra's primal-dual interior point method, "quantile" by
     Newton's method. T is computed on an active set of rows, which grows until it contains all that

@@ -1,0 +1,186 @@
+"""What rankers of two classes say of new rows: whom to act on, and who is predicted positive."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from lightgbm import LGBMClassifier
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_rank import (
+    AccuracyAtTopRanker,
+    AccuracyAtTopRankerCV,
+    BoostedTopRanker,
+    PNormPushRanker,
+    RankBoostRanker,
+    RankStatisticRanker,
+    StructuralRanker,
+    TopFocusedRanker,
+    TopPushRanker,
+)
+from sklearn_rank.metrics import rank_positions
+from tests.catalogue import BIPARTITE_RANKERS
+
+N_NEW = 20_000
+
+
+def draw(rng, n, d):
+    X = rng.normal(size=(n, d))
+    logits = 1.5 * X[:, 0] + X[:, 1] - 1.5
+    return X, (logits + rng.logistic(size=n) > 0).astype(int)
+
+
+TREES = {"n_estimators": 40, "max_leaf_nodes": 15}
+MEANT = [
+    # (ranker, rows, features): each fits its training rows closely, or is linear.
+    (BoostedTopRanker("accuracy_at_top", tau=0.05, **TREES), 600, 20),
+    (BoostedTopRanker(tau=0.1, **TREES), 600, 20),
+    (BoostedTopRanker("pairwise_logistic", tau=0.2, early_stopping=True, random_state=0), 600, 20),
+    (RankBoostRanker(100), 600, 20),
+    (RankBoostRanker(20, weak_ranker=DecisionTreeClassifier(max_depth=4)), 600, 20),
+    (RankBoostRanker(20, weak_ranker="linear"), 200, 40),
+    (PNormPushRanker(), 600, 5),
+    (PNormPushRanker(C=100.0), 200, 60),
+    (PNormPushRanker(C=100.0, kernel="rbf"), 400, 10),
+    (TopPushRanker(0.3, C=10.0), 200, 60),
+    (TopPushRanker(0.3, threshold="quantile", C=10.0), 600, 5),
+    (StructuralRanker(C=10.0), 200, 60),
+    (StructuralRanker("f1", C=10.0), 600, 5),
+    (StructuralRanker("precision@top0.1"), 600, 5),
+    (RankStatisticRanker(random_state=0), 200, 60),
+    (AccuracyAtTopRanker(tau=0.1, C=0.1), 200, 40),
+    (AccuracyAtTopRanker(tau=0.1, C=0.1, kernel="rbf"), 200, 5),
+    (AccuracyAtTopRankerCV(tau=0.1, Cs=[0.1], cv=2), 300, 5),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.QuantileDistanceWarning")
+@pytest.mark.parametrize(("ranker", "n", "d"), MEANT, ids=lambda case: str(case)[:60])
+def test_predict_flags_the_share_of_new_rows_that_is_meant(ranker, n, d):
+    ratios = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = draw(rng, n, d)
+        new, _ = draw(rng, N_NEW, d)
+        flagged = np.mean(clone(ranker).fit(X, y).predict(new) == 1)
+        meant = 0.1 if "precision@top0.1" in str(ranker) else getattr(ranker, "tau", y.mean())
+        ratios.append(flagged / meant)
+    # A quantile of the share s of n rows has a relative error of about 1 / sqrt(s n).
+    error = 1 / np.sqrt(3 * n * min(meant, 1 - meant))
+    assert abs(np.mean(ratios) - 1) < 0.1 + 3 * error, ratios
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        LGBMClassifier(verbose=-1, n_estimators=50),
+        ExtraTreesClassifier(50, random_state=0),
+        LogisticRegression(C=10.0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("positive", ["fraud", "ok"])
+def test_the_top_threshold_cuts_tau_of_new_rows(base, positive):
+    rng = np.random.default_rng(0)
+    X, y = draw(rng, 1000, 30)
+    named = np.where(y == 1, "fraud", "ok")
+    new, _ = draw(rng, N_NEW, 30)
+    ranker = TopFocusedRanker(base, tau=0.1, pos_label=positive, cv=5).fit(X, named)
+    above = ranker.decision_function(new) > ranker.top_threshold_
+    # classes_ are "fraud" and "ok": decision values are greater for "ok".
+    flagged = np.mean(above if positive == "ok" else ~above)
+    assert 0.06 < flagged < 0.15
+
+
+@pytest.mark.parametrize("ranker", BIPARTITE_RANKERS, ids=repr)
+def test_rank_and_top_put_the_positive_class_first(ranker):
+    X, y = draw(np.random.default_rng(1), 80, 6)
+    named = np.where(y == 1, "fraud", "ok")
+    for positive in ("fraud", "ok"):
+        fitted = clone(ranker).set_params(pos_label=positive).fit(X, named)
+        decision = fitted.decision_function(X)
+        towards = -decision if positive == "fraud" else decision
+        positions = fitted.rank(X)
+        np.testing.assert_array_equal(positions, rank_positions(towards))
+        top = fitted.top(X, 80)
+        assert sorted(top) == list(range(80))
+        assert np.all(np.diff(towards[top]) <= 0)
+        np.testing.assert_array_equal(fitted.top(X, 7), top[:7])
+        assert np.mean(named[top[:20]] == positive) > np.mean(named == positive)
+        # No row that is predicted positive is below one that is not.
+        flagged = fitted.predict(X) == positive
+        assert flagged[top].tolist() == sorted(flagged.tolist(), reverse=True)
+
+
+def test_tied_rows_are_taken_in_the_order_of_the_rows():
+    X, y = np.tile([[0.0], [1.0]], (20, 1)), np.tile([0, 1], 20)
+    ranker = PNormPushRanker().fit(X, y)
+    assert ranker.top(X, 4).tolist() == [1, 3, 5, 7]
+    assert ranker.top(X[::-1], 4).tolist() == [0, 2, 4, 6]
+    assert set(ranker.rank(X)) == {10.5, 30.5}
+    assert ranker.top(sp.csr_array(X), 1).tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("k", "error", "message"),
+    [
+        (0, ValueError, "k=0 must be at least 1"),
+        (41, ValueError, "k=41 must be between 1 and 40, the number of rows"),
+        (0.05, TypeError, "k=0.05 must be a number of rows: pass an int"),
+        (True, TypeError, "must be a number of rows"),
+        (None, TypeError, "must be a number of rows"),
+    ],
+)
+def test_other_numbers_of_rows_are_refused(k, error, message):
+    X, y = np.tile([[0.0], [1.0]], (20, 1)), np.tile([0, 1], 20)
+    with pytest.raises(error, match=message):
+        PNormPushRanker().fit(X, y).top(X, k)
+
+
+def test_all_rows_are_needed_at_once():
+    import dask.array as da
+
+    X, y = np.tile([[0.0], [1.0]], (20, 1)), np.tile([0, 1], 20)
+    ranker = PNormPushRanker().fit(X, y)
+    for call in (ranker.rank, lambda rows: ranker.top(rows, 2)):
+        with pytest.raises(TypeError, match=r"pass X\.compute\(\)"):
+            call(da.from_array(X, chunks=10))
+
+
+def test_a_sum_of_linear_fits_is_linear():
+    X, y = draw(np.random.default_rng(2), 300, 4)
+    for combine in ("sum", "last"):
+        ranker = TopFocusedRanker(LogisticRegression(), combine=combine).fit(X, y)
+        expected = X @ ranker.coef_[0] + ranker.intercept_
+        np.testing.assert_allclose(ranker.decision_function(X), expected)
+    assert not hasattr(ranker, "feature_importances_")
+    assert not hasattr(TopFocusedRanker(LogisticRegression()), "coef_")
+    trees = TopFocusedRanker(ExtraTreesClassifier(10, random_state=0)).fit(X, y)
+    assert trees.feature_importances_.sum() == pytest.approx(1)
+    assert trees.feature_importances_.argmax() == 0
+    assert not hasattr(trees, "coef_")
+
+
+def test_a_base_that_stops_early():
+    rng = np.random.default_rng(3)
+    (X, y), (X_val, y_val) = draw(rng, 400, 5), draw(rng, 200, 5)
+    base = LGBMClassifier(n_estimators=500, early_stopping_round=5, verbose=-1)
+    ranker = TopFocusedRanker(base, n_rounds=1).fit(X, y, eval_X=X_val, eval_y=y_val)
+    assert all(fit.best_iteration_ < 100 for fit in (ranker.pilot_, *ranker.rounds_))
+
+
+def test_the_threshold_is_that_of_repeated_rows_in_any_order():
+    rng = np.random.default_rng(4)
+    X, y = draw(rng, 60, 8)
+    weight = rng.integers(1, 4, 60)
+    ranker = PNormPushRanker(kernel="rbf", C=10.0, tol=1e-9)
+    order = rng.permutation(weight.sum())
+    repeated = np.repeat(np.arange(60), weight)[order]
+    weighted = clone(ranker).fit(X, y, sample_weight=weight)
+    assert weighted.threshold_ == pytest.approx(
+        clone(ranker).fit(X[repeated], y[repeated]).threshold_, abs=1e-3
+    )
