@@ -252,8 +252,8 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             Groups for ``cv``.
         **fit_params : dict
             Further arguments of each fit of the classifier, such as ``eval_X=X_val,
-            eval_y=y_val`` for early stopping of LightGBM. Do not pass arrays of one value per row of
-            X, because folds are fitted, too.
+            eval_y=y_val`` for early stopping of LightGBM. Do not pass arrays of one value per row
+            of X, because folds are fitted, too.
 
         Returns
         -------
