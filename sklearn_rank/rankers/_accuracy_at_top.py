@@ -451,7 +451,8 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
                 on_block=progress.step,
                 checkpoints=checkpoints,
             )
-            self._store_function(learned_scores(kernel, solution.coef, X), X, rows, mass, top)
+            function = learned_scores(kernel, solution.coef, X)
+            self._store_function(function, X, rows, mass, top)
             self._store_solution(solution, rows, self.selection, self.tau)
-            self._store_share_threshold(self, X, rows, mass, top, **of_fold)
+            self._store_share_threshold(self, function, X, rows, mass, top, **of_fold)
             progress.done()

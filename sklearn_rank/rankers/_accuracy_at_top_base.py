@@ -78,7 +78,14 @@ class AccuracyAtTopBase(KernelRanker):
         store_threshold(self, rows.direction, *function.scores_of_fitted(X), mass, top)
 
     def _store_share_threshold(
-        self, ranker: Any, X: Any, rows: TwoClasses, mass: Any, top: float, **of_fold: Any
+        self,
+        ranker: Any,
+        function: ScoreFunction,
+        X: Any,
+        rows: TwoClasses,
+        mass: Any,
+        top: float,
+        **of_fold: Any,
     ) -> None:
         """Replace the threshold of the training rows if their scores are unlike those of others.
 
@@ -86,11 +93,11 @@ class AccuracyAtTopBase(KernelRanker):
         """
         if self.kernel == "linear" and not is_flexible(rows, X.shape[1]):
             return
-        scores, rounding = fitted_scores(self).scores_of_fitted(X)
+        scores, rounding = function.scores_of_fitted(X)
         self.threshold_ = rows.direction * ranker._threshold_of_share(
             X,
             rows,
-            rows.direction * scores,
+            scores,
             rounding,
             flexible=True,
             share=top / mass.sum(),

@@ -508,7 +508,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             checkpoints=checkpoints,
         )
         top, _ = top_mass(mass, self.tau)
-        self._store_function(learned_scores(kernel, solution.coef, X), X, rows, mass, top)
+        function = learned_scores(kernel, solution.coef, X)
+        self._store_function(function, X, rows, mass, top)
         self._store_solution(solution, rows, self.selection_, self.tau_)
         chosen = AccuracyAtTopRanker(
             **{name: getattr(self, name) for name in OF_SCORES} | {"tau": self.tau_},
@@ -519,7 +520,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             n_jobs=self.n_jobs,
             pos_label=rows.pos_label,
         )
-        self._store_share_threshold(chosen, X, rows, mass, top)
+        self._store_share_threshold(chosen, function, X, rows, mass, top)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
         """Compute the score defined by ``scoring``.

@@ -60,7 +60,9 @@ def test_a_linear_kernel_by_values_and_sparse_rows_are_the_same_fit(loss):
     linear = PNormPushRanker(loss=loss, tol=1e-10).fit(X, y)
     by_values = PNormPushRanker(loss=loss, kernel="precomputed", tol=1e-10).fit(X @ X.T, y)
     np.testing.assert_allclose(
-        by_values.decision_function(X @ X.T), linear.decision_function(X), atol=1e-6
+        by_values.decision_function(X @ X.T) + by_values.threshold_,
+        linear.decision_function(X) + linear.threshold_,
+        atol=1e-6,
     )
     assert by_values.objective_ == pytest.approx(linear.objective_)
     sparse = PNormPushRanker(loss=loss, tol=1e-10).fit(sp.csc_array(X), y)

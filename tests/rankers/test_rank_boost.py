@@ -91,16 +91,6 @@ def test_stages_end_at_the_ranker(weak_ranker, positive):
     np.testing.assert_array_equal(list(ranker.staged_decision_function(X)), stages)
 
 
-def test_the_threshold_has_the_greatest_accuracy():
-    X, y = data(90)
-    weight = np.random.default_rng(1).integers(1, 4, 90)
-    ranker = RankBoostRanker(5).fit(X, y, weight)
-    reached = weight @ (ranker.predict(X) == y)
-    scores = ranker.decision_function(X)
-    for threshold in np.append(scores, scores.max() + 1):
-        assert weight @ ((scores >= threshold) == (y == 1)) <= reached
-
-
 def test_one_weak_ranker_that_separates_ends_the_boosting():
     X, y = np.array([[3.0, 0.0], [4.0, 1.0], [7.0, 0.0], [9.0, 1.0]]), np.array([1, 1, 0, 0])
     for weak_ranker in ("stump", DecisionTreeClassifier(max_depth=1)):
