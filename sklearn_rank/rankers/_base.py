@@ -210,7 +210,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         return np.asarray(scores)
 
     def rank(self, X: Any) -> FloatArray:
-        """Positions of the rows in the list that X makes up, 1 at the top.
+        """Rank the rows in the list that X makes up, 1 at the top.
 
         Parameters
         ----------
