@@ -287,13 +287,15 @@ def _ratio(
     for one in (arm, ~arm):
         residual[one] -= residual[one].mean() if one.any() else 0.0
     influence = residual / (sizes * total)
+    squares: FloatArray
     if group is None:
         with np.errstate(divide="ignore", invalid="ignore"):
             squares = influence**2 * np.where(sizes > 1, sizes / (sizes - 1), np.nan)
     else:
         _, code = np.unique(group, return_inverse=True)
         sums = np.bincount(code, weights=influence)
-        squares = sums**2 * len(sums) / (len(sums) - 1) if len(sums) > 1 else sums * np.nan
+        factor = len(sums) / (len(sums) - 1) if len(sums) > 1 else np.nan
+        squares = sums**2 * factor
     error = float(np.sqrt(np.sum(squares)))
     # Sessions that are all alike, as without a click, do not show how the ratio varies.
     return value, error if error > ALIKE * max(value, 1.0) else float("nan")

@@ -85,7 +85,7 @@ def bootstrap_interval(
         ]
         estimate = apparent - float(np.mean(seen))
         _warn_of_perfect_fit(sample, apparent)
-        note = f"Apparent {fixed(apparent)}, of which {fixed(np.mean(seen))} is optimism"
+        note = f"Apparent {fixed(apparent)}, of which {fixed(float(np.mean(seen)))} is optimism"
     else:
         left_out = float(unseen.values[0].mean())
         estimate = _plus(sample, apparent, left_out)
