@@ -8,6 +8,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from sklearn_rank._lists import LabelType, check_scored_lists
 from sklearn_rank._validation import check_positive, check_qid, check_rows, check_vector
+from sklearn_rank.inference import metric_interval
 
 
 def check_binary_scores(y_true, y_score, *, pos_label=None, **arguments):
@@ -359,3 +360,19 @@ def test_float_ids_that_may_have_merged_are_refused(ids, dtype, digits):
 )
 def test_ids_that_are_exact_are_taken(ids):
     assert np.asarray(check_qid(ids, 4)).tolist() == list(ids)
+
+
+def test_ids_of_several_levels_are_tuples_and_other_types_are_refused():
+    query = np.repeat([3, 1], 2)
+    index = pd.MultiIndex.from_arrays([query, query])
+    assert np.asarray(check_qid(index, 4)).tolist() == [(3, 3), (3, 3), (1, 1), (1, 1)]
+    for ids in (query.astype(complex), np.zeros(4, dtype="V4")):
+        with pytest.raises(ValueError, match=r"qid has dtype .*: pass integers or strings"):
+            check_qid(ids, 4)
+
+
+def test_orders_of_labels_are_no_labels():
+    with pytest.raises(ValueError, match=r"has orders of labels, such as 'a>b': pass .*grades"):
+        metric_interval("tau_b", ["a>b", "b>a"], [[1, 2], [3, 4]])
+    with pytest.raises(ValueError, match="so close to 0 that limits coincide"):
+        metric_interval("auc", [0, 1, 0, 1], [1, 2, 3, 4], level=5e-324)
