@@ -293,9 +293,9 @@ def _ratio(
             squares = influence**2 * np.where(sizes > 1, sizes / (sizes - 1), np.nan)
     else:
         _, code = np.unique(group, return_inverse=True)
-        sums = np.bincount(code, weights=influence)
+        sums = np.bincount(code, weights=influence).astype(np.float64)
         factor = len(sums) / (len(sums) - 1) if len(sums) > 1 else np.nan
-        squares = sums**2 * factor
+        squares = np.asarray(sums**2 * factor, dtype=np.float64)
     error = float(np.sqrt(np.sum(squares)))
     # Sessions that are all alike, as without a click, do not show how the ratio varies.
     return value, error if error > ALIKE * max(value, 1.0) else float("nan")
