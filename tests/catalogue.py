@@ -666,7 +666,7 @@ BIPARTITE_RANKERS = [
     StructuralRanker("recall@8"),
     StructuralRanker("r_precision", kernel="rbf", C=10.0),
     StructuralRanker("ap", C=10.0, warm_start=True),
-    StructuralRanker("f1", C=10.0),
+    StructuralRanker("f1", C=10.0, auc_share=0.2),
     TopPushRanker(0.8, C=10.0),
     TopPushRanker(0.3, threshold="quantile", of="all", loss="logistic"),
     TopPushRanker(1, loss="hinge", kernel="rbf", C=100.0),
