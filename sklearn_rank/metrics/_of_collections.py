@@ -239,7 +239,7 @@ def _highest_grade(columns: dict[str, Any], measure: Any, pos_label: Any) -> flo
 def _queries_of_chunk(
     number: int, columns: dict[str, Any], measure: Any, pos_label: Any, shared: dict[str, Any]
 ) -> _Found:
-    kept, lengths = None, np.empty(0)
+    kept, lengths = None, np.empty(0, dtype=np.intp)
     with collected() as told:
         part = read_part(measure, **columns, **shared, pos_label=pos_label)
         if part.lists is not None:

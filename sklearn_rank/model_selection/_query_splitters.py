@@ -144,8 +144,8 @@ class QueryKFold(_QuerySplitter):
     >>> qid = np.array(["b", "a", "c", "a", "b", "d", "c", "d", "d"])
     >>> for train, test in QueryKFold(2, random_state=0).split(qid, groups=qid):
     ...     print(np.unique(qid[train]), np.unique(qid[test]))
-    ['a' 'd'] ['b' 'c']
-    ['b' 'c'] ['a' 'd']
+    ['b' 'd'] ['a' 'c']
+    ['a' 'c'] ['b' 'd']
     """
 
     def __init__(self, n_splits=5, *, shuffle=True, stratify=None, random_state=None):

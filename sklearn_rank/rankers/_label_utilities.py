@@ -43,7 +43,7 @@ def utility_lists(
     kept : ndarray of bool of shape (n_rows,)
         Which rows these are.
     """
-    some = orders.known.any(axis=1)
+    some: BoolArray = np.logical_or.reduce(orders.known, axis=1)
     if not some.all():
         # A row without labels has no list.
         orders = LabelOrders(orders.grades[some], orders.labels, orders.target_type)
