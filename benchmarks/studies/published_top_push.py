@@ -217,7 +217,7 @@ class Job:
 
     def selections(self, measure):
         """Indices of the candidates by name of the method that chooses among them."""
-        tops = dict.fromkeys(given.get("top") for given in self.candidates)
+        tops = dict.fromkeys(given.get("top_size") for given in self.candidates)
         everything = range(len(self.candidates))
         if len(tops) == 1:
             return {self.family: list(everything)}
@@ -227,7 +227,7 @@ class Job:
                 name = f"{self.family}, top=" + (
                     "tau" if RATE_OF.get(measure) == top else f"{top:g}"
                 )
-                found[name] = [i for i in everything if self.candidates[i]["top"] == top]
+                found[name] = [i for i in everything if self.candidates[i]["top_size"] == top]
         return found
 
 
@@ -326,7 +326,7 @@ def grid(tops=None, **lists):
     """Dictionaries of all combinations, the later keys changing the fastest."""
     found = [{}]
     if tops is not None:
-        lists = {"top": tops, **lists}
+        lists = {"top_size": tops, **lists}
     for key, values in lists.items():
         found = [{**given, key: value} for given in found for value in values]
     return found
