@@ -229,6 +229,7 @@ def test_labels_of_any_type(ranker, labels):
 
 # What is in units of the decision value, whose sign is that of the second class.
 IN_UNITS_OF_DECISION = {
+    "constant_",
     "coef_",
     "dual_coef_",
     "intercept_",
