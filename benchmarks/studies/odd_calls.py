@@ -492,12 +492,7 @@ def call_fit(rng, told):
             raise Wrong("an input was changed")
     if told["labels"] in ("nan", "none", "NA") and pd.isna(np.asarray(y, object)).any():
         raise Wrong("missing labels were accepted")
-    if (
-        told["labels"] == "masked"
-        and np.ma.is_masked(y)
-        or told["weights"] == "masked"
-        and np.ma.is_masked(w)
-    ):
+    if np.ma.is_masked(y) or np.ma.is_masked(w):
         raise Wrong("a mask was ignored")
     values = ranker.decision_function(X)
     if not np.all(np.isfinite(values)):
@@ -531,12 +526,8 @@ def call_fit(rng, told):
         and d > 1
     ):
         raise Wrong("no warning of the scales")
-    if not query:
-        if (
-            sorted(np.asarray(ranker.top(X, min(5, n)))[:1])
-            and ranker.rank(X)[ranker.top(X, 1)[0]] > ranker.rank(X).min() + 1e-9
-        ):
-            raise Wrong("top(X, 1) is not first")
+    if not query and ranker.rank(X)[ranker.top(X, 1)[0]] > ranker.rank(X).min():
+        raise Wrong("top(X, 1) is not first")
     if query and told["ids"] == "beyond 2**53":
         raise Wrong("float ids beyond 2**53 were accepted")
 
@@ -646,7 +637,10 @@ def call_bound(rng, told):
         1e308,
         5e-324,
     ]
-    pick = lambda good: good if rng.random() < 0.8 else odd[rng.integers(len(odd))]
+
+    def pick(good):
+        return good if rng.random() < 0.8 else odd[rng.integers(len(odd))]
+
     delta = pick(float(rng.uniform(0.001, 0.5)))
     n_pos, n_neg = pick(int(rng.integers(1, 200))), pick(int(rng.integers(1, 2000)))
     auc = pick(float(rng.uniform(0.3, 1)))
@@ -726,10 +720,9 @@ def outcome(kind, seed):
             signal.alarm(0)
     numpy_warnings = [w for w in told_warnings if issubclass(w.category, RuntimeWarning)]
     if result in ("answer", "refusal") and numpy_warnings:
-        result, message = (
-            "cryptic",
-            f"warning of NumPy: {numpy_warnings[0].message} ({numpy_warnings[0].filename}:{numpy_warnings[0].lineno})",
-        )
+        first = numpy_warnings[0]
+        place = f"{first.filename}:{first.lineno}"
+        result, message = "cryptic", f"warning of NumPy: {first.message} ({place})"
     return result, message, told
 
 
