@@ -148,6 +148,11 @@ def check_level(level: Any) -> float:
             f"level={level:g} is so close to 0 that limits coincide: pass a probability such as"
             " 0.95."
         )
+    if level > 1.0 - LEAST_LEVEL**2:
+        raise ValueError(
+            f"level={level!r} is so close to 1 that limits are those of any value: pass a"
+            " probability such as 0.95."
+        )
     return level
 
 

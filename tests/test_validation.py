@@ -376,3 +376,5 @@ def test_orders_of_labels_are_no_labels():
         metric_interval("tau_b", ["a>b", "b>a"], [[1, 2], [3, 4]])
     with pytest.raises(ValueError, match="so close to 0 that limits coincide"):
         metric_interval("auc", [0, 1, 0, 1], [1, 2, 3, 4], level=5e-324)
+    with pytest.raises(ValueError, match="so close to 1 that limits are those of any value"):
+        metric_interval("auc", [0, 1, 0, 1], [1, 2, 3, 4], level=1 - 1e-16)

@@ -421,7 +421,7 @@ def call_inference(rng, told):
             more["weights"] = told["kind"] = str(kind)
     if told["labels"] in ("word", "category"):
         more["pos_label"] = "fraud"
-    level = more["level"] = float(rng.choice([0.95, 0.95, 0.5, 0.999, 5e-324, 1 - 1e-16]))
+    level = more["level"] = float(rng.choice([0.95] * 20 + [0.5, 0.999, 5e-324, 1 - 1e-16]))
     if rng.random() < 0.6:
         told["door"] = "metric_interval"
         found = inference.metric_interval(measure, y, s, **more)
