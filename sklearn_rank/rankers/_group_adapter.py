@@ -65,7 +65,8 @@ class GroupRankerAdapter(QueryRanker):
         hashes of their values, so that the model does not depend on the order of the rows or on
         the ids. "given" takes queries as they appear and keeps the order of the rows of a query.
         The order affects the model, because all scores are tied at the start and the libraries
-        break ties by position.
+        break ties by position. Options that read positions or time from the order of the rows,
+        ``lambdarank_unbiased`` of XGBoost and ``has_time`` of CatBoost, require "given".
     single_list : bool, default=False
         Whether all rows belong to one query. ``fit`` then takes no ``qid``.
 
@@ -243,6 +244,7 @@ class GroupRankerAdapter(QueryRanker):
         with restored_on_error(self):
             booster = self._fresh()
             booster.ids_argument()
+            booster.check_order(self.row_order)
             is_given = check_validation_data(
                 self.early_stopping, X_val, y_val=y_val, qid_val=qid_val
             )

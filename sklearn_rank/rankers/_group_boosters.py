@@ -61,6 +61,8 @@ class GroupBooster:
     # Whether the library is supported, and its parameters for early stopping.
     is_known = False
     own_stopping: tuple[str, ...] = ()
+    # Parameters that make the library read the order of the rows, and as what.
+    reading_order: tuple[tuple[str, str], ...] = ()
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
@@ -98,6 +100,19 @@ class GroupBooster:
                 f"early_stopping=True conflicts with {twice[0]}={parameters[twice[0]]!r} of "
                 f"{self.name}: unset {twice[0]}, and set n_iter_no_change= of the adapter."
             )
+
+    def check_order(self, row_order: str) -> None:
+        """Raise an error if an order by content would destroy what a parameter reads from it."""
+        parameters = self.estimator.get_params()
+        for name, meaning in self.reading_order:
+            value = parameters.get(name)
+            if row_order == "content" and str(value).lower() not in ("none", "false", "0", "0.0"):
+                raise ValueError(
+                    f"{name}={value!r} of {self.name} reads the order of the rows as {meaning}, "
+                    "but row_order='content' sorts them by their values: pass "
+                    f"GroupRankerAdapter(..., row_order='given') with the rows in this order, or "
+                    f"unset {name}."
+                )
 
     def check_labels(self, labels: FloatArray) -> None:
         """Raise an error for grades that the library does not accept.
@@ -180,6 +195,16 @@ class LightGBM(GroupBooster):
         "n_iter_no_change",
     )
     is_known = True
+
+    def check_order(self, row_order: str) -> None:
+        """Raise an error for the regularization of a position bias, which has no positions."""
+        name = "lambdarank_position_bias_regularization"
+        if self.estimator.get_params().get(name):
+            raise ValueError(
+                f"{name} of {self.name} has no effect, because fit of {self.name} takes no "
+                f"positions: unset {name}, or pass positions to lightgbm.Dataset(position=...) "
+                "and call lightgbm.train."
+            )
 
     def check_labels(self, labels: FloatArray) -> None:
         """Raise an error for grades without a gain.
@@ -270,6 +295,7 @@ class XGBoost(GroupBooster):
 
     own_stopping = ("early_stopping_rounds",)
     is_known = True
+    reading_order = (("lambdarank_unbiased", "the positions at which they were shown"),)
 
     def check_labels(self, labels: FloatArray) -> None:
         """Raise an error for grades without a gain.
@@ -336,6 +362,7 @@ class CatBoost(GroupBooster):
 
     own_stopping = ("early_stopping_rounds", "od_wait", "od_pval", "od_type")
     is_known = True
+    reading_order = (("has_time", "time"),)
     printing = ("verbose", "silent", "logging_level", "verbose_eval", "metric_period")
     kinds_of_columns = ("cat_features", "text_features", "embedding_features")
 

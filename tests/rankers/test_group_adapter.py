@@ -486,3 +486,20 @@ def test_one_search_over_all_libraries_and_ours():
         one.fit(scaled.transform(X[train]), y[train], qid=ids[train])
         value = one.score(scaled.transform(X[test]), y[test], qid=ids[test])
         assert search.cv_results_["split0_test_score"][i] == pytest.approx(value)
+
+
+@pytest.mark.parametrize(("make", "name"), [(xgb, "lambdarank_unbiased"), (cat, "has_time")])
+def test_options_that_read_the_order_refuse_an_order_by_content(make, name):
+    X, y, qid = data()
+    with pytest.raises(ValueError, match=rf"{name}=True .* row_order='given'"):
+        GroupRankerAdapter(make(**{name: True})).fit(X, y, qid=qid)
+    GroupRankerAdapter(make(**{name: True}), row_order="given").fit(X, y, qid=qid)
+    GroupRankerAdapter(make(**{name: False})).fit(X, y, qid=qid)
+
+
+def test_lightgbm_without_positions_refuses_their_regularization():
+    X, y, qid = data()
+    ranker = light(lambdarank_position_bias_regularization=0.5)
+    for row_order in ("content", "given"):
+        with pytest.raises(ValueError, match="has no effect, because fit of LGBMRanker takes no"):
+            GroupRankerAdapter(ranker, row_order=row_order).fit(X, y, qid=qid)
