@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -180,6 +184,25 @@ def _refuse(backend_params: Mapping[str, Any], own: Mapping[str, str], backend: 
             )
 
 
+def _refuse_unused(unused: Iterable[str], names: Iterable[str], backend: str) -> None:
+    """Refuse parameters that the library would pass over, and name the nearest that it has."""
+    for name in unused:
+        near = get_close_matches(str(name), list(names), n=1)
+        raise ValueError(
+            f"backend_params contains {name!r}, which has no effect in {backend} here: "
+            + (f"did you mean {near[0]!r}?" if near else "remove it.")
+        )
+
+
+def _leaves(config: Mapping[str, Any]) -> Iterator[str]:
+    """Names of the values in nested mappings."""
+    for name, value in config.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value)
+        else:
+            yield name
+
+
 def _instead(parameter: str, *names: str) -> dict[str, str]:
     return dict.fromkeys(names, f"set {parameter}")
 
@@ -220,12 +243,21 @@ _LIGHTGBM = {
     ),
     "linear_tree": "leaves are constant",
     "linear_trees": "leaves are constant",
+    **_instead(
+        "loss, since this belongs to LightGBM's own objectives",
+        *("is_unbalance", "unbalance", "unbalanced_sets", "scale_pos_weight", "sigmoid", "alpha"),
+        *("reg_sqrt", "fair_c", "poisson_max_delta_step", "tweedie_variance_power", "label_gain"),
+        *("lambdarank_truncation_level", "lambdarank_norm", "objective_seed"),
+        "lambdarank_position_bias_regularization",
+    ),
 }
 
 _XGBOOST = {
     **_SHARED,
     **_instead("min_samples_leaf", "min_child_weight"),
+    **_instead("loss, since this belongs to XGBoost's own objectives", "scale_pos_weight"),
     "booster": "the ranker uses trees",
+    "categorical_feature": "set backend='lightgbm', or encode the categories as numbers",
     "multi_strategy": "a ranker computes one score",
 }
 
@@ -261,8 +293,20 @@ class LightGBMGrower(Grower):
         _refuse(settings.backend_params, _LIGHTGBM, "LightGBM")
         self.lightgbm = import_optional("lightgbm", "backend='lightgbm'")
         self.settings = settings
+        if not (X.data if sp.issparse(X) else X).any():
+            # Rows without any value end LightGBM by an error; a constant splits as little.
+            n = X.shape[0]
+            X = sp.csr_matrix((np.ones(n), np.zeros(n, int), np.arange(n + 1)), shape=X.shape)
+        # LightGBM itself passes over unknown names, and this is its only list of those it knows.
+        aliases = self.lightgbm.basic._ConfigAliases._get_all_param_aliases()
+        names = {name for same in aliases.values() for name in same}
+        _refuse_unused(sorted(set(settings.backend_params) - names), names, "LightGBM")
         params = self._params()
-        data = self.lightgbm.Dataset(_plain(X), np.zeros(X.shape[0]), params=params)
+        chosen = [params.pop(name) for name in aliases["categorical_feature"] if name in params]
+        categories = _columns(chosen[0], X.shape[1]) if chosen else "auto"
+        data = self.lightgbm.Dataset(
+            _plain(X), np.zeros(X.shape[0]), params=params, categorical_feature=categories
+        )
         self.booster = self.lightgbm.Booster(params, data)
         self.has_validation = X_val is not None
         if self.has_validation:
@@ -364,6 +408,7 @@ class XGBoostGrower(Grower):
         self.xgboost = import_optional("xgboost", "backend='xgboost'")
         self.settings, self.n_features = settings, X.shape[1]
         params = self._params()
+        self._refuse_unused(params)
         bins = params.get("max_bin", 256)
         threads = settings.n_threads
         self.data = self.xgboost.QuantileDMatrix(_dense(X), nthread=threads, max_bin=bins)
@@ -373,6 +418,20 @@ class XGBoostGrower(Grower):
         cache = [self.data] if self.held is None else [self.data, self.held]
         self.booster = self.xgboost.Booster(params, cache)
         self.n_grown = 0
+
+    def _refuse_unused(self, params: dict[str, Any]) -> None:
+        """Refuse parameters of which XGBoost says that it does not use them."""
+        own = self.settings.backend_params
+        if not own:
+            return
+        data = self.xgboost.DMatrix(np.zeros((2, self.n_features)), np.zeros(2))
+        checked = {**params, "validate_parameters": True, "verbosity": 1}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            config = json.loads(self.xgboost.Booster(checked, [data]).save_config())
+        texts = [str(one.message) for one in caught if "are not used" in str(one.message)]
+        unused = [name for text in texts for name in re.findall('"(.*?)"', text) if name in own]
+        _refuse_unused(unused, _leaves(config), "XGBoost")
 
     def _params(self) -> dict[str, Any]:
         """The settings in XGBoost's words."""
@@ -440,6 +499,21 @@ def _seen(evaluate: Callable[..., Any]) -> FloatArray:
 
     evaluate(feval=see)
     return seen[0]
+
+
+def _columns(chosen: Any, n_features: int) -> list[int]:
+    """Numbers of columns, which LightGBM takes in a list or as a text with commas."""
+    values = chosen.split(",") if isinstance(chosen, str) else np.atleast_1d(chosen).tolist()
+    try:
+        columns = [int(value) for value in values]
+    except ValueError:
+        columns = [-1]
+    if not all(0 <= column < n_features for column in columns):
+        raise ValueError(
+            f"categorical_feature={chosen!r} in backend_params must be a list of the numbers of "
+            f"columns of X, from 0 to {n_features - 1}, such as [0]."
+        )
+    return columns
 
 
 def _plain(X: Any) -> Any:

@@ -180,3 +180,76 @@ def test_scores_beyond_all_numbers_are_refused(backend):
         boost(X, lambda score: (score - np.inf, np.ones(400)), settings(backend))
     with pytest.raises(ValueError, match="curvature of the loss is 0 for all rows"):
         boost(X, lambda score: (score - y, np.zeros(400)), settings(backend))
+
+
+@pytest.mark.parametrize(
+    ("backend", "name", "near"),
+    [
+        ("lightgbm", "min_gain_to_splitt", "min_gain_to_split"),
+        ("lightgbm", "baging_fraction", "bagging_fraction"),
+        ("xgboost", "min_split_los", "min_split_loss"),
+        ("xgboost", "maxbin", "max_bin"),
+    ],
+)
+def test_misspelt_parameters_of_the_backend_are_refused(backend, name, near):
+    X, y = data()
+    message = f"contains '{name}', which has no effect in .* did you mean '{near}'"
+    with pytest.raises(ValueError, match=message):
+        boost(X, squared(y), settings(backend, backend_params={name: 50}))
+
+
+@pytest.mark.parametrize(
+    ("backend", "params"),
+    [
+        ("lightgbm", {"lambdarank_position_bias_regularization": 0.5}),
+        ("lightgbm", {"label_gain": [0, 1]}),
+        ("xgboost", {"lambdarank_unbiased": True}),
+        ("xgboost", {"rate_drop": 0.5}),
+        ("xgboost", {"categorical_feature": [0]}),
+        ("xgboost", {"min_gain_to_splitt": 50}),
+    ],
+)
+def test_parameters_without_effect_are_refused(backend, params):
+    X, y = data()
+    with pytest.raises(ValueError, match=f"backend_params contains '{next(iter(params))}'"):
+        boost(X, squared(y), settings(backend, backend_params=params))
+
+
+@pytest.mark.parametrize(
+    ("backend", "params"),
+    [
+        ("lightgbm", {"min_split_gain": 0.1, "bagging_fraction": 0.5, "subsample_freq": 1}),
+        ("lightgbm", {"cegb_tradeoff": 1.0, "reg_alpha": 0.1, "is_sparse": False}),
+        ("xgboost", {"gamma": 0.1, "subsample": 0.5, "alpha": 0.1, "max_cached_hist_node": 9}),
+        ("xgboost", {"tree_method": "hist", "interaction_constraints": "[[0, 1]]"}),
+    ],
+)
+def test_aliases_of_the_backend_are_taken(backend, params):
+    X, y = data()
+    boost(X, squared(y), settings(backend, backend_params=params))
+
+
+@pytest.mark.parametrize("backend", ["lightgbm"])
+def test_columns_of_categories(backend):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 12, 600), rng.normal(size=600)])
+    y = (X[:, 0] * 7 % 12 < 6).astype(float)  # no order of the codes tells the classes
+    errors = []
+    for params in ({}, {"categorical_feature": [0]}, {"cat_column": "0"}):
+        few = settings(backend, max_leaf_nodes=2, n_estimators=20, backend_params=params)
+        scores = boost(X, squared(y), few).train_scores
+        errors.append(np.mean((scores - y) ** 2))
+    assert errors[1] == errors[2] < 0.5 * errors[0]
+    for columns in ([2], ["a"], "name:a"):
+        wrong = settings(backend, backend_params={"categorical_feature": columns})
+        with pytest.raises(ValueError, match=r"categorical_feature=.* from 0 to 1, such as \[0\]"):
+            boost(X, squared(y), wrong)
+
+
+@every_backend
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])
+def test_rows_without_values_score_alike(backend, container):
+    y = np.arange(100.0)
+    fitted = boost(container(np.zeros((100, 3))), squared(y), settings(backend), base_score=49.5)
+    assert np.ptp(fitted.train_scores) == 0
+    assert np.ptp(fitted.trees.scores(container(data(100)[0][:, :3]))) == 0
