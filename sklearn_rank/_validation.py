@@ -683,7 +683,16 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
     refuse_mask(X, "X")
     if not (y is None or isinstance(y, str)):
         refuse_missing_labels(y)
-    return validation.validate_data(estimator, X, y, **options)
+    try:
+        return validation.validate_data(estimator, X, y, **options)
+    except ValueError as error:
+        if hasattr(X, "columns") and "could not convert string to float" in str(error):
+            raise ValueError(
+                f"X has a column of words or categories ({error}), but {type(estimator).__name__}"
+                " takes numbers: encode it, such as make_pipeline(make_column_transformer("
+                "(OneHotEncoder(), ['column']), remainder='passthrough'), ranker)."
+            ) from None
+        raise
 
 
 def ravelled(values: Any, name: str) -> Any:

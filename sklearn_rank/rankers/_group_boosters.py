@@ -562,8 +562,16 @@ def _xgboost_callback(estimator: Any, stopping: Stopping) -> Any:
 
 
 def _matrix(X: Any) -> Any:
-    """Rows as LightGBM and CatBoost take them: of scipy's sparse containers the matrix alone."""
-    return sp.csr_matrix(X) if sp.issparse(X) else X
+    """Rows as LightGBM and CatBoost take them: of sparse ones a matrix with indices of 32 bits."""
+    if not sp.issparse(X):
+        return X
+    X = sp.csr_matrix(X)
+    if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) >= 2**31:
+        return X
+    rows = sp.csr_matrix(X.shape, dtype=X.dtype)
+    rows.data = X.data
+    rows.indices, rows.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return rows
 
 
 def _refuse_grades(labels: FloatArray, largest: int, takes: str, mends: str) -> None:

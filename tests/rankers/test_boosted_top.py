@@ -253,3 +253,11 @@ def test_parameters_of_the_backend_reach_it_and_none_of_ours_do():
     assert not np.array_equal(coarse.decision_function(X), fine.decision_function(X))
     with pytest.raises(ValueError, match="backend_params contains 'num_leaves'"):
         BoostedTopRanker(backend_params={"num_leaves": 3}, **SMALL).fit(X, y)
+
+
+@pytest.mark.parametrize("dtype", ["category", "object"])
+def test_columns_of_categories_say_how_to_encode_them(dtype):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"a": np.arange(20.0), "b": pandas.Series(["u", "v"] * 10, dtype=dtype)})
+    with pytest.raises(ValueError, match=r"could not convert .*'u'.*make_column_transformer"):
+        BoostedTopRanker(**SMALL).fit(X, np.arange(20) % 2)

@@ -503,3 +503,15 @@ def test_lightgbm_without_positions_refuses_their_regularization():
     for row_order in ("content", "given"):
         with pytest.raises(ValueError, match="has no effect, because fit of LGBMRanker takes no"):
             GroupRankerAdapter(ranker, row_order=row_order).fit(X, y, qid=qid)
+
+
+@every_library
+@pytest.mark.parametrize("container", [sp.csr_matrix, sp.csr_array])
+def test_indices_of_64_bits(make, container):
+    X, y, qid = data()
+    wide = container(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    fitted = GroupRankerAdapter(make()).fit(wide, y, qid=qid)
+    narrow = GroupRankerAdapter(make()).fit(container(X), y, qid=qid)
+    assert np.array_equal(fitted.predict(wide), narrow.predict(container(X)))
+    assert wide.indices.dtype == np.int64
