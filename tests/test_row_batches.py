@@ -130,7 +130,7 @@ def test_missing_labels_of_rows_of_weight_0_stay():
     rows = RowBatches([{"X": np.ones((2, 1)), "y": [np.nan, 1], "sample_weight": [0, 1]}])
     assert np.isnan(rows.y[0])
     assert len(joined(rows)) == 2
-    with pytest.raises(ValueError, match=r"Batch 0: y is missing at row 0 \(row 0 of all\)"):
+    with pytest.raises(ValueError, match=r"Batch 0: y has a missing label at row 0 \(row 0"):
         RowBatches([{"X": np.ones((2, 1)), "y": [np.nan, 1], "sample_weight": [1, 1]}])
 
 

@@ -338,7 +338,9 @@ class _Climb:
             if self._basis is not None:
                 # Turned back into features, these do not depend on the signs of the basis.
                 aside = aside @ (self._basis / np.linalg.norm(self._basis, axis=0))
-            place = place + aside * (np.linalg.norm(place) / np.linalg.norm(aside))
+            beside = place + aside * (np.linalg.norm(place) / np.linalg.norm(aside))
+            # With one feature the place beside it may be 0.
+            place = beside if beside.any() else place
         for factor in (2.0, 1.0):
             place = place / np.linalg.norm(place) * np.linalg.norm(self._origin)
             place, steepness = self._stage(place, factor * self._search.bandwidth, number)

@@ -582,7 +582,8 @@ def _line_search(
     if slope_high <= enough:
         return length
     for _ in range(MAX_LINE_SEARCH):
-        share = -slope_low / (slope_high - slope_low)
+        rise = slope_high - slope_low  # 0 where the slopes have overflowed
+        share = -slope_low / rise if rise > 0 else 0.5
         length = low + (high - low) * min(max(share, 0.1), 0.9)
         there = slope(length)
         if abs(there) <= enough:

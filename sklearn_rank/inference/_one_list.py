@@ -18,6 +18,9 @@ from ._weight_meaning import WeightMeaning, check_weight_meaning, refuse_fractio
 
 __all__ = ["OneList", "check_one_list"]
 
+# Rows, with repetitions, of which an array is made.
+MOST_ROWS = 10**9
+
 
 @dataclass(frozen=True, eq=False)
 class OneList:
@@ -48,6 +51,12 @@ class OneList:
         data, groups = self.data, self.groups
         if data.weight is None:
             return self
+        if data.weight.sum() > MOST_ROWS:
+            raise ValueError(
+                f"sample_weight sums to {data.weight.sum():g} items, each of which is written down"
+                f" here, at most {MOST_ROWS:g}: pass weights='sampling' if they are no counts, or"
+                " divide them."
+            )
         rows = np.repeat(np.arange(len(data.score)), data.weight.astype(np.intp))
         return OneList(
             ScoredLists(

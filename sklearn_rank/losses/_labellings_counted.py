@@ -14,10 +14,19 @@ from ._labellings import Labelling, mean_of_tied
 __all__ = ["AveragePrecisionLabellings", "F1Labellings"]
 
 
+# Rows, with repetitions, of which an array is made.
+MOST_ROWS = 10**9
+
+
 class _Repeated:
     """Labellings of rows that are repeated by their weights."""
 
     def __init__(self, positive: BoolArray, weight: FloatArray) -> None:
+        if weight.sum() > MOST_ROWS:
+            raise ValueError(
+                f"sample_weight sums to {weight.sum():g} rows, each of which is written down here,"
+                f" at most {MOST_ROWS:g}: divide the weights, or leave them out."
+            )
         counts = weight.astype(np.int64)
         self._n = len(weight)
         rows = np.arange(self._n)

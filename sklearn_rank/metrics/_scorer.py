@@ -274,10 +274,9 @@ class RankingScorer(BaseScorer):
                 y_score = one_score_a_row(method_caller(estimator, method, X), estimator, method)
             if positive is not None:
                 arguments["pos_label"] = positive
-        value = float(self._sign * self._value(y_true, y_score, arguments))
         weights = {name: arguments.get(name) for name in ("sample_weight", "query_weight")}
         warn_of_trained_queries(estimator, y_true, arguments.get("qid"), weights)
-        return value
+        return float(self._sign * self._value(y_true, y_score, arguments))
 
     def _value_of_collections(
         self, estimator: Any, X: Any, y_true: Any, arguments: dict[str, Any]

@@ -13,7 +13,6 @@ from .._typing import FloatArray
 from ..losses import TemplateLoss
 from ..losses._shared import ThreadedLoss
 from ..metrics import Measure
-from ._fitting import WarnedOnce
 from ._row_keys import feature_keys
 
 __all__ = ["LossObjective", "MeasureOfScores", "in_canonical_order"]
@@ -98,21 +97,14 @@ class MeasureOfScores:
         The rows, with any scores.
     n_rows : int
         Number of rows.
-
-    Attributes
-    ----------
-    warned : WarnedOnce
-        Collected warnings of the measure.
     """
 
     def __init__(self, measure: Measure, lists: ScoredLists, n_rows: int) -> None:
         self.measure, self.lists, self.n_rows = measure, lists, n_rows
-        self.warned = WarnedOnce()
 
     def __call__(self, score: FloatArray) -> float:
         """Value of these scores, by which more is better."""
-        with self.warned.kept():
-            value = self.measure.of_lists(self.lists.scored_by(score, (self.n_rows,)))
+        value = self.measure.of_lists(self.lists.scored_by(score, (self.n_rows,)))
         if np.isnan(value):
             raise ValueError(
                 f"{self.measure.name} is undefined for all held-out queries: hold out more "

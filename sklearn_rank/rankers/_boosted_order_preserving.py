@@ -378,8 +378,6 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             monitor=monitor,
             on_round=told,
         )
-        if monitor is not None and isinstance(monitor.value, MeasureOfScores):
-            monitor.value.warned.tell()
         progress.done()
         return found
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
@@ -22,7 +20,6 @@ __all__ = [
     "CRITERIA",
     "Criterion",
     "FitProgress",
-    "WarnedOnce",
     "forget",
     "restored_on_error",
     "warn_not_converged",
@@ -59,28 +56,6 @@ def restored_on_error(estimator: Any) -> Iterator[None]:
             delattr(estimator, name)
         vars(estimator).update(before)
         raise
-
-
-class WarnedOnce:
-    """Collects warnings, and issues each kind once."""
-
-    def __init__(self) -> None:
-        self._first: dict[tuple[type[Warning], str], str] = {}
-
-    @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Collect the warnings of the body."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            yield
-        for one in caught:
-            text = str(one.message)
-            self._first.setdefault((one.category, re.sub(r"[0-9.]+", "", text)), text)
-
-    def tell(self) -> None:
-        """Issue the first warning of each kind."""
-        for (category, _), text in self._first.items():
-            warn(text, category)
 
 
 def forget(estimator: Any, *names: str) -> None:

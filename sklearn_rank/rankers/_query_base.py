@@ -348,7 +348,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             check_gains(type(self).__name__, measure, labels)
         except ValueError as error:
             raise ScorerSetupError(str(error)) from None
-        value = measure(y, self.predict(X, qid=qid), qid=qid, **weights)
         if in_memory:
             warn_of_trained_queries(self, y, qid, weights)
+        value = measure(y, self.predict(X, qid=qid), qid=qid, **weights)
         return float(value if measure.greater_is_better else -value)

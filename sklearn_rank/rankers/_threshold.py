@@ -24,6 +24,9 @@ N_FOLDS = 5
 # share of new rows is then met to some 15 %.
 ENOUGH = 50
 
+# Spread of the scores of a fold, as a share of that of all rows, that is rounding.
+LEAST_SPREAD = 1e-9
+
 
 def is_flexible(rows: TwoClasses, n_features: int) -> bool:
     """Whether training scores of a linear fit are unlike those of new rows."""
@@ -73,7 +76,9 @@ def out_of_fold_scores(
         mean, spread = _moments(fitted[train], weight)
         fold_mean, fold_spread = _moments(of_fold, weight)
         held_out = _scores(fold, ranker._rows_at(X, test, train)) - fold_mean
-        scores[test] = mean + held_out * (spread / fold_spread if fold_spread > 0 else 1.0)
+        # Scores that differ by rounding alone are one.
+        ratio = spread / fold_spread if fold_spread > LEAST_SPREAD * spread else 0.0
+        scores[test] = mean + held_out * ratio
     return scores if folds else fitted
 
 

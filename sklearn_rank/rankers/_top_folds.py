@@ -23,7 +23,7 @@ from .._top import top_mass
 from .._typing import AnyArray, FloatArray, IntArray
 from ._accuracy_at_top import AccuracyAtTopRanker
 from ._accuracy_at_top_base import AccuracyAtTopBase, pivot_problem
-from ._fitting import WarnedOnce, warn_not_converged
+from ._fitting import warn_not_converged
 from ._folds import Fold
 from ._kernel_map import KernelMap
 from ._score_function import learned_scores
@@ -71,7 +71,7 @@ class CrossValidation:
         on_block: Callable[[bool], None],
         checkpoints: Checkpoints | None,
     ) -> FloatArray:
-        """Fit and score all settings in all folds; what there is to warn of is told once.
+        """Fit and score all settings in all folds.
 
         Parameters
         ----------
@@ -90,20 +90,17 @@ class CrossValidation:
             The scores.
         """
         scores = np.empty((len(folds), *grid.shape))
-        solved, warned = [], WarnedOnce()
+        solved = []
         for of_fold, (train, test) in zip(scores, folds, strict=True):
-            with warned.kept():
-                part = _TrainingPart.of(self, grid, train)
+            part = _TrainingPart.of(self, grid, train)
             X_test, y_test = self.search._rows_at(self.X, test, train), self.y[test]
             params = {name: rows_at(value, test) for name, value in self.params.items()}
             for of_cost, C in zip(of_fold, grid.C.tolist(), strict=True):
                 solutions = part.solve(C, on_block, checkpoints)
                 solved.append(solutions.values)
-                with warned.kept():
-                    for place in np.ndindex(of_cost.shape):
-                        ranker = part.ranker(solutions, *place)
-                        of_cost[place] = self.scorer(ranker, X_test, y_test, **params)
-        warned.tell()
+                for place in np.ndindex(of_cost.shape):
+                    ranker = part.ranker(solutions, *place)
+                    of_cost[place] = self.scorer(ranker, X_test, y_test, **params)
         self._judge(solved)
         return scores
 

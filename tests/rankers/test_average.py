@@ -124,7 +124,10 @@ def test_a_kernel_of_inner_products_gives_the_linear_scores():
     linear = averaging(tol=1e-10).fit(X, y)
     kernel = averaging(tol=1e-10, kernel="precomputed").fit(X @ X.T, y)
     np.testing.assert_allclose(
-        kernel.decision_function(X @ X.T), linear.decision_function(X), rtol=1e-4, atol=1e-4
+        kernel.decision_function(X @ X.T) + kernel.threshold_,
+        linear.decision_function(X) + linear.threshold_,
+        rtol=1e-4,
+        atol=1e-4,
     )
 
 
