@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
+from .._warn import collected, warn
 from ..losses import TemplateLoss
 from ..losses._shared import ThreadedLoss
 from ..metrics import Measure
@@ -104,12 +105,15 @@ class MeasureOfScores:
 
     def __call__(self, score: FloatArray) -> float:
         """Value of these scores, by which more is better."""
-        value = self.measure.of_lists(self.lists.scored_by(score, (self.n_rows,)))
+        with collected() as told:
+            value = self.measure.of_lists(self.lists.scored_by(score, (self.n_rows,)))
         if np.isnan(value):
             raise ValueError(
                 f"{self.measure.name} is undefined for all held-out queries: hold out more "
                 "queries by validation_fraction=, or pass X_val=, y_val= and qid_val=."
             )
+        for message, category in told:
+            warn(message, category)
         return float(value if self.measure.greater_is_better else -value)
 
 
