@@ -191,6 +191,8 @@ class Checkpoint:
             with np.load(BytesIO(file.read_bytes()), allow_pickle=False) as saved:
                 arrays = dict(saved)
                 problem = str(arrays.pop(PROBLEM))
+            if any(np.isnan(array).any() for array in arrays.values() if array.dtype.kind == "f"):
+                raise ValueError("not a number")
         except FileNotFoundError:
             return None
         except DAMAGED:

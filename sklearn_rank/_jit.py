@@ -6,6 +6,7 @@ first call that needs them.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -15,7 +16,10 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import cgutils, types
+from numba.core.caching import NullCache
 from numba.extending import get_cython_function_address, intrinsic
+
+from ._warn import warn
 
 __all__ = ["Kernel", "address_of_potrf", "call_potrf", "compiled"]
 
@@ -24,8 +28,20 @@ PATIENCE = 2.0
 
 _told = threading.Event()
 
+# Functions whose machine code is kept on disk, and whether that has failed.
+_cached: list[Any] = []
+_cache_failed = threading.Event()
+
 # Threads that call a kernel for the first time wait for one of them to compile it.
 _compiling = threading.RLock()
+
+if hasattr(os, "register_at_fork"):
+    # A fork while another thread compiles would leave numba locked in the child for ever.
+    os.register_at_fork(
+        before=_compiling.acquire,
+        after_in_parent=_compiling.release,
+        after_in_child=_compiling.release,
+    )
 
 
 def compiled(signature: str | None = None) -> Callable[[Callable[..., Any]], Any]:
@@ -42,7 +58,8 @@ def compiled(signature: str | None = None) -> Callable[[Callable[..., Any]], Any
     -------
     callable
         Decorator. The machine code is kept on disk where numba finds a writable directory
-        (beside the installed package, else in the user's cache), otherwise in memory only.
+        (beside the installed package, else in the user's cache), otherwise in memory only. If the
+        files there are damaged or the disk is full, a RuntimeWarning names the directory.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -109,12 +126,46 @@ def _copied_to_use(argument: Any) -> Any:
 
 
 def _jit(function: Callable[..., Any], *signature: str) -> Any:
+    """Compile with the cache on disk, or without it where that fails in any way."""
     # Division by zero gives what IEEE arithmetic says, without a test at each division.
-    options = {"nogil": True, "error_model": "numpy"}
+    jit = numba.njit(nogil=True, error_model="numpy")
+    kernel = jit(function)
     try:
-        return numba.njit(*signature, **options, cache=True)(function)
+        kernel.enable_caching()
     except RuntimeError:  # numba: no locator available, i.e. nowhere to keep the cache
-        return numba.njit(*signature, **options)(function)
+        pass
+    else:
+        _cached.append(kernel)
+    try:
+        return _compile(kernel, signature)
+    except Exception as error:
+        # Damaged files, a full disk: what else can fail fails again in memory.
+        folder = getattr(kernel.stats, "cache_path", None)
+        for other in _cached:
+            other._cache = NullCache()
+        kernel = _compile(jit(function), signature)
+        _warn_of_cache(folder, error)
+        return kernel
+
+
+def _compile(kernel: Any, signature: tuple[str, ...]) -> Any:
+    for types_of_arguments in signature:
+        kernel.compile(types_of_arguments)
+        kernel.disable_compile()
+    return kernel
+
+
+def _warn_of_cache(folder: str | None, error: Exception) -> None:
+    """Warn once a process that compiled code is not kept."""
+    if _cache_failed.is_set():
+        return
+    _cache_failed.set()
+    warn(
+        f"The compiled code in {folder!r} cannot be read or written"
+        f" ({type(error).__name__}: {error}), so that solvers are compiled in memory: delete this"
+        " folder, or set the environment variable NUMBA_CACHE_DIR to another.",
+        RuntimeWarning,
+    )
 
 
 def _tell() -> None:

@@ -230,15 +230,14 @@ def test_a_search_over_fits_that_are_shared_themselves(n_jobs, on_dask):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_setups_that_are_wrong_end_a_search(on_dask):
     X, y, qid = QUERIES
-    search = GridSearchCV(RankSVM(), {"C": [0.1]}, cv=StratifiedKFold(3), error_score="raise")
+    cut = StratifiedKFold(3, shuffle=True, random_state=0)
+    search = GridSearchCV(RankSVM(), {"C": [0.1]}, cv=cut, error_score="raise")
     with pytest.raises(QuerySetupError, match=r"on other rows of \d+ of the 30.*QueryKFold"):
         search.fit(X, np.minimum(y, 1).astype(int), groups=qid)
-    told = {"scoring": get_scorer("ap"), "cv": 3, "error_score": "raise"}
-    with (
-        config_context(enable_metadata_routing=False),
-        pytest.raises(ScorerSetupError, match="qid"),
-    ):
-        cross_val_score(LogisticRegression(), *classes(), **told)
+    told = {"scoring": get_scorer("auc"), "cv": 3, "error_score": "raise"}
+    X, y = classes()
+    with pytest.raises(ScorerSetupError, match="pass pos_label="):
+        cross_val_score(LogisticRegression(), X, np.where(y == 1, "fraud", "ok"), **told)
 
 
 def test_a_task_of_ones_own_gives_the_error_back(on_dask):

@@ -430,7 +430,10 @@ class SparseDesign(InMemoryDesign):
         return np.asarray((rows @ rows.T).toarray())
 
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
-        return np.asarray(abs(self._matrix) @ np.abs(coef))
+        # abs() of SciPy would sort the matrix of the user in place.
+        X = self._matrix
+        terms = type(X)((np.abs(X.data), X.indices, X.indptr), shape=X.shape)
+        return np.asarray(terms @ np.abs(coef))
 
     def squared_norms(self) -> FloatArray:
         return np.asarray(self._matrix.multiply(self._matrix).sum(axis=1)).ravel()

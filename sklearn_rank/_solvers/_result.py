@@ -74,6 +74,10 @@ class Certificate:
     n_iter: int = 0
     converged: bool = True
 
+    def __post_init__(self) -> None:
+        # No criterion holds where the objective is no number.
+        object.__setattr__(self, "converged", self.converged and not np.isnan(self.objective))
+
     @property
     def relative_gap(self) -> float:
         """Objective less its lower bound, relative to the objective; see :func:`relative_gap`."""

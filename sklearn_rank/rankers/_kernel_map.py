@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from .._solvers import (
@@ -90,8 +91,9 @@ class KernelMap:
         ndarray of shape (n, m)
             The values.
         """
+        points, others = _summed(X), _summed(Y)
         return np.asarray(
-            pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **self.params)
+            pairwise_kernels(points, others, metric=self.kernel, filter_params=True, **self.params)
         )
 
     def design(self, X: Any) -> Design:
@@ -207,3 +209,12 @@ class KernelMap:
         gamma = self.params["gamma"] or 1.0 / X.shape[1]
         inner = gamma * as_design(X).squared_norms() + self.params["coef0"]
         return np.asarray(inner ** self.params["degree"])
+
+
+def _summed(X: Any) -> Any:
+    """Sparse rows with one entry for each column: scikit-learn takes squares of stored entries."""
+    if not sp.issparse(X) or X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X

@@ -159,6 +159,21 @@ def test_a_damaged_block_is_solved_again(tmp_path, killed_after, solved):
     assert_same(clone(ranker).set_params(checkpoint=None).fit(X, y), ranker)
 
 
+def test_a_block_of_no_numbers_is_solved_again(tmp_path, killed_after, solved):
+    X, y = rows()
+    ranker = AccuracyAtTopRanker(tau=0.1, C=0.01, checkpoint=tmp_path)
+    killed_after(4, ranker, X, y)
+    (file,) = tmp_path.rglob("block-1.npz")
+    with np.load(file) as saved:
+        arrays = dict(saved)
+    arrays["objective"][0] = np.nan
+    np.savez(file, **arrays)  # with checksums that are right
+    with pytest.warns(CheckpointWarning, match=r"block-1\.npz' is damaged"):
+        ranker.fit(X, y)
+    assert_same(clone(ranker).set_params(checkpoint=None).fit(X, y), ranker)
+    assert np.isfinite(ranker.dual_gap_)
+
+
 def test_a_full_disk_keeps_what_was_solved_and_the_old_fit(tmp_path, solved, monkeypatch):
     X, y = rows()
     ranker = AccuracyAtTopRanker(tau=0.1, C=0.01).fit(X[:30], y[:30])
