@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["import_optional", "import_pandas"]
+__all__ = ["import_optional", "import_pandas", "lightgbm_aliases"]
 
 # What pip installs for each package, with the least version: the same as the extras say.
 REQUIREMENTS = {
@@ -79,6 +79,22 @@ def import_pandas(asked: str, otherwise: str = "leave as_frame=False for NumPy a
             f"{asked} needs pandas, which is not installed: run `{_install('pandas')}`, or"
             f" {otherwise}."
         ) from error
+
+
+def lightgbm_aliases(lightgbm: Any) -> dict[str, list[str]]:
+    """Names of each parameter of LightGBM.
+
+    Parameters
+    ----------
+    lightgbm : module
+        LightGBM, whose only list of its parameters is private.
+
+    Returns
+    -------
+    dict of str to list of str
+        All names of each parameter, the first one included.
+    """
+    return dict(lightgbm.basic._ConfigAliases._get_all_param_aliases())
 
 
 def _install(package: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from .._optional import import_optional
+from .._optional import import_optional, lightgbm_aliases
 from .._typing import FloatArray, IntArray
 
 __all__ = ["BACKENDS", "Grower", "Objective", "TreeSettings", "Trees"]
@@ -297,8 +297,7 @@ class LightGBMGrower(Grower):
             # Rows without any value end LightGBM by an error; a constant splits as little.
             n = X.shape[0]
             X = sp.csr_matrix((np.ones(n), np.zeros(n, int), np.arange(n + 1)), shape=X.shape)
-        # LightGBM itself passes over unknown names, and this is its only list of those it knows.
-        aliases = self.lightgbm.basic._ConfigAliases._get_all_param_aliases()
+        aliases = lightgbm_aliases(self.lightgbm)  # LightGBM passes over unknown names
         names = {name for same in aliases.values() for name in same}
         _refuse_unused(sorted(set(settings.backend_params) - names), names, "LightGBM")
         params = self._params()
