@@ -159,9 +159,11 @@ class LossOnLists:
             return score
         # Sums of what the scores of a list have in common would round what differs.
         common = score[self.lists.offsets[:-1]]
-        if len(common) == 0 or not np.abs(common).max() > LARGE_SCORE:
+        large = np.abs(common) > LARGE_SCORE
+        if not large.any():
             return score
-        return score - self.lists.to_items(common)
+        # Each list by itself, so that it does not matter which lists a thread has.
+        return score - self.lists.to_items(np.where(large, common, 0.0))
 
     def _by_list(self, values: FloatArray) -> FloatArray:
         factor = self.lists.query_weight
