@@ -58,6 +58,8 @@ def overlap_with(ranker: Any, y: Any, qid: Any, weights: dict[str, Any]) -> Over
     Overlap or None
         What they have in common; None where the labels are no numbers.
     """
+    if y.dtype.kind == "O" and not any(isinstance(label, str) for label in y):
+        y = y.astype(np.float64)
     if y.dtype.kind not in "biuf":
         return None
     labels = LabelType("graded", lowest=-np.inf, name="y")

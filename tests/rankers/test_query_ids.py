@@ -229,6 +229,8 @@ def test_rows_of_weight_0_were_not_trained_on():
     ranker.score(X[held], y[held], qid=qid[held])
     with pytest.warns(QueryOverlapWarning, match="on 7 of the 12"):
         ranker.score(X, y, qid=qid)
+    with pytest.warns(QueryOverlapWarning, match="on 7 of the 12"):
+        ranker.score(X, y.astype(object), qid=qid)
 
 
 # ------------------------------------------------------------------------ labels that are counts
