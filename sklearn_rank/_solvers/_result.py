@@ -76,7 +76,7 @@ class Certificate:
 
     def __post_init__(self) -> None:
         # No criterion holds where the objective is no number.
-        object.__setattr__(self, "converged", self.converged and not np.isnan(self.objective))
+        object.__setattr__(self, "converged", self.converged and bool(np.isfinite(self.objective)))
 
     @property
     def relative_gap(self) -> float:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from .._optional import import_optional, lightgbm_aliases
 from .._typing import FloatArray, IntArray
 
-__all__ = ["BACKENDS", "Grower", "Objective", "TreeSettings", "Trees"]
+__all__ = ["BACKENDS", "Grower", "Objective", "TreeSettings", "Trees", "summed"]
 
 # Gradient and curvature by each score, for the scores of the rows in their order.
 Objective: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
@@ -516,8 +516,16 @@ def _columns(chosen: Any, n_features: int) -> list[int]:
 
 
 def _plain(X: Any) -> Any:
-    """Rows as LightGBM takes them; of sparse ones only matrices, not arrays."""
-    return sp.csr_matrix(X) if sp.issparse(X) else X
+    """Rows as LightGBM takes them; of sparse ones only matrices, with one entry for each value."""
+    return summed(sp.csr_matrix(X)) if sp.issparse(X) else X
+
+
+def summed(X: Any) -> Any:
+    """A CSR matrix in which entries of the same place are added, which libraries would not do."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def _dense(X: Any) -> Any:

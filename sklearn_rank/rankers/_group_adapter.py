@@ -245,6 +245,8 @@ class GroupRankerAdapter(QueryRanker):
             booster = self._fresh()
             booster.ids_argument()
             booster.check_order(self.row_order)
+            if sample_weight is not None:
+                booster.check_weights(np.asarray(sample_weight))
             is_given = check_validation_data(
                 self.early_stopping, X_val, y_val=y_val, qid_val=qid_val
             )

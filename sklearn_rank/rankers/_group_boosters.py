@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from .._optional import import_optional
 from .._typing import AnyArray, FloatArray
+from ._boosting_backends import summed
 from ._grouped_rows import GroupedRows, ValidationScores
 
 __all__ = ["GroupBooster", "Stopping", "booster_of", "unfitted"]
@@ -113,6 +114,9 @@ class GroupBooster:
                     f"GroupRankerAdapter(..., row_order='given') with the rows in this order, or "
                     f"unset {name}."
                 )
+
+    def check_weights(self, weight: Any) -> None:
+        """Raise an error for weights of rows that the library cannot count as repetition."""
 
     def check_labels(self, labels: FloatArray) -> None:
         """Raise an error for grades that the library does not accept.
@@ -297,6 +301,15 @@ class XGBoost(GroupBooster):
     is_known = True
     reading_order = (("lambdarank_unbiased", "the positions at which they were shown"),)
 
+    def check_weights(self, weight: Any) -> None:
+        """Raise an error if repeated or left out rows would move others to other positions."""
+        if self.estimator.get_params().get("lambdarank_unbiased") and np.any(weight != 1):
+            raise ValueError(
+                f"lambdarank_unbiased=True of {self.name} reads the order of the rows as the "
+                "positions at which they were shown, but rows are repeated or left out according "
+                "to sample_weight: leave sample_weight out, or pass query_weight=."
+            )
+
     def check_labels(self, labels: FloatArray) -> None:
         """Raise an error for grades without a gain.
 
@@ -339,10 +352,25 @@ class XGBoost(GroupBooster):
             self.estimator.set_params(callbacks=[*(callbacks or []), watch])
         try:
             self.estimator.fit(
-                rows.X, rows.labels, qid=rows.codes, sample_weight=rows.query_weight
+                _matrix(rows.X), rows.labels, qid=rows.codes, sample_weight=rows.query_weight
             )
         finally:
             self.estimator.set_params(callbacks=callbacks)
+
+    def predict(self, X: Any) -> Any:
+        """Score rows.
+
+        Parameters
+        ----------
+        X : array-like
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Scores.
+        """
+        return self.estimator.predict(_matrix(X))
 
     def n_rounds(self) -> int:
         """Count the rounds that scores are made of.
@@ -539,7 +567,7 @@ def _xgboost_callback(estimator: Any, stopping: Stopping) -> Any:
     base: Any = xgboost.callback.TrainingCallback
     # XGBoost keeps the scores of a matrix that it has seen, and adds those of the new trees.
     matrix = xgboost.DMatrix(
-        stopping.rows.X,
+        _matrix(stopping.rows.X),
         missing=estimator.missing,
         enable_categorical=estimator.enable_categorical,
         feature_types=estimator.feature_types,
@@ -562,10 +590,10 @@ def _xgboost_callback(estimator: Any, stopping: Stopping) -> Any:
 
 
 def _matrix(X: Any) -> Any:
-    """Rows as LightGBM and CatBoost take them: of sparse ones a matrix with indices of 32 bits."""
+    """Rows as libraries take them: of sparse ones a matrix, without duplicates, of 32 bits."""
     if not sp.issparse(X):
         return X
-    X = sp.csr_matrix(X)
+    X = summed(sp.csr_matrix(X))
     if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) >= 2**31:
         return X
     rows = sp.csr_matrix(X.shape, dtype=X.dtype)

@@ -6,7 +6,9 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
+from sklearn_rank import BoostedTopRanker
 from sklearn_rank.rankers._boosting import Monitor, TreeSettings, boost, importances_of
 
 lightgbm = pytest.importorskip("lightgbm", reason="needs the extra [lightgbm]")
@@ -253,3 +255,18 @@ def test_rows_without_values_score_alike(backend, container):
     fitted = boost(container(np.zeros((100, 3))), squared(y), settings(backend), base_score=49.5)
     assert np.ptp(fitted.train_scores) == 0
     assert np.ptp(fitted.trees.scores(container(data(100)[0][:, :3]))) == 0
+
+
+@pytest.mark.parametrize("backend", ["lightgbm", "xgboost"])
+def test_entries_of_the_same_place_are_added(backend):
+    rng = np.random.default_rng(0)
+    once = sp.csr_matrix(rng.normal(size=(400, 4)) * (rng.random((400, 4)) < 0.6))
+    twice = sp.csr_matrix(
+        (np.repeat(once.data / 2, 2), np.repeat(once.indices, 2), 2 * once.indptr), once.shape
+    )
+    y = once.toarray()[:, 1] > 0.5
+    ranker = BoostedTopRanker(tau=0.2, n_estimators=5, backend=backend)
+    expected = clone(ranker).fit(once, y).decision_function(once)
+    for X, scored in ((once, twice), (twice, once)):
+        found = clone(ranker).fit(X, y).decision_function(scored)
+        np.testing.assert_array_equal(found, expected)

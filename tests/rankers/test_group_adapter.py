@@ -515,3 +515,27 @@ def test_indices_of_64_bits(make, container):
     narrow = GroupRankerAdapter(make()).fit(container(X), y, qid=qid)
     assert np.array_equal(fitted.predict(wide), narrow.predict(container(X)))
     assert wide.indices.dtype == np.int64
+
+
+@every_library
+def test_entries_of_the_same_place_are_added(make):
+    X, y, qid = data()
+    once = sp.csr_matrix(X)
+    twice = sp.csr_matrix(
+        (np.repeat(once.data / 2, 2), np.repeat(once.indices, 2), 2 * once.indptr), X.shape
+    )
+    expected = GroupRankerAdapter(make()).fit(once, y, qid=qid).predict(once)
+    ranker = GroupRankerAdapter(make()).fit(twice, y, qid=qid)
+    np.testing.assert_array_equal(ranker.predict(twice), expected)
+    assert twice.nnz == 2 * once.nnz
+
+
+@pytest.mark.parametrize("weight", [0, 3])
+def test_weights_of_rows_move_no_row_to_another_position(weight):
+    X, y, qid = data()
+    ranker = GroupRankerAdapter(xgb(lambdarank_unbiased=True), row_order="given")
+    weights = np.ones(len(y), dtype=int)
+    ranker.fit(X, y, qid=qid, sample_weight=weights)
+    weights[0] = weight
+    with pytest.raises(ValueError, match=r"lambdarank_unbiased=True .* leave sample_weight out"):
+        ranker.fit(X, y, qid=qid, sample_weight=weights)
