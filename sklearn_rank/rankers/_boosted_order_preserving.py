@@ -21,13 +21,14 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import threads_here
-from .._typing import FloatArray
+from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
 from ..losses import TemplateLoss, get_loss_names
 from ..metrics import Measure, get_measure
 from ._boosted_losses import LossObjective, MeasureOfScores, in_canonical_order
 from ._boosting import BoostedFit, Monitor, TreeSettings, boost, importances_of
 from ._calibrated_base import CalibratedRanker
+from ._category_codes import category_codes, with_categories
 from ._fitting import FitProgress, restored_on_error
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, weights_of, with_query_weight
 from ._query_holdout import EARLY_STOPPING_CONSTRAINTS, check_validation_data, held_out_lists
@@ -119,6 +120,8 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
     validation_scores_ : ndarray of shape (n_rounds + 1,) or (0,)
         Value of ``measure`` on the held-out queries before the first round and after each round,
         negated if less is better. Empty without early stopping.
+    categories_ : dict
+        Categories of each column of dtype ``category``, by the number of the column.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -143,6 +146,9 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
 
     The result does not depend on the order of the rows, and on the ids only by rounding, if they
     sort in another order. LightGBM's results do not depend on the number of threads.
+
+    Columns of dtype ``category`` of a pandas frame are split into sets of categories, as by the
+    backends themselves; a category that the fit did not see is a missing value.
 
     A tree costs O(n_samples n_features) plus one gradient of the loss, as in
     :class:`OrderPreservingRanker`. LightGBM takes sparse matrices as they are. For XGBoost they
@@ -337,6 +343,12 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             self._store_queries(lists)
         return self
 
+    def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
+        return super()._checked_labelled(category_codes(self, X, reset=reset), y, reset=reset)
+
+    def _checked_rows(self, X: Any) -> Any:
+        return super()._checked_rows(category_codes(self, X))
+
     def _boost(
         self,
         X: Any,
@@ -358,7 +370,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             monotonic_cst=self._constraints(),
             n_threads=threads_here(self.n_jobs),
             seed=seed,
-            backend_params=self.backend_params or {},
+            backend_params=with_categories(self),
         )
         progress = FitProgress(self, self.n_estimators, *data)
 

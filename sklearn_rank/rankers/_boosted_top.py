@@ -30,6 +30,7 @@ from ._blocked_rows import refuse_blocked
 from ._boosted_targets import TARGETS, WarmedUp, target_of
 from ._boosting import Monitor, TreeSettings, boost, importances_of
 from ._boosting_backends import BACKENDS
+from ._category_codes import category_codes, with_categories
 from ._fitting import restored_on_error
 from ._query_base import MEASURE_CONSTRAINTS
 from ._query_holdout import EARLY_STOPPING_CONSTRAINTS, check_validation_data, hold_out_rows
@@ -156,6 +157,8 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         Threshold that is subtracted from scores to give decision values: it cuts the share
         ``tau`` off new rows. It is a quantile of out-of-fold scores, which takes one to five more
         fits of ``best_iteration_`` trees.
+    categories_ : dict
+        Categories of each column of dtype ``category``, by the number of the column.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -178,7 +181,8 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
     A row of weight 2 counts as two rows in the target, but not in ``min_samples_leaf`` or the
     feature bins of the backend: LightGBM estimates the share of the rows in a leaf by its share of
     the curvature. Missing values (NaN) are sent to the side of a split that lowers the target
-    more.
+    more. Columns of dtype ``category`` of a pandas frame are split into sets of categories, as by
+    the backends themselves; a category that the fit did not see is a missing value.
 
     References
     ----------
@@ -291,7 +295,7 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         refuse_blocked(self, X)
         return validate_data(
             self,
-            X,
+            category_codes(self, X, reset=reset),
             y,
             dtype=np.float64,
             accept_sparse="csr",
@@ -389,6 +393,7 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
                     "n_warmup": min(n_warmup, n_trees),
                     "early_stopping": False,
                     "verbose": 0,
+                    "backend_params": with_categories(self),
                 },
             )
             self.threshold_ = rows.direction * threshold
@@ -420,7 +425,7 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
             monotonic_cst=constraints if np.any(constraints) else None,
             n_threads=threads_here(self.n_jobs),
             seed=int(random.randint(2**31 - 1)),
-            backend_params=self.backend_params or {},
+            backend_params=with_categories(self),
         )
 
     def _validation_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, TwoClasses]:

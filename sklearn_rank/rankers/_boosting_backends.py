@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from inspect import signature
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,7 +19,15 @@ import scipy.sparse as sp
 from .._optional import import_optional, lightgbm_aliases
 from .._typing import FloatArray, IntArray
 
-__all__ = ["BACKENDS", "Grower", "Objective", "TreeSettings", "Trees", "summed"]
+__all__ = [
+    "BACKENDS",
+    "Grower",
+    "Objective",
+    "TreeSettings",
+    "Trees",
+    "refuse_unknown_parameters",
+    "summed",
+]
 
 # Gradient and curvature by each score, for the scores of the rows in their order.
 Objective: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
@@ -177,6 +187,11 @@ class Grower(ABC):
 def _refuse(backend_params: Mapping[str, Any], own: Mapping[str, str], backend: str) -> None:
     """Refuse what an estimator sets by a parameter of its own, or what would break the fit."""
     for name in backend_params:
+        if not isinstance(name, str):
+            raise ValueError(
+                f"backend_params contains the key {name!r}: use the names of parameters of "
+                f"{backend}, such as {{'max_bin': 63}}."
+            )
         if name in own:
             raise ValueError(
                 f"backend_params contains {name!r}, which cannot be set for {backend} here: "
@@ -184,14 +199,28 @@ def _refuse(backend_params: Mapping[str, Any], own: Mapping[str, str], backend: 
             )
 
 
-def _refuse_unused(unused: Iterable[str], names: Iterable[str], backend: str) -> None:
+def _refuse_unused(
+    unused: Iterable[str], names: Iterable[str], backend: str, given: str = "backend_params"
+) -> None:
     """Refuse parameters that the library would pass over, and name the nearest that it has."""
     for name in unused:
-        near = get_close_matches(str(name), list(names), n=1)
+        near = get_close_matches(name, list(names), n=1)
         raise ValueError(
-            f"backend_params contains {name!r}, which has no effect in {backend} here: "
+            f"{given} contains {name!r}, which has no effect in {backend} here: "
             + (f"did you mean {near[0]!r}?" if near else "remove it.")
         )
+
+
+def refuse_unknown_parameters(estimator: Any) -> None:
+    """Refuse parameters that LightGBM would pass over: of its estimator, or of one within."""
+    lightgbm = sys.modules.get("lightgbm")
+    for one in (estimator, *estimator.get_params().values()):
+        if lightgbm is not None and isinstance(one, lightgbm.LGBMModel):
+            known = {name for same in lightgbm_aliases(lightgbm).values() for name in same}
+            known |= set(signature(lightgbm.LGBMModel).parameters)
+            known |= set(signature(type(one)).parameters)
+            unknown = sorted(set(one.get_params()) - known)
+            _refuse_unused(unknown, known, "LightGBM", type(one).__name__)
 
 
 def _leaves(config: Mapping[str, Any]) -> Iterator[str]:
@@ -257,7 +286,6 @@ _XGBOOST = {
     **_instead("min_samples_leaf", "min_child_weight"),
     **_instead("loss, since this belongs to XGBoost's own objectives", "scale_pos_weight"),
     "booster": "the ranker uses trees",
-    "categorical_feature": "set backend='lightgbm', or encode the categories as numbers",
     "multi_strategy": "a ranker computes one score",
 }
 
@@ -301,8 +329,8 @@ class LightGBMGrower(Grower):
         names = {name for same in aliases.values() for name in same}
         _refuse_unused(sorted(set(settings.backend_params) - names), names, "LightGBM")
         params = self._params()
-        chosen = [params.pop(name) for name in aliases["categorical_feature"] if name in params]
-        categories = _columns(chosen[0], X.shape[1]) if chosen else "auto"
+        columns = _columns(params, aliases["categorical_feature"], X.shape[1], settings)
+        categories = columns or "auto"
         data = self.lightgbm.Dataset(
             _plain(X), np.zeros(X.shape[0]), params=params, categorical_feature=categories
         )
@@ -385,7 +413,12 @@ class XGBoostTrees(Trees):
         raw = np.empty(X.shape[0])
         for start in range(0, X.shape[0], BLOCK):
             rows = slice(start, start + BLOCK)
-            data = xgboost.DMatrix(_dense(X[rows]), nthread=self.n_threads)
+            data = xgboost.DMatrix(
+                _dense(X[rows]),
+                nthread=self.n_threads,
+                feature_types=self.model.feature_types,
+                enable_categorical=True,
+            )
             raw[rows] = self.model.predict(data, output_margin=True, iteration_range=(0, n_trees))
         return raw
 
@@ -407,13 +440,17 @@ class XGBoostGrower(Grower):
         self.xgboost = import_optional("xgboost", "backend='xgboost'")
         self.settings, self.n_features = settings, X.shape[1]
         params = self._params()
+        columns = _columns(params, ["categorical_feature"], self.n_features, settings)
         self._refuse_unused(params)
         bins = params.get("max_bin", 256)
-        threads = settings.n_threads
-        self.data = self.xgboost.QuantileDMatrix(_dense(X), nthread=threads, max_bin=bins)
+        options: dict[str, Any] = {"nthread": settings.n_threads}
+        if columns:
+            kinds = ["c" if j in columns else "q" for j in range(self.n_features)]
+            options |= {"feature_types": kinds, "enable_categorical": True}
+        self.data = self.xgboost.QuantileDMatrix(_dense(X), max_bin=bins, **options)
         self.held = None
         if X_val is not None:
-            self.held = self.xgboost.DMatrix(_dense(X_val), nthread=threads)
+            self.held = self.xgboost.DMatrix(_dense(X_val), **options)
         cache = [self.data] if self.held is None else [self.data, self.held]
         self.booster = self.xgboost.Booster(params, cache)
         self.n_grown = 0
@@ -500,17 +537,25 @@ def _seen(evaluate: Callable[..., Any]) -> FloatArray:
     return seen[0]
 
 
-def _columns(chosen: Any, n_features: int) -> list[int]:
-    """Numbers of columns, which LightGBM takes in a list or as a text with commas."""
-    values = chosen.split(",") if isinstance(chosen, str) else np.atleast_1d(chosen).tolist()
+def _columns(
+    params: dict[str, Any], names: Iterable[str], n_features: int, settings: TreeSettings
+) -> list[int]:
+    """Take the numbers of columns of categories, lists or texts with commas, out of parameters."""
+    chosen = [params.pop(name) for name in names if name in params]
+    values = [str(value) for one in chosen for value in np.atleast_1d(one)]
     try:
-        columns = [int(value) for value in values]
+        columns = [int(value) for value in ",".join(values).split(",")] if values else []
     except ValueError:
         columns = [-1]
     if not all(0 <= column < n_features for column in columns):
         raise ValueError(
-            f"categorical_feature={chosen!r} in backend_params must be a list of the numbers of "
-            f"columns of X, from 0 to {n_features - 1}, such as [0]."
+            f"categorical_feature={chosen[0]!r} in backend_params must be a list of the numbers "
+            f"of columns of X, from 0 to {n_features - 1}, such as [0]."
+        )
+    if settings.monotonic_cst is not None and np.any(settings.monotonic_cst[columns]):
+        raise ValueError(
+            f"monotonic_cst constrains one of the columns {columns}, which are of categories and "
+            "have no order: leave it out, or pass numbers."
         )
     return columns
 

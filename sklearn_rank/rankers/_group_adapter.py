@@ -17,6 +17,7 @@ from .._validation import refuse_missing_labels, validate_data
 from ..metrics import get_measure
 from ..metrics._shared import check_fixed_scale
 from ._blocked_rows import refuse_blocked
+from ._boosting_backends import refuse_unknown_parameters
 from ._fitting import forget, restored_on_error
 from ._group_boosters import CatBoost, GroupBooster, Stopping, booster_of, unfitted
 from ._grouped_rows import GroupedRows, ValidationScores, grouped_rows, ordered_by_content
@@ -244,6 +245,7 @@ class GroupRankerAdapter(QueryRanker):
         with restored_on_error(self):
             booster = self._fresh()
             booster.ids_argument()
+            refuse_unknown_parameters(booster.estimator)
             booster.check_order(self.row_order)
             if sample_weight is not None:
                 booster.check_weights(np.asarray(sample_weight))

@@ -35,6 +35,7 @@ from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import own_pos_label
 from ._base import BipartiteRanker
 from ._blocked_rows import refuse_blocked
+from ._boosting_backends import refuse_unknown_parameters
 from ._fitting import forget, restored_on_error
 from ._folds import Fold, of_taken_rows, values_of_taken_rows
 from ._second_look import COMBINATIONS, Rounds, SecondLook
@@ -279,6 +280,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         with restored_on_error(self):
             base = self._base()
             weight_argument(base)
+            refuse_unknown_parameters(base)
             self._check_rows(X, y)
             check_consistent_length(X, y)
             labels = column_or_1d(y, warn=True)

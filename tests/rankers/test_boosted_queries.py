@@ -5,6 +5,7 @@ import sys
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
@@ -48,6 +49,51 @@ def test_squared_errors_grow_the_trees_of_lightgbms_regressor():
     ).fit(X, 2.0**y - 1, sample_weight=weight)
     assert ranker.base_score_ == pytest.approx(np.average(2.0**y - 1, weights=weight))
     np.testing.assert_allclose(ranker.predict(X), peer.predict(X), rtol=0, atol=1e-5)
+
+
+def frame(n=800, seed=0):
+    """A number, words and numbers as categories with missing ones, relevance and ids."""
+    rng = np.random.default_rng(seed)
+    town = rng.integers(0, 12, n)
+    X = pd.DataFrame({"x": rng.normal(size=n), "town": pd.Categorical([f"t{i}" for i in town])})
+    X["shop"] = pd.Categorical(7 * (town * 5 % 12))
+    X.loc[::17, "town"], X.loc[::13, "shop"] = np.nan, np.nan
+    y = (town * 7 % 12 < 6) + (rng.random(n) < 1 / (1 + np.exp(-X["x"]))).astype(int)
+    return X, y, np.arange(n) // 10
+
+
+def test_category_columns_are_those_of_the_library(backend):
+    X, y, qid = frame()
+    ranker = BoostedOrderPreservingRanker("pointwise_squared", backend=backend, **FEW)
+    ranker.set_params(measure="dcg").fit(X, y, qid=qid)
+    if backend == "lightgbm":
+        peer = lightgbm.LGBMRegressor(
+            n_estimators=10, num_leaves=5, min_child_samples=5, n_jobs=1, verbose=-1
+        )
+    else:
+        peer = pytest.importorskip("xgboost").XGBRegressor(
+            n_estimators=10, max_leaves=5, max_depth=0, grow_policy="lossguide", reg_lambda=0,
+            learning_rate=0.1, min_child_weight=5, n_jobs=1, enable_categorical=True,
+        )  # fmt: skip
+    peer.fit(X, 2.0**y - 1)
+    assert list(ranker.categories_) == [1, 2]
+    # A frame of few rows has fewer categories, and plain values are those of the categories.
+    few = X.iloc[:9].assign(town=X["town"].iloc[:9].cat.remove_unused_categories())
+    plain = X.assign(town=X["town"].astype(object), shop=X["shop"].astype(float))
+    for rows, same in ((X, X), (few, X.iloc[:9]), (plain, X)):
+        np.testing.assert_allclose(ranker.predict(rows), peer.predict(same), rtol=0, atol=1e-5)
+    unseen = X.assign(town=X["town"].cat.rename_categories({"t3": "new"}))
+    missing = X.assign(town=X["town"].cat.remove_categories("t3"))
+    np.testing.assert_array_equal(ranker.predict(unseen), ranker.predict(missing))
+
+
+def test_rows_without_the_categories_of_the_fit_are_refused(backend):
+    X, y, qid = frame()
+    ranker = BoostedOrderPreservingRanker(backend=backend, **FEW).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match=r"Columns \[1, 2\] of the X of fit are categories"):
+        ranker.predict(np.zeros((5, 3)))
+    with pytest.raises(ValueError, match="'x' is of categories, but was not in fit"):
+        ranker.predict(X.assign(x=X["shop"]))
 
 
 @pytest.mark.parametrize("loss", ["pairwise_logistic", "pairwise_squared", "softmax"])

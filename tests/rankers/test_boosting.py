@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -207,13 +208,15 @@ def test_misspelt_parameters_of_the_backend_are_refused(backend, name, near):
         ("lightgbm", {"label_gain": [0, 1]}),
         ("xgboost", {"lambdarank_unbiased": True}),
         ("xgboost", {"rate_drop": 0.5}),
-        ("xgboost", {"categorical_feature": [0]}),
+        ("xgboost", {"cat_column": [0]}),
+        ("lightgbm", {3: 1}),
+        ("xgboost", {3: 1}),
         ("xgboost", {"min_gain_to_splitt": 50}),
     ],
 )
 def test_parameters_without_effect_are_refused(backend, params):
     X, y = data()
-    with pytest.raises(ValueError, match=f"backend_params contains '{next(iter(params))}'"):
+    with pytest.raises(ValueError, match=f"contains (the key )?{next(iter(params))!r}"):
         boost(X, squared(y), settings(backend, backend_params=params))
 
 
@@ -231,13 +234,14 @@ def test_aliases_of_the_backend_are_taken(backend, params):
     boost(X, squared(y), settings(backend, backend_params=params))
 
 
-@pytest.mark.parametrize("backend", ["lightgbm"])
+@every_backend
 def test_columns_of_categories(backend):
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 12, 600), rng.normal(size=600)])
     y = (X[:, 0] * 7 % 12 < 6).astype(float)  # no order of the codes tells the classes
     errors = []
-    for params in ({}, {"categorical_feature": [0]}, {"cat_column": "0"}):
+    other_name = "cat_column" if backend == "lightgbm" else "categorical_feature"
+    for params in ({}, {"categorical_feature": [0]}, {other_name: "0"}):
         few = settings(backend, max_leaf_nodes=2, n_estimators=20, backend_params=params)
         scores = boost(X, squared(y), few).train_scores
         errors.append(np.mean((scores - y) ** 2))
@@ -246,6 +250,9 @@ def test_columns_of_categories(backend):
         wrong = settings(backend, backend_params={"categorical_feature": columns})
         with pytest.raises(ValueError, match=r"categorical_feature=.* from 0 to 1, such as \[0\]"):
             boost(X, squared(y), wrong)
+    constrained = replace(few, monotonic_cst=np.array([1, 0]))
+    with pytest.raises(ValueError, match=r"monotonic_cst constrains one of the columns \[0\]"):
+        boost(X, squared(y), constrained)
 
 
 @every_backend

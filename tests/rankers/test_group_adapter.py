@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from lightgbm import LGBMRanker, LGBMRegressor
+from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_svmlight_file
@@ -19,7 +19,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import GroupRankerAdapter, OrderPreservingRanker
+from sklearn_rank import GroupRankerAdapter, OrderPreservingRanker, TopFocusedRanker
 from sklearn_rank._lists import LabelType, check_lists
 from sklearn_rank.exceptions import SingleListWarning
 from sklearn_rank.metrics import get_measure, ndcg_score
@@ -96,6 +96,30 @@ def test_it_is_what_the_library_gives_by_hand_on_sorted_rows(make, weighted):
     np.testing.assert_array_equal(adapter.predict(X), expected)
     assert adapter.best_iteration_ == 8
     assert adapter.n_queries_ == 40
+
+
+def test_misspelt_parameters_of_lightgbm_are_refused():
+    X, y, qid = data()
+    message = "contains 'min_gain_to_splitt', which .* did you mean 'min_gain_to_split'"
+    with pytest.raises(ValueError, match=f"LGBMRanker {message}"):
+        GroupRankerAdapter(light(min_gain_to_splitt=50)).fit(X, y, qid=qid)
+    within = make_pipeline(StandardScaler(), LGBMClassifier(min_gain_to_splitt=50))
+    with pytest.raises(ValueError, match=f"LGBMClassifier {message}"):
+        TopFocusedRanker(within).fit(X, y > 1)
+    GroupRankerAdapter(light(min_gain_to_split=1, reg_sqrt=False)).fit(X, y, qid=qid)
+
+
+@pytest.mark.parametrize("make", [light, xgb])
+def test_category_columns_are_those_of_the_library(make):
+    X, y, qid = data()
+    X = pd.DataFrame(X).add_prefix("x").assign(town=pd.Categorical([f"t{i}" for i in 7 * y % 4]))
+    order = np.argsort(pd.factorize(qid)[0], kind="stable")
+    more = {"enable_categorical": True} if make is xgb else {"verbosity": -1}
+    adapter = GroupRankerAdapter(make(**more), row_order="given").fit(X, y, qid=qid)
+    code = pd.factorize(qid)[0][order]
+    ids = {"qid": code} if make is xgb else {"group": np.bincount(code)}
+    expected = make(**more).fit(X.iloc[order], y[order], **ids).predict(X)
+    np.testing.assert_array_equal(adapter.predict(X), expected)
 
 
 @pytest.mark.filterwarnings("ignore:ndcg_score is undefined")
