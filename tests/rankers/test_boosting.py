@@ -277,3 +277,20 @@ def test_entries_of_the_same_place_are_added(backend):
     for X, scored in ((once, twice), (twice, once)):
         found = clone(ranker).fit(X, y).decision_function(scored)
         np.testing.assert_array_equal(found, expected)
+
+
+@every_backend
+@pytest.mark.parametrize("positive", [0, 1])
+def test_scores_are_sums_of_the_shares_of_the_features(backend, positive):
+    X, y = data()
+    y = (y > np.median(y)).astype(int)
+    ranker = BoostedTopRanker(n_estimators=5, backend=backend, pos_label=positive).fit(X, y)
+    booster = ranker.booster_
+    if backend == "lightgbm":
+        total = booster.predict(X, pred_contrib=True).sum(axis=1)
+    else:
+        matrix = pytest.importorskip("xgboost").DMatrix(X)
+        total = booster.predict(matrix, pred_contribs=True).sum(axis=1)
+    sign = 1 if positive else -1
+    expected = sign * (total + ranker.base_score_) - ranker.threshold_
+    np.testing.assert_allclose(ranker.decision_function(X), expected, rtol=0, atol=1e-5)
