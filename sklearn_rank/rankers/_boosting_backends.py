@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from .._optional import import_optional, lightgbm_aliases
 from .._typing import FloatArray, IntArray
+from ._row_keys import summed
 
 __all__ = [
     "BACKENDS",
@@ -26,7 +27,6 @@ __all__ = [
     "TreeSettings",
     "Trees",
     "refuse_unknown_parameters",
-    "summed",
 ]
 
 # Gradient and curvature by each score, for the scores of the rows in their order.
@@ -563,14 +563,6 @@ def _columns(
 def _plain(X: Any) -> Any:
     """Rows as LightGBM takes them; of sparse ones only matrices, with one entry for each value."""
     return summed(sp.csr_matrix(X)) if sp.issparse(X) else X
-
-
-def summed(X: Any) -> Any:
-    """A CSR matrix in which entries of the same place are added, which libraries would not do."""
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
 
 
 def _dense(X: Any) -> Any:

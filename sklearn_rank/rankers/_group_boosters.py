@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from .._optional import import_optional
 from .._typing import AnyArray, FloatArray
-from ._boosting_backends import summed
 from ._grouped_rows import GroupedRows, ValidationScores
+from ._row_keys import summed
 
 __all__ = ["GroupBooster", "Stopping", "booster_of", "unfitted"]
 

@@ -17,6 +17,7 @@ from .._solvers import (
     factorise_kernel_matrix,
 )
 from .._typing import FloatArray, IntArray
+from ._row_keys import summed
 
 __all__ = ["KernelMap"]
 
@@ -91,7 +92,8 @@ class KernelMap:
         ndarray of shape (n, m)
             The values.
         """
-        points, others = _summed(X), _summed(Y)
+        # Scikit-learn takes squares of stored entries.
+        points, others = (summed(rows) if sp.issparse(rows) else rows for rows in (X, Y))
         return np.asarray(
             pairwise_kernels(points, others, metric=self.kernel, filter_params=True, **self.params)
         )
@@ -209,12 +211,3 @@ class KernelMap:
         gamma = self.params["gamma"] or 1.0 / X.shape[1]
         inner = gamma * as_design(X).squared_norms() + self.params["coef0"]
         return np.asarray(inner ** self.params["degree"])
-
-
-def _summed(X: Any) -> Any:
-    """Sparse rows with one entry for each column: scikit-learn takes squares of stored entries."""
-    if not sp.issparse(X) or X.has_canonical_format:
-        return X
-    X = X.copy()
-    X.sum_duplicates()
-    return X

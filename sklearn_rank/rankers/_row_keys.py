@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from .._codes import coded_column, distinct_codes
 from .._typing import AnyArray, FloatArray
 
-__all__ = ["feature_keys", "is_frame", "mixed_bits", "row_keys"]
+__all__ = ["feature_keys", "is_frame", "mixed_bits", "row_keys", "summed"]
 
 # Values at a time, so that they stay in the processor's cache.
 BLOCK = 1 << 15
@@ -36,6 +36,26 @@ def is_frame(X: Any) -> bool:
         Whether they have columns.
     """
     return hasattr(X, "columns") and hasattr(X, "shape")
+
+
+def summed(X: Any) -> Any:
+    """Add the entries of the same place of a sparse matrix, which libraries would not do.
+
+    Parameters
+    ----------
+    X : sparse array or matrix in CSR format
+        Rows; SciPy would keep on them what it finds out about the order of their entries.
+
+    Returns
+    -------
+    sparse array or matrix in CSR format
+        The same rows, of one sorted entry for each place.
+    """
+    X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def row_keys(X: Any, labels: FloatArray) -> AnyArray:
@@ -103,10 +123,7 @@ def feature_keys(X: Any) -> AnyArray:
 
 def _keys_of_sparse(X: Any) -> AnyArray:
     """Keys of the rows of a sparse matrix; a value of 0 adds nothing."""
-    X = X.tocsr()
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
+    X = summed(X.tocsr())
     terms = np.append(np.uint64(0), _mixed(_bits(X.data), _factors(X.shape[1])[X.indices]))
     totals = np.cumsum(terms, dtype=np.uint64)
     return totals[X.indptr[1:]] - totals[X.indptr[:-1]]

@@ -279,6 +279,16 @@ def test_entries_of_the_same_place_are_added(backend):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("backend", ["lightgbm"])
+def test_entries_that_are_moved_after_the_fit_are_read_anew(backend):
+    X = sp.csr_matrix(np.random.default_rng(0).normal(size=(400, 2)))
+    y = X.toarray()[:, 1] > 0.5
+    ranker = BoostedTopRanker(tau=0.2, n_estimators=5, backend=backend).fit(X, y)
+    X.indices[:] = 1
+    expected = ranker.decision_function(sp.csr_matrix(X.toarray()))
+    np.testing.assert_array_equal(ranker.decision_function(X), expected)
+
+
 @every_backend
 @pytest.mark.parametrize("positive", [0, 1])
 def test_scores_are_sums_of_the_shares_of_the_features(backend, positive):
