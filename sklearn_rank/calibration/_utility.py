@@ -45,7 +45,7 @@ def utility(
         Id of the list of each item, in any order. None treats all items as one list.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights: number of times each item counts. For "ndcg" their scale affects the
-        ideal order: each list needs a total of at least 1.
+        ideal order: lists need a total of more than 1 on average.
     undefined : {"skip", "raise"}, float or None, default=None
         Treatment of lists for which the measure is undefined: "skip" gives NaN for all of their
         items, "raise" raises an error, and a number gives utilities of 0. None is the default of

@@ -162,7 +162,7 @@ class RecallAtKMeasure(_AtK):
         return recall_influence(lists, float(self.k), self.name)
 
     def _utilities(self, lists: Lists) -> FloatArray:
-        self._check_row_weights(lists)
+        self._check_fit_weights(lists)
         return share_of_total(lists, lists.weighted_totals(lists.positive.astype(np.float64)))
 
 

@@ -147,7 +147,7 @@ class F1AtKMeasure(ConventionalMeasure):
         return affine_of_recall(recall, 0.0, 2.0 * n_pos / both, slope=slope / both)
 
     def _utilities(self, lists: Lists) -> FloatArray:
-        self._check_row_weights(lists)
+        self._check_fit_weights(lists)
         positives = lists.weighted_totals(lists.positive.astype(np.float64))
         return share_of_total(lists, np.where(positives > 0, (self.k + positives) / 2.0, 0.0))
 

@@ -62,7 +62,7 @@ def average_precision_score(
         Query id of each row, in any order. None takes all rows as one list.
     sample_weight : array-like of the same shape, default=None
         Non-negative whole weights, read as repetitions: weight 2 counts an item twice. The scale
-        changes the value.
+        changes the value. With ``convention="sklearn"``, any weights, by their proportions.
     query_weight : array-like of shape (n_samples,), default=None
         Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
         pass one weight per list.
@@ -102,7 +102,7 @@ def average_precision_score(
     Raises
     ------
     ValueError
-        If a weight is not a whole number, an argument is invalid or conflicts with
+        If a weight is not a whole number (without ``convention``), an argument is invalid or conflicts with
         ``convention``, or a list is undefined and ``undefined="raise"``.
     TypeError
         If ``k`` is neither None nor a whole number.

@@ -58,7 +58,6 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     """
 
     per_query = True
-    weights = "whole"
     two_dimensions_are_classes = True
     lacking = "no positive"
     undefined_counts = 0.0
@@ -68,7 +67,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     conventions = MappingProxyType(
         {
             "paper": Rules(normalize="positives", has_k=False, knows_judgments=True),
-            "sklearn": Rules(ties="end", undefined=0.0, has_k=False),
+            "sklearn": Rules(ties="end", undefined=0.0, has_k=False, weighs_items=True),
             "xgboost": replace(XGBOOST, normalize="reachable"),
             "lightgbm": replace(LIGHTGBM, normalize="reachable", relevant=HALF),
             "catboost": replace(CATBOOST, normalize="reachable", weighs_lists=False),
@@ -88,6 +87,11 @@ class AveragePrecisionMeasure(ConventionalMeasure):
         if self.k is not None:
             check_position("k", self.k, optional=True)
         super().__post_init__()
+
+    @property
+    def weights(self) -> Literal["relative", "whole"]:  # type: ignore[override]
+        """Numbers of items, unless the rules are those of a ratio of weighted sums."""
+        return "relative" if self.rules.weighs_items else "whole"
 
     @property
     def from_ranges(self) -> Literal["sum"] | None:  # type: ignore[override]

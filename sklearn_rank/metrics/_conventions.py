@@ -80,6 +80,8 @@ class Rules:
         Whether the mean is weighted where the lists have weights.
     weighs_undefined : bool, default=True
         Whether it is so for lists without a value too; otherwise they count as of weight 1.
+    weighs_items : bool, default=False
+        Whether it has weights of items, of which only the proportions count.
     refuses_above_one : bool, default=False
         Whether a mean above 1, which such weights can give, is an error.
     """
@@ -99,6 +101,7 @@ class Rules:
     knows_judgments: bool = False
     weighs_lists: bool = True
     weighs_undefined: bool = True
+    weighs_items: bool = False
     refuses_above_one: bool = False
 
     def ordered(self, lists: ScoredLists, relevance: AnyArray) -> ScoredLists:

@@ -31,7 +31,7 @@ from ._influence import ClassInfluence
 from ._of_collections import value_of_collections
 from ._positional_form import PositionalForm
 from ._relevant import check_takes, with_ideal, with_n_relevant
-from ._weight_scale import refuse_row_weights, refuse_wide_weights
+from ._weight_scale import refuse_row_weights, refuse_shares, refuse_wide_weights
 
 __all__ = ["Average", "Measure", "Undefined", "Value", "short"]
 
@@ -451,6 +451,9 @@ class Measure(ABC):
         """Refuse weights of single rows that mean nothing to the measure."""
         if self.depends_on_weight_scale:
             instead = "'auc'" if self.kind == "binary" else "'top1', or 'auc' for two classes"
+            for system, rules in self.conventions.items():
+                if rules.weighs_items:
+                    instead += f" or get_measure({self.stem!r}, convention={system!r})"
             whole = self.weights == "whole"
             refuse_row_weights(lists, self._called, whole=whole, instead=instead)
 
@@ -459,6 +462,11 @@ class Measure(ABC):
         self._check_row_weights(lists)
         if self.depends_on_weight_scale:
             refuse_wide_weights(lists, self._called)
+
+    def _check_fit_weights(self, lists: Lists) -> None:
+        """Refuse weights that mean nothing to the utilities, where any real weight is a cost."""
+        refuse_shares(lists, self._called)
+        refuse_wide_weights(lists, self._called)
 
     def __call__(
         self,
@@ -694,7 +702,8 @@ class ConventionalMeasure(Measure):
         return NO_SYSTEM if self.convention is None else self.conventions[self.convention]
 
     def _check_arguments(self, **given: Any) -> None:
-        if self.convention not in (None, "paper") and given.get("sample_weight") is not None:
+        weighs = self.convention in (None, "paper") or self.rules.weighs_items
+        if not weighs and given.get("sample_weight") is not None:
             raise ValueError(
                 f"sample_weight weights items, which {self.convention} does not support: leave out"
                 " sample_weight or convention; to weight lists pass query_weight."

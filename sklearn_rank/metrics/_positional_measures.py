@@ -269,7 +269,7 @@ class NDCGMeasure(DCGMeasure):
         return Letor() if self.rules.discount == "letor" else super()._discount
 
     def _utilities(self, lists: Lists) -> FloatArray:
-        self._check_weights(lists)
+        self._check_fit_weights(lists)
         gains, exponent = scaled_gains(lists, self._gains(lists))
         best = lists.ideal if isinstance(lists, ScoredLists) else None
         of_best, its = gains, exponent

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._lists import Lists
 
-__all__ = ["refuse_row_weights", "refuse_wide_weights"]
+__all__ = ["refuse_row_weights", "refuse_shares", "refuse_wide_weights"]
 
 # Beyond it the position of an item does not change in float64.
 LARGEST_RATIO = 2.0**53
@@ -44,9 +44,27 @@ def refuse_row_weights(lists: Lists, name: str, *, whole: bool, instead: str) ->
     raise ValueError(
         f"sample_weight is {weight[item]:g} in row {row}{where}: {name} counts positions, and"
         f" {'this is not whole' if whole else why}; leave sample_weight out, pass how many items"
-        " each row stands for, or use a measure that does not depend on the scale of weights, such"
-        f" as {instead}."
+        " each row stands for (rounded, if need be), weight whole queries by query_weight, or use"
+        f" a measure that does not depend on the scale of weights, such as {instead}."
     )
+
+
+def refuse_shares(lists: Lists, name: str) -> None:
+    """Raise an error for weights by which lists take no more than one position on average.
+
+    Parameters
+    ----------
+    lists : Lists
+        The lists.
+    name : str
+        What counts positions, for messages.
+    """
+    if lists.weight is not None and lists.sizes.mean() <= 1.0 + ROUNDING:
+        each = "" if lists.n_lists == 1 else " in a list on average"
+        raise ValueError(
+            f"sample_weight sums to {lists.sizes.mean():g}{each}, but {name} counts positions, and"
+            " a row of weight w takes w of them: pass sample_weight / sample_weight.mean()."
+        )
 
 
 def refuse_wide_weights(lists: Lists, name: str) -> None:

@@ -31,6 +31,7 @@ from ._calibrated_base import CalibratedRanker
 from ._category_codes import category_codes, with_categories
 from ._fitting import FitProgress, restored_on_error
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, weights_of, with_query_weight
+from ._query_checks import check_held_out_weights
 from ._query_holdout import EARLY_STOPPING_CONSTRAINTS, check_validation_data, held_out_lists
 
 __all__ = ["BoostedOrderPreservingRanker"]
@@ -324,6 +325,8 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
                 held = self._monitor(self._checked_rows(X_val), y_val, qid_val)
             train = lists
             if self.early_stopping and held is None:
+                instead = " Or pass X_val, y_val and qid_val, which need no weights."
+                check_held_out_weights(get_measure(self.measure), lists, instead)
                 kept = ~held_out_lists(lists, self.validation_fraction, random)
                 train, held = lists.only(kept), self._held_out(rows, y, lists.only(~kept))
             train = with_query_weight(train, 1 / weights_of(train).sum())

@@ -327,7 +327,7 @@ n_features)
             ``single_list=True``, treats any number of rows as one query without a warning.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
-            0 is ignored.
+            0.5 as half a row, a row of weight 0 is ignored.
         query_weight : array-like of shape (n_samples,), default=None
             Non-negative weight of the query of each row, the same for all rows of a query.
         propensity : array-like of shape (n_samples,), default=None

@@ -21,6 +21,7 @@ from ._fitting import restored_on_error
 from ._folds import Fold
 from ._order_preserving import OrderPreservingRanker
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists
+from ._query_checks import check_held_out_weights
 from ._query_features import NORMALIZE_CONSTRAINTS, NormalizingRanker, as_normalizer
 from ._query_folds import query_folds
 from ._score_function import LinearScores
@@ -196,6 +197,7 @@ default="zscore"
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             labels = LabelType("graded", name="y")
             X, lists = self._lists(X, y, qid, weights, labels=labels)
+            check_held_out_weights(get_measure(self.measure), lists)
             folds = query_folds(self.cv, lists, X.shape[0])
             items, alphas = in_lists(X, lists), self._checked_alphas()
             given = {

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from .._lists import Lists
 from .._typing import FloatArray
 from .._warn import warn
 from ..exceptions import LargeGainWarning, QuerySetupError, SingleListWarning
 from ..metrics import Measure
 from ..metrics._shared import has_exponential_gain
 
-__all__ = ["check_gains", "check_given_ids"]
+__all__ = ["check_gains", "check_given_ids", "check_held_out_weights"]
 
 # Maximum number of rows treated as one query without qid; the longest query of MSLR has 1,251.
 LONGEST_SINGLE_LIST = 2000
@@ -102,6 +103,31 @@ def check_gains(name: str, measure: Measure, y: FloatArray) -> None:
         f"thousandth of it: if y is a count or an amount and not a grade, {line}.",
         LargeGainWarning,
     )
+
+
+def check_held_out_weights(measure: Measure, lists: Lists, instead: str = "") -> None:
+    """Check that held-out queries can be scored by their weights.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    lists : Lists
+        All queries.
+    instead : str, default=""
+        What else the user may do, for messages.
+
+    Raises
+    ------
+    ValueError
+        If the measure counts positions and weights are no numbers of rows.
+    """
+    try:
+        measure._check_weights(lists)
+    except ValueError as error:
+        raise ValueError(
+            f"Held-out queries are scored by their weights. {error}{instead}"
+        ) from None
 
 
 def _miss(name: str, n_rows: int) -> None:

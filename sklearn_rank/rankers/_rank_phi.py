@@ -78,7 +78,8 @@ def sums_over_ranks(phi: ScoreGeneratingFunction, length: float) -> CumulatedPhi
     if not phi._rises(np.asarray(length)):
         raise ValueError(
             f"phi={phi!r} has the same value at all {length:g} ranks, so that all orders are "
-            "equally good: pass a function that varies over more of the list. Note that "
-            "sample_weight counts as repetition of rows."
+            "equally good: pass a function that varies over more of the list. A row of "
+            "weight w counts as w rows: pass sample_weight / sample_weight.mean() if only the "
+            "proportions mean anything."
         )
     return sums

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
+from .._lists import ScoredLists
 from .._sklearn_compat import Interval
 from .._solvers import (
     Design,
@@ -302,6 +303,7 @@ class RankStatisticRanker(OneProblemRanker):
 
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
         phi = read_phi(self.phi)
+        LinearRankMeasure(phi=phi)._check_fit_weights(_one_list(rows))
         search = Search(
             float(self.bandwidth),
             float(self.anchor),
@@ -390,13 +392,20 @@ def _problem(
     phi: ScoreGeneratingFunction, design: Design, rows: TwoClasses
 ) -> RankStatisticProblem:
     measure = LinearRankMeasure(phi=phi)
+    lists = _one_list(rows)
 
     def exact(scores: FloatArray, terms: FloatArray) -> float:
         merged = merge_rounded(scores, rounding_of_sums(terms, design.shape[1]))
-        return float(measure(rows.positive, merged, sample_weight=rows.weight))
+        return float(measure.values(replace(lists, score=merged))[0])
 
     sums = sums_over_ranks(phi, float(rows.weight.sum()))
     return RankStatisticProblem(design, rows.positive, rows.weight, sums, exact)
+
+
+def _one_list(rows: TwoClasses) -> ScoredLists:
+    """The rows as a list, of any real weights."""
+    n = len(rows.positive)
+    return ScoredLists(rows.positive, np.array([0, n]), rows.weight, score=np.zeros(n))
 
 
 def _rises(phi: ScoreGeneratingFunction, rows: TwoClasses) -> bool:

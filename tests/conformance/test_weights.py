@@ -5,14 +5,20 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin
+import sklearn.metrics
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.metrics import get_measure, get_scorer, ndcg_score
-from sklearn_rank.rankers import OrderPreservingRanker
+from sklearn_rank.metrics import average_precision_score, get_measure, get_scorer, ndcg_score
+from sklearn_rank.rankers import (
+    BoostedOrderPreservingRanker,
+    OrderPreservingRanker,
+    OrderPreservingRankerCV,
+    RankStatisticRanker,
+)
 from tests.catalogue import FUNCTIONS, METRICS
 
 pytestmark = [
@@ -153,14 +159,70 @@ def test_weights_that_leave_the_lightest_items_no_room_are_refused(case):
     case(*FOUR, sample_weight=[2.0**20, 3.0, 2.0, 1e4])
 
 
+def queries_of_rows(seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] + rng.normal(size=60) > 0.5).astype(int)
+    return X, y, np.repeat(np.arange(6), 10)
+
+
 @pytest.mark.parametrize("name", ["ndcg", "recall@3", "f1@3"])
-def test_fits_whose_utilities_count_items_refuse_weights_below_1(name):
-    rng = np.random.default_rng(0)
-    X, y, qid = rng.normal(size=(60, 2)), np.arange(60) % 3 == 0, np.repeat(np.arange(6), 10)
+def test_fits_whose_utilities_count_items_refuse_shares(name):
+    X, y, qid = queries_of_rows()
     ranker = OrderPreservingRanker(measure=name, max_iter=5)
-    with pytest.raises(ValueError, match=r"sample_weight is 0\.1 in row 0, in the list with qid"):
-        ranker.fit(X, y.astype(int), qid=qid, sample_weight=np.full(60, 0.1))
+    with pytest.raises(ValueError, match=r"sums to 1 in a list on average, but .*_weight\.mean"):
+        ranker.fit(X, y, qid=qid, sample_weight=np.full(60, 0.1))
     assert not hasattr(ranker, "coef_")
+    with pytest.raises(ValueError, match=r"sample_weight sums to 1, but .*_weight\.mean"):
+        RankStatisticRanker().fit(X, y, sample_weight=np.full(60, 1 / 60))
+
+
+@pytest.mark.parametrize(
+    ("ranker", "found"),
+    [
+        (OrderPreservingRanker(measure="ndcg"), "coef_"),
+        (OrderPreservingRanker(measure="ndcg@3", loss="pairwise_squared"), "objective_"),
+        (OrderPreservingRanker(measure="recall@3"), "coef_"),
+        (OrderPreservingRanker(measure="f1@3"), "coef_"),
+        (BoostedOrderPreservingRanker(n_estimators=1, learning_rate=1e-9), "objective_"),
+        (RankStatisticRanker("bedroc@20", n_folds=None, tol=1e-8), "value_"),
+    ],
+    ids=repr,
+)
+def test_a_row_in_two_halves_is_the_row_in_fits(ranker, found):
+    X, y, qid = queries_of_rows()
+    given = {} if isinstance(ranker, RankStatisticRanker) else {"qid": qid}
+    whole = getattr(clone(ranker).fit(X, y, **given), found)
+    halves = {name: np.repeat(ids, 2) for name, ids in given.items()}
+    weight = np.full(120, 0.5)
+    ranker.fit(np.repeat(X, 2, axis=0), np.repeat(y, 2), sample_weight=weight, **halves)
+    assert getattr(ranker, found) == pytest.approx(whole, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("ranker", "instead"),
+    [
+        (OrderPreservingRankerCV(cv=2), "weight whole queries by query_weight"),
+        (BoostedOrderPreservingRanker(early_stopping=True), "Or pass X_val, y_val and qid_val"),
+    ],
+    ids=repr,
+)
+def test_fits_that_score_held_out_queries_refuse_weights_below_1(ranker, instead):
+    X, y, qid = queries_of_rows()
+    weight = np.where(np.arange(60) == 31, 0.5, 1.5)
+    with pytest.raises(ValueError, match=f"0.5 in row 31, in the list with qid 3: .*{instead}"):
+        ranker.fit(X, y, qid=qid, sample_weight=weight)
+
+
+def test_average_precision_by_the_rules_of_scikit_learn_takes_any_weights():
+    X, y, _ = queries_of_rows()
+    score, weight = np.round(X[:, 0]), np.random.default_rng(1).uniform(0.1, 2.0, 60)
+    value = average_precision_score(y, score, sample_weight=weight, convention="sklearn")
+    assert value == pytest.approx(
+        sklearn.metrics.average_precision_score(y, score, sample_weight=weight)
+    )
+    with pytest.raises(ValueError, match=r"or get_measure\('ap', convention='sklearn'\)"):
+        average_precision_score(y, score, sample_weight=weight)
 
 
 @pytest.mark.filterwarnings("ignore:.*Scoring failed", "ignore:.*are non-finite")

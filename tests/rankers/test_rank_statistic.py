@@ -237,7 +237,7 @@ def test_what_is_refused(wrong, error, message):
 
 def test_weights_that_are_shares_are_refused():
     X, y = data()
-    with pytest.raises(ValueError, match="sample_weight counts as repetition of rows"):
+    with pytest.raises(ValueError, match="pass sample_weight / sample_weight"):
         RankStatisticRanker().fit(X, y, np.full(len(y), 1 / len(y)))
 
 
