@@ -188,13 +188,12 @@ def _checked_names(labels: Any) -> AnyArray:
 
 
 def _columns(y: Any) -> tuple[Any, AnyArray | None]:
-    """A matrix, and the names of its columns where it has some; what is masked is missing."""
+    """A matrix, and the names of its columns where it has some."""
     if isinstance(y, np.ma.MaskedArray):
-        if not np.ma.is_masked(y):
-            return y.data, None
-        if y.ndim != 2 or y.dtype.kind not in "biuf":
-            refuse_mask(y, "y")
-        return np.ma.filled(y.astype(np.float64), np.nan), None
+        filled = "y.astype(float).filled(np.nan), in which a masked label is missing"
+        of_numbers = y.ndim == 2 and y.dtype.kind in "biuf"
+        refuse_mask(y, "y", f"pass {filled}" if of_numbers else "")
+        return y.data, None
     names = getattr(y, "columns", None)
     if names is None or sp.issparse(y):
         return y, None
@@ -211,19 +210,18 @@ def _guess(y: Any, name: str) -> str:
     try:
         array = np.asarray(y)
     except ValueError:  # rows of different lengths
-        return "orders"
+        array = np.empty(len(y), dtype=object)
+        array[:] = list(y)
     if array.ndim == 1:
+        _refuse_written_numbers(
+            [one for row in array.tolist() if _is_sequence(row) for one in row], name
+        )
         texts = array.dtype.kind in "OSUT"
         if texts and any(_is_sequence(one) or ABOVE in str(one) for one in array.tolist()):
             return "orders"
         return "classes"
     if _has_texts(array):
-        if all(is_missing(one) or _reads_as_number(one) for one in array.ravel().tolist()):
-            raise ValueError(
-                f"{name} has numbers that are written as text, such as {array.ravel()[0]!r}: pass"
-                f" {name}.astype(float), or target_type='orders' if they are names of labels from"
-                " the top."
-            )
+        _refuse_written_numbers(array.ravel().tolist(), name)
         return "orders"
     values = _as_matrix(array, name)
     if _is_binary(values):
@@ -241,6 +239,17 @@ def _guess(y: Any, name: str) -> str:
             " or target_type='orders'; to positions from 0 add 1."
         )
     return "utilities"
+
+
+def _refuse_written_numbers(entries: list[Any], name: str) -> None:
+    """Raise an error for texts that all are numbers, of which the meaning is not clear."""
+    texts = [one for one in entries if isinstance(one, str)]
+    if texts and all(is_missing(one) or _reads_as_number(one) for one in entries):
+        raise ValueError(
+            f"{name} has numbers that are written as text, such as {texts[0]!r}: pass numbers,"
+            f" such as {name}.astype(float), or target_type='orders' if they are names of labels"
+            " from the top."
+        )
 
 
 def _has_texts(array: AnyArray) -> bool:

@@ -34,6 +34,7 @@ __all__ = [
     "check_scores_of_rows",
     "check_vector",
     "class_among",
+    "hint_of_mark",
     "missing_label",
     "ravelled",
     "refuse_mask",
@@ -310,10 +311,11 @@ def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
         first = int(np.argmax(~(np.isfinite(grade) & (grade >= lowest))))
         if np.isnan(grade[first]):
             raise ValueError(missing_label(checked.name, checked.where(first)))
+        hint = hint_of_mark([-1, 0, 1]) if grade[first] == -1 else ""
         bound = f" and at least {lowest:g}" if lowest > -np.inf else ""
         raise ValueError(
             f"{checked.name} has the relevance {grade[first]:g} at {checked.where(first)}:"
-            f" relevance must be finite{bound}."
+            f" relevance must be finite{bound}.{hint}"
         )
     return grade
 
@@ -618,7 +620,7 @@ def _positive_among(
         raise ValueError(
             f"{name} has {len(classes)} classes ({_listed(classes)}), but this measure is for"
             f" two: pass ({name} == c) for one class c against the rest, or ({name} >= c) for"
-            " grades."
+            f" grades.{hint_of_mark(classes)}"
         )
     if pos_label is None:
         if not are_usual_labels(classes):
@@ -639,6 +641,21 @@ KNOWN_IN_PART = (
     " precision at the top unless the rows with labels are a random sample; label a random sample"
     " of the rows and pass these alone"
 )
+
+
+# What writes a missing label as text.
+TEXTS_OF_MISSING = ("", "nan", "none")
+
+
+def hint_of_mark(classes: Any) -> str:
+    """What follows a message on three classes, where one of them may mark rows without a label."""
+    listed = np.asarray(classes).tolist()
+    marks = [one for one in listed if str(one).strip().lower() in TEXTS_OF_MISSING]
+    if len(listed) == 3 and listed == [-1, 0, 1]:
+        marks = [-1]
+    if len(listed) != 3 or len(marks) != 1:
+        return ""
+    return f" If {marks[0]!r} marks rows without a label: {KNOWN_IN_PART.removeprefix('so ')}."
 
 
 def missing_label(name: str, where: str) -> str:
@@ -669,13 +686,14 @@ def refuse_missing_labels(labels: Any, name: str = "y", weight: Any = None) -> N
         raise ValueError(missing_label(name, f"row {int(np.argmax(rows))}"))
 
 
-def refuse_mask(values: Any, name: str) -> None:
+def refuse_mask(values: Any, name: str, instead: str = "") -> None:
     """Raise an error for masked values, whose mask would be lost."""
     if np.ma.is_masked(values):
-        raise ValueError(
-            f"{name} has masked values, and their mask would be ignored: pass the rows without"
-            f" masked values, such as np.asarray({name})[~np.ma.getmaskarray({name})]."
+        instead = instead or (
+            "pass the rows without masked values, such as"
+            f" np.asarray({name})[~np.ma.getmaskarray({name})]"
         )
+        raise ValueError(f"{name} has masked values, and their mask would be ignored: {instead}.")
 
 
 def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:

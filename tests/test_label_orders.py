@@ -37,7 +37,11 @@ def test_positions_of_rows_without_some_labels():
     assert_grades(frame.convert_dtypes(), expected, target_type="positions")
     assert_grades(pl.from_pandas(frame), expected, target_type="positions")
     masked = np.ma.masked_invalid(rows)
-    assert_grades(masked, expected, target_type="positions")
+    with pytest.raises(
+        ValueError, match=r"masked values, .* y\.astype\(float\)\.filled\(np\.nan\)"
+    ):
+        label_grades(masked, target_type="positions")
+    assert_grades(masked.filled(NAN), expected, target_type="positions")
     assert_grades(
         [[None if v != v else v for v in row] for row in rows], expected, target_type="positions"
     )
@@ -73,6 +77,10 @@ def test_numbers_written_as_text_are_no_names_of_labels(written, make):
     text = np.array(written).astype(str)
     with pytest.raises(ValueError, match=r"numbers that are written as text, .*astype\(float\)"):
         label_grades(make(text))
+    rows = [*text.tolist(), text[0, :1].tolist()]  # of different lengths
+    with pytest.raises(ValueError, match=r"numbers that are written as text, .*pass numbers"):
+        label_grades(rows)
+    assert label_grades([["3", "a"], ["3"]]).shape == (2, 2)
 
 
 def test_real_numbers_written_as_text_warn_as_numbers_do():
@@ -84,8 +92,6 @@ def test_a_row_without_labels_is_as_one_of_one_label():
     grades = [[NAN, NAN], [NAN, 0.0], [1.0, 0.0]]
     assert_grades(["", "a", "b>a"], [one[::-1] for one in grades])
     assert_grades([None, "a", "b>a"], [one[::-1] for one in grades], target_type="orders")
-    masked = np.ma.array([[3.0, 1.0], [0.5, 2.0]], mask=[[True, False], [False, False]])
-    assert_grades(masked, [[NAN, 1.0], [0.5, 2.0]])
     with pytest.raises(ValueError, match="y has masked values"):
         label_grades(np.ma.array(["a>b", "b>a"], mask=[True, False]))
 

@@ -35,6 +35,9 @@ MOST_SUMS, FEW_SUMS = 2**22, 2**16
 # From this size of the smaller class on "auto" uses the normal distribution.
 MANY = 50
 
+# Samples of fewer scores, or of more different whole numbers, are not taken for labels.
+FEW_SCORES, MOST_GRADES = 10, 5
+
 # Entries of the largest temporary array of permutations.
 ENTRIES = 2**20
 
@@ -215,12 +218,21 @@ def _refuse_labels(**samples: FloatArray) -> None:
         return
     values = {name: set(np.unique(one).tolist()) for name, one in samples.items()}
     labels = [name for name, one in values.items() if one <= {0.0, 1.0} or one <= {-1.0, 1.0}]
-    fewest, most = sorted(map(len, values.values()))
-    if len(labels) == 1 and fewest == 2 < most:
+    (few, fewest), (_, most) = sorted(values.items(), key=lambda named: len(named[1]))
+    if len(labels) == 1 and len(fewest) == 2 < len(most):
         raise ValueError(
             f"{labels[0]} holds the labels of two classes and the other sample does not, but each"
             " must hold the scores of one class: pass two_sample_rank_test(s[y == 1], s[y != 1])"
-            " for labels y and scores s; if they are scores, add 2 to both samples."
+            " for labels y and scores s; if they are scores, add 0.5 to both samples."
+        )
+    # Scores of one scale are whole in both samples or in neither.
+    of_grades = len(samples[few]) >= FEW_SCORES and 1 < len(fewest) <= MOST_GRADES < len(most)
+    if of_grades and all(map(float.is_integer, fewest)) and not any(map(float.is_integer, most)):
+        raise ValueError(
+            f"{few} holds {len(fewest)} different whole numbers, as labels do, and the other"
+            " sample none, but each must hold the scores of one class: pass"
+            " two_sample_rank_test(s[y == c], s[y != c]) for a class c of labels y and scores s;"
+            " if they are scores, add 0.5 to both samples."
         )
 
 

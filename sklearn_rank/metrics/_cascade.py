@@ -102,8 +102,8 @@ def average_precision_score(
     Raises
     ------
     ValueError
-        If a weight is not a whole number (without ``convention``), an argument is invalid or conflicts with
-        ``convention``, or a list is undefined and ``undefined="raise"``.
+        If a weight is not a whole number, unless ``convention="sklearn"``, an argument is invalid
+        or conflicts with ``convention``, or a list is undefined and ``undefined="raise"``.
     TypeError
         If ``k`` is neither None nor a whole number.
 

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import type_of_target
 from .._arguments import is_whole
 from .._lists import LabelType, check_lists
 from .._typing import AnyArray, BoolArray
+from .._validation import hint_of_mark
 from ..rankers._shared import positive_or_second
 from ._candidates import Split
 
@@ -86,6 +87,7 @@ def positive_rows(
     if rel is None and kind != "binary" and len(classes) != 1:
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}."
+            f"{hint_of_mark(classes)}"
         )
     if searched is not None and len(classes) == 2:
         pos_label = positive_or_second(searched, classes, pos_label)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._partitions import is_collection
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import are_usual_labels, class_among
+from .._validation import are_usual_labels, class_among, hint_of_mark
 from .._version import __version__
 from .._warn import warn
 from ..exceptions import PositiveClassWarning, VersionWarning
@@ -99,6 +99,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         if kind != "binary":
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {kind}."
+                f"{hint_of_mark(np.unique(present))}"
             )
         classes = np.unique(present)
         if len(classes) < 2:

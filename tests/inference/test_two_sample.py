@@ -189,3 +189,16 @@ def test_size_and_power(phi, ties):
         # Exact and permutation tests have at most their size.
         assert rejected[0] <= 50 + 3 * 6.9
         assert rejected[1] > 4 * rejected[0]
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [1, 2], [0, 1, 2, 3], [-1, 0, 1]])
+def test_labels_are_no_sample(labels):
+    y, score = np.resize(labels, 30), np.linspace(0.1, 0.9, 30)
+    with pytest.raises(ValueError, match=r"_pos holds .*scores of one class: .* add 0\.5"):
+        two_sample_rank_test(y, score)
+    with pytest.raises(ValueError, match=r"_neg holds .*scores of one class: .* add 0\.5"):
+        two_sample_rank_test(score, y)
+    two_sample_rank_test(y + 0.5, score + 0.5)
+    # Grades of five levels, or samples that cannot be labels and scores of the same rows.
+    two_sample_rank_test(y + 1, np.resize([1, 2, 3, 4, 5], 30))
+    two_sample_rank_test(y, score[:29])

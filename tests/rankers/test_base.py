@@ -89,6 +89,8 @@ def test_of_other_labels_the_greater_is_taken_with_a_warning(labels):
             None,
             "Only binary classification is supported. The type of the target is multiclass.",
         ),
+        ([0, 1, -1, 1], None, "If -1 marks rows without a label: labels are known in part"),
+        (["a", "", "b", "b"], None, "If '' marks rows without a label: labels are known in part"),
         ([1, 1, 1, 1], None, "FirstFeature needs rows of two classes with positive sample_weight"),
         ([0, 1, 1, 1], [0, 1, 1, 1], "got one class only, 1: add rows of the other class"),
         (["a", "b", "b", "b"], [0, 1, 1, 1], "got one class only, 'b': add rows of the other"),
