@@ -161,13 +161,18 @@ class Checkpoint:
         # A folder that cannot be written to is found before the work, not after it.
         self.save("opened")
 
-    def load(self, name: str) -> dict[str, AnyArray] | None:
+    def load(
+        self, name: str, like: Mapping[str, tuple[str, tuple[int, ...]]] | None = None
+    ) -> dict[str, AnyArray] | None:
         """Read arrays.
 
         Parameters
         ----------
         name : str
             Under which they were saved.
+        like : mapping of str to tuple of (str, tuple of int), default=None
+            Kind of the dtype and shape of each array, whose numbers are finite. What differs is
+            damage. None takes any arrays without NaN.
 
         Returns
         -------
@@ -191,8 +196,13 @@ class Checkpoint:
             with np.load(BytesIO(file.read_bytes()), allow_pickle=False) as saved:
                 arrays = dict(saved)
                 problem = str(arrays.pop(PROBLEM))
-            if any(np.isnan(array).any() for array in arrays.values() if array.dtype.kind == "f"):
+            floats = [array for array in arrays.values() if array.dtype.kind == "f"]
+            if any(np.isnan(array).any() for array in floats):
                 raise ValueError("not a number")
+            if like is not None:
+                found = {key: (array.dtype.kind, array.shape) for key, array in arrays.items()}
+                if found != like or not all(np.isfinite(array).all() for array in floats):
+                    raise ValueError("other arrays")
         except FileNotFoundError:
             return None
         except DAMAGED:

@@ -407,8 +407,8 @@ class _SavedBlocks:
             work.scales,
         )
         found = {}
-        for number in range(len(blocks)):
-            arrays = checkpoint.load(f"block-{number}")
+        for number, block in enumerate(blocks):
+            arrays = checkpoint.load(f"block-{number}", like=_arrays_of_block(work, len(block)))
             if arrays is not None:
                 coef = arrays.pop("coef")
                 found[number] = CandidateValues(**arrays), coef
@@ -431,6 +431,21 @@ class _SavedBlocks:
             if self.checkpoint is not None:
                 self.checkpoint.save(f"block-{number}", **vars(of_block), coef=coef)
             yield of_block, coef, False
+
+
+def _arrays_of_block(work: _Work, n: int) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Kind and shape of what is kept of a block of n pivots."""
+    one, each = (n,), (n, len(work.tops))
+    return {
+        "objective": ("f", one),
+        "lower_bound": ("f", one),
+        "n_iter": ("i", one),
+        "converged": ("b", one),
+        "distance": ("f", each),
+        "objective_top": ("f", each),
+        "scaled": ("f", each),
+        "coef": ("f", (n, work.problem.n_features) if work.problem.rows.is_dense else (0, 0)),
+    }
 
 
 def _in_span_of_rows(problem: PivotProblem) -> tuple[PivotProblem, FloatArray | None]:

@@ -58,7 +58,8 @@ def ridge_solution(
     done, keep = 0, None
     if checkpoints is not None:
         checkpoint = checkpoints.of(*_marks(problem))
-        saved = checkpoint.load(ITERATE)
+        like = {"parameters": ("f", (problem.n_parameters,)), "n_iter": ("i", ())}
+        saved = checkpoint.load(ITERATE, like=like)
         if saved is not None:
             start, done = saved["parameters"], int(saved["n_iter"])
 

@@ -21,7 +21,7 @@ from sklearn_rank import (
     losses,
 )
 from sklearn_rank.datasets import RowBatches
-from sklearn_rank.exceptions import CalibrationWarning, ScorerSetupError
+from sklearn_rank.exceptions import CalibrationWarning, CheckpointWarning, ScorerSetupError
 from sklearn_rank.rankers import _list_cells
 from sklearn_rank.rankers._chunked_lists import ChunkedLists
 from sklearn_rank.rankers._fitting import FitProgress
@@ -418,6 +418,35 @@ def test_a_fit_that_was_interrupted_goes_on_from_its_checkpoint(
     assert ranker.objective_ == pytest.approx(expected.objective_, rel=1e-9)
     assert ranker.n_iter_ == told[-1]
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"parameters": np.full(3, np.inf)},
+        {"parameters": np.zeros(2)},
+        {"parameters": np.full(3, "word")},
+        {"n_iter": "word"},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_damaged_parameters_of_a_checkpoint_are_not_a_start(damage, tmp_path, monkeypatch):
+    X, y, qid, _ = data(11)
+    ranker = OrderPreservingRanker(solver="newton-cg", checkpoint=tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(FitProgress, "done", lambda self: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            ranker.fit(X, y, qid=qid)
+    (file,) = tmp_path.rglob("iterate.npz")
+    with np.load(file) as saved:
+        arrays = {**saved, **damage}
+    np.savez(file, **arrays)
+    with pytest.warns(CheckpointWarning, match=r"iterate\.npz' is damaged"):
+        ranker.fit(X, y, qid=qid)
+    expected = OrderPreservingRanker(solver="newton-cg").fit(X, y, qid=qid)
+    np.testing.assert_array_equal(ranker.coef_, expected.coef_)
+    assert ranker.n_iter_ == expected.n_iter_
 
 
 def test_losses_that_are_not_order_preserving_warn():

@@ -159,14 +159,38 @@ def test_a_damaged_block_is_solved_again(tmp_path, killed_after, solved):
     assert_same(clone(ranker).set_params(checkpoint=None).fit(X, y), ranker)
 
 
-def test_a_block_of_no_numbers_is_solved_again(tmp_path, killed_after, solved):
+def changed(name, value):
+    def change(arrays):
+        arrays[name] = value(arrays[name])
+
+    return change
+
+
+def first_as(number):
+    return lambda array: np.where(np.arange(array.size).reshape(array.shape) == 0, number, array)
+
+
+DAMAGE = {
+    "NaN": changed("objective", first_as(np.nan)),
+    "inf": changed("objective", first_as(np.inf)),
+    "-inf": changed("lower_bound", first_as(-np.inf)),
+    "short": changed("distance", lambda array: array[:-1]),
+    "short coef": changed("coef", lambda array: array[:, 1:]),
+    "words": changed("n_iter", lambda array: array.astype(str)),
+    "lacks one": lambda arrays: arrays.pop("scaled"),
+    "another": lambda arrays: arrays.update(more=np.zeros(2)),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_block_of_other_arrays_is_solved_again(damage, tmp_path, killed_after):
     X, y = rows()
     ranker = AccuracyAtTopRanker(tau=0.1, C=0.01, checkpoint=tmp_path)
     killed_after(4, ranker, X, y)
     (file,) = tmp_path.rglob("block-1.npz")
     with np.load(file) as saved:
         arrays = dict(saved)
-    arrays["objective"][0] = np.nan
+    DAMAGE[damage](arrays)
     np.savez(file, **arrays)  # with checksums that are right
     with pytest.warns(CheckpointWarning, match=r"block-1\.npz' is damaged"):
         ranker.fit(X, y)
