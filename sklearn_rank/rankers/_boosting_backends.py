@@ -26,6 +26,7 @@ __all__ = [
     "Objective",
     "TreeSettings",
     "Trees",
+    "check_limits",
     "refuse_unknown_parameters",
 ]
 
@@ -34,6 +35,10 @@ Objective: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 # Number of rows converted to dense at once.
 BLOCK = 2**14
+
+# Absolute values up to the first are 0 for a library, and beyond the second infinite.
+SINGLE = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+LIMITS = {"LightGBM": (1e-35, np.inf), "XGBoost": SINGLE, "CatBoost": SINGLE}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -321,6 +326,7 @@ class LightGBMGrower(Grower):
         _refuse(settings.backend_params, _LIGHTGBM, "LightGBM")
         self.lightgbm = import_optional("lightgbm", "backend='lightgbm'")
         self.settings = settings
+        check_limits(X, "LightGBM")
         if not (X.data if sp.issparse(X) else X).any():
             # Rows without any value end LightGBM by an error; a constant splits as little.
             n = X.shape[0]
@@ -329,7 +335,7 @@ class LightGBMGrower(Grower):
         names = {name for same in aliases.values() for name in same}
         _refuse_unused(sorted(set(settings.backend_params) - names), names, "LightGBM")
         params = self._params()
-        columns = _columns(params, aliases["categorical_feature"], X.shape[1], settings)
+        columns = _columns(params, aliases["categorical_feature"], X, settings)
         categories = columns or "auto"
         data = self.lightgbm.Dataset(
             _plain(X), np.zeros(X.shape[0]), params=params, categorical_feature=categories
@@ -440,8 +446,9 @@ class XGBoostGrower(Grower):
         self.xgboost = import_optional("xgboost", "backend='xgboost'")
         self.settings, self.n_features = settings, X.shape[1]
         params = self._params()
-        columns = _columns(params, ["categorical_feature"], self.n_features, settings)
+        columns = _columns(params, ["categorical_feature"], X, settings)
         self._refuse_unused(params)
+        check_limits(X, "XGBoost")
         bins = params.get("max_bin", 256)
         options: dict[str, Any] = {"nthread": settings.n_threads}
         if columns:
@@ -538,7 +545,7 @@ def _seen(evaluate: Callable[..., Any]) -> FloatArray:
 
 
 def _columns(
-    params: dict[str, Any], names: Iterable[str], n_features: int, settings: TreeSettings
+    params: dict[str, Any], names: Iterable[str], X: Any, settings: TreeSettings
 ) -> list[int]:
     """Take the numbers of columns of categories, lists or texts with commas, out of parameters."""
     chosen = [params.pop(name) for name in names if name in params]
@@ -547,10 +554,16 @@ def _columns(
         columns = [int(value) for value in ",".join(values).split(",")] if values else []
     except ValueError:
         columns = [-1]
-    if not all(0 <= column < n_features for column in columns):
+    if not all(0 <= column < X.shape[1] for column in columns):
         raise ValueError(
             f"categorical_feature={chosen[0]!r} in backend_params must be a list of the numbers "
-            f"of columns of X, from 0 to {n_features - 1}, such as [0]."
+            f"of columns of X, from 0 to {X.shape[1] - 1}, such as [0]."
+        )
+    values = X[:, columns].toarray() if sp.issparse(X) else X[:, columns]
+    if np.any((values < 0) | (values % 1 > 0)):
+        raise ValueError(
+            f"The columns {columns} of X, which are of categories, contain negative numbers or "
+            "fractions: number the categories from 0, such as by OrdinalEncoder."
         )
     if settings.monotonic_cst is not None and np.any(settings.monotonic_cst[columns]):
         raise ValueError(
@@ -565,8 +578,29 @@ def _plain(X: Any) -> Any:
     return summed(sp.csr_matrix(X)) if sp.issparse(X) else X
 
 
+def check_limits(
+    X: Any, library: str, *, of_fit: bool = True, missing: float | None = None
+) -> None:
+    """Refuse rows whose numbers are all 0 for a library, or some infinite, unless missing."""
+    if hasattr(X, "select_dtypes"):
+        X = X.select_dtypes("number").to_numpy(np.float64, na_value=np.nan)
+    values = X.data if sp.issparse(X) else X
+    if not isinstance(values, np.ndarray) or values.dtype.kind != "f" or not values.size:
+        return
+    size = float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)))
+    least, largest = LIMITS[library]
+    if (size > largest and size != missing) or (of_fit and 0.0 < size <= least):
+        mends = "divide each column by a number, the same in fit and predict"
+        raise ValueError(
+            f"The largest absolute value of X is {size:g}, which {library} takes for "
+            f"{'infinity' if size > largest else '0'}: "
+            f"{'replace it' if np.isinf(size) else mends}."
+        )
+
+
 def _dense(X: Any) -> Any:
     """Rows in single precision; what a sparse matrix does not hold is 0, not missing."""
+    check_limits(X, "XGBoost", of_fit=False)
     return (X.toarray() if sp.issparse(X) else X).astype(np.float32)
 
 

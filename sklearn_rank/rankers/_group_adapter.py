@@ -255,6 +255,7 @@ class GroupRankerAdapter(QueryRanker):
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             X, lists = self._ordered_lists(X, y, qid, weights)
             booster.check_labels(lists.grade)
+            booster.check_rows(X, of_fit=True)
             self._store_queries(lists)
             forget(self, "validation_score_", "stopping_measure_", "best_iteration_")
             stopping = None
@@ -262,6 +263,7 @@ class GroupRankerAdapter(QueryRanker):
                 booster.check_stopping()
                 if is_given:
                     X_val, held = self._ordered_lists(X_val, y_val, qid_val, {}, reset=False)
+                    booster.check_rows(X_val, of_fit=False)
                 else:
                     is_held = held_out_lists(lists, self.validation_fraction, self.random_state)
                     X_val, held, lists = X, lists.only(is_held), lists.only(~is_held)
@@ -324,7 +326,9 @@ class GroupRankerAdapter(QueryRanker):
         }
 
     def _scores(self, X: Any) -> FloatArray:
-        return np.asarray(booster_of(self.estimator_).predict(X), dtype=np.float64)
+        booster = booster_of(self.estimator_)
+        booster.check_rows(X, of_fit=False)
+        return np.asarray(booster.predict(X), dtype=np.float64)
 
     @property
     def feature_importances_(self) -> FloatArray:

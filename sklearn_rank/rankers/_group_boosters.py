@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import warnings
 from typing import Any
 
@@ -12,12 +13,21 @@ from sklearn.base import clone
 
 from .._optional import import_optional
 from .._typing import AnyArray, FloatArray
+from ._boosting_backends import check_limits
 from ._grouped_rows import GroupedRows, ValidationScores
 from ._row_keys import summed
 
 __all__ = ["GroupBooster", "Stopping", "booster_of", "unfitted"]
 
 USED_BY = "GroupRankerAdapter"
+
+# Parts of the messages of CatBoost about rows that teach nothing, and what they mean.
+CATBOOST_SAYS = {
+    "targets are equal|data is constant": "a y of one value: pass grades that differ in a query",
+    "constant or ignored": "an X whose columns are constant in single precision: pass others",
+    "few sampling units": "queries of equal grades, or of few rows: pass grades that differ in "
+    "more queries, or bootstrap_type='No'",
+}
 
 # Names of the argument of fit that defines the queries, in order of preference.
 IDS = ("group_id", "qid", "group")
@@ -117,6 +127,12 @@ class GroupBooster:
 
     def check_weights(self, weight: Any) -> None:
         """Raise an error for weights of rows that the library cannot count as repetition."""
+
+    def check_rows(self, X: Any, *, of_fit: bool) -> None:
+        """Raise an error for numbers that are all 0, or infinite, for the library."""
+        if self.is_known:
+            missing = self.estimator.get_params().get("missing", np.inf)
+            check_limits(X, type(self).__name__, of_fit=of_fit, missing=missing)
 
     def check_labels(self, labels: FloatArray) -> None:
         """Raise an error for grades that the library does not accept.
@@ -426,13 +442,19 @@ class CatBoost(GroupBooster):
             more["use_best_model"] = True
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
-            self.estimator.fit(
-                _matrix(rows.X),
-                rows.labels,
-                group_id=rows.codes,
-                group_weight=rows.row_weight,
-                **more,
-            )
+            try:
+                self.estimator.fit(
+                    _matrix(rows.X),
+                    rows.labels,
+                    group_id=rows.codes,
+                    group_weight=rows.row_weight,
+                    **more,
+                )
+            except import_optional("catboost", USED_BY).CatBoostError as error:
+                for said, means in CATBOOST_SAYS.items():
+                    if re.search(said, str(error)):
+                        raise ValueError(f"{self.name} cannot learn from {means}.") from error
+                raise
         if metric is not None:
             metric.forget()
 

@@ -250,6 +250,9 @@ def test_columns_of_categories(backend):
         wrong = settings(backend, backend_params={"categorical_feature": columns})
         with pytest.raises(ValueError, match=r"categorical_feature=.* from 0 to 1, such as \[0\]"):
             boost(X, squared(y), wrong)
+    for column in (X[:, 0] - 1, X[:, 0] + 0.5):
+        with pytest.raises(ValueError, match="negative numbers or fractions: number"):
+            boost(np.column_stack([column, X[:, 1]]), squared(y), few)
     constrained = replace(few, monotonic_cst=np.array([1, 0]))
     with pytest.raises(ValueError, match=r"monotonic_cst constrains one of the columns \[0\]"):
         boost(X, squared(y), constrained)
@@ -277,6 +280,22 @@ def test_entries_of_the_same_place_are_added(backend):
     for X, scored in ((once, twice), (twice, once)):
         found = clone(ranker).fit(X, y).decision_function(scored)
         np.testing.assert_array_equal(found, expected)
+
+
+@every_backend
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_matrix])
+def test_numbers_beyond_those_of_the_backend_are_refused(backend, container):
+    X, y = data()
+    with pytest.raises(ValueError, match="takes for 0: divide each column"):
+        boost(container(1e-300 * X), squared(y), settings(backend))
+    small = container(np.column_stack([1e-300 * X[:, :1], X[:, 1:]]))
+    trees = boost(small, squared(y), settings(backend)).trees
+    trees.scores(container(1e-300 * X))
+    if backend == "xgboost":
+        with pytest.raises(ValueError, match="takes for infinity: divide each column"):
+            boost(container(1e300 * X), squared(y), settings(backend))
+        with pytest.raises(ValueError, match="takes for infinity"):
+            trees.scores(container(1e300 * X))
 
 
 @pytest.mark.parametrize("backend", ["lightgbm"])

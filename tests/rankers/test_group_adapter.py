@@ -109,6 +109,27 @@ def test_misspelt_parameters_of_lightgbm_are_refused():
     GroupRankerAdapter(light(min_gain_to_split=1, reg_sqrt=False)).fit(X, y, qid=qid)
 
 
+@every_library
+def test_rows_that_teach_the_library_nothing_are_refused(make):
+    X, y, qid = data()
+    for rows in (1e-300 * X, sp.csr_matrix(1e-300 * X), pd.DataFrame(1e-300 * X)):
+        with pytest.raises(ValueError, match="takes for 0: divide each column"):
+            GroupRankerAdapter(make()).fit(rows, y, qid=qid)
+    if make is not light:
+        ranker = GroupRankerAdapter(make()).fit(X, y, qid=qid)
+        for use in (ranker.predict, lambda X: ranker.fit(X, y, qid=qid)):
+            with pytest.raises(ValueError, match="takes for infinity: divide each column"):
+                use(1e300 * X)
+    if make is cat:
+        for rows, labels, what in (
+            (X, np.ones(len(y)), "a y of one value: pass"),
+            (np.ones_like(X), y, "an X whose columns are constant"),
+            (X, qid % 2, "queries of equal grades"),
+        ):
+            with pytest.raises(ValueError, match=f"CatBoostRanker cannot learn from {what}"):
+                GroupRankerAdapter(make()).fit(rows, labels, qid=qid)
+
+
 @pytest.mark.parametrize("make", [light, xgb])
 def test_category_columns_are_those_of_the_library(make):
     X, y, qid = data()
