@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["Told", "collected", "warn"]
+__all__ = ["Told", "collected", "told_once", "warn"]
 
 # Text and category of a warning.
 Told = tuple[str, type[Warning]]
@@ -93,6 +93,15 @@ def collected() -> Iterator[list[Told]]:
         yield told
     finally:
         _COLLECTED.reset(token)
+
+
+@contextmanager
+def told_once() -> Iterator[None]:
+    """Give the warnings of all packages as :func:`warn` does: once, for one of many fits."""
+    with collected() as told, warnings.catch_warnings(record=True) as caught:
+        yield
+    for message, category in [*told, *((str(one.message), one.category) for one in caught)]:
+        warn(message, category)
 
 
 def _package(names: dict[str, object]) -> str:

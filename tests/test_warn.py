@@ -5,10 +5,18 @@ import warnings
 import numpy as np
 import pytest
 from sklearn import config_context
-from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.svm import LinearSVR
 
-from sklearn_rank import OrderPreservingRankerCV, RankSVM
+from sklearn_rank import (
+    LabelRanker,
+    OrderPreservingRankerCV,
+    RankEnsemble,
+    RankSVM,
+    TopFocusedRanker,
+)
 from sklearn_rank.exceptions import QueryOverlapWarning
 from sklearn_rank.metrics import get_scorer, ndcg_score
 from sklearn_rank.model_selection import QueryKFold, query_learning_curve
@@ -51,6 +59,31 @@ def test_once_a_call(name, action):
             CALLS[name]()
     assert [one.category for one in caught] == [UndefinedMetricWarning] * n_times
     assert {one.filename for one in caught} == {__file__}
+
+
+UNSOLVED = LogisticRegression(max_iter=1)
+ORDERS = RNG.permuted(np.tile(np.arange(4), (300, 1)), axis=1)
+MANY_FITS = {
+    "rounds": lambda: TopFocusedRanker(UNSOLVED, tau=0.1).fit(X, y),
+    "folds": lambda: TopFocusedRanker(UNSOLVED, pilot_ranks="out_of_fold").fit(X, y),
+    "workers": lambda: TopFocusedRanker(UNSOLVED, pilot_ranks="out_of_fold", n_jobs=2).fit(X, y),
+    "pairs": lambda: LabelRanker(UNSOLVED, target_type="utilities").fit(X, ORDERS),
+    "members": lambda: RankEnsemble(
+        [("a", LinearSVR(max_iter=1)), ("b", LinearSVR(max_iter=1))], weights="fitted"
+    ).fit(X, RNG.integers(0, 3, 300), qid=QID),
+}
+
+
+@pytest.mark.parametrize("name", MANY_FITS)
+def test_solvers_of_a_fit_warn_once(name):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        MANY_FITS[name]()
+    assert [(one.category, one.filename) for one in caught] == [(ConvergenceWarning, __file__)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        with pytest.raises(ConvergenceWarning):
+            MANY_FITS[name]()
 
 
 def test_other_messages_of_a_call_are_given():

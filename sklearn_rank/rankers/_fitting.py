@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.parallel import Parallel, delayed
 
 from .._sklearn_compat import BlockProgress
 from .._typing import FloatArray
-from .._warn import warn
+from .._warn import Told, collected, warn
 from ..exceptions import FeatureScaleWarning, LongFitWarning
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Criterion",
     "FitProgress",
     "forget",
+    "in_parallel",
     "restored_on_error",
     "warn_not_converged",
     "warn_of_scales",
@@ -62,6 +64,22 @@ def forget(estimator: Any, *names: str) -> None:
     """Delete fitted attributes that an earlier fit left and this one may not have."""
     for name in names:
         vars(estimator).pop(name, None)
+
+
+def in_parallel(
+    n_jobs: int | None, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]
+) -> list[Any]:
+    """Call a function with each of some arguments, in workers, and give its warnings here."""
+    found = Parallel(n_jobs=n_jobs)(delayed(_with_warnings)(function, call) for call in calls)
+    for _, told in found:
+        for message, category in told:
+            warn(message, category)
+    return [value for value, _ in found]
+
+
+def _with_warnings(function: Callable[..., Any], call: tuple[Any, ...]) -> tuple[Any, list[Told]]:
+    with collected() as told:
+        return function(*call), told
 
 
 class FitProgress:

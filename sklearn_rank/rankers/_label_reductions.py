@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
-from sklearn.utils.parallel import Parallel, delayed
 
 from .._sklearn_compat import BaseSearchCV, num_samples, rows_at
 from .._typing import AnyArray, FloatArray, IntArray
 from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
+from ._fitting import in_parallel
 from ._weighted_base import fit_with_weights, weight_argument
 
 __all__ = [
@@ -146,12 +146,8 @@ def fit_regressors(estimator: Any, rows: LabelledRows, n_jobs: int | None) -> li
     known = ~np.isnan(rows.targets)
     if known.all() and _takes_several_outputs(estimator):
         return [fit_with_weights(estimator, rows.X, rows.targets, rows.weight)]
-    return list(
-        Parallel(n_jobs=n_jobs)(
-            delayed(_fitted_to_label)(estimator, rows.only(has_label), label)
-            for label, has_label in enumerate(known.T)
-        )
-    )
+    calls = ((estimator, rows.only(has_label), label) for label, has_label in enumerate(known.T))
+    return in_parallel(n_jobs, _fitted_to_label, calls)
 
 
 def _takes_several_outputs(estimator: Any) -> bool:
@@ -210,11 +206,7 @@ def fit_pairs(estimator: Any, rows: LabelledRows, n_jobs: int | None) -> list[An
         where there is no such row.
     """
     pairs = combinations(range(rows.targets.shape[1]), 2)
-    return list(
-        Parallel(n_jobs=n_jobs)(
-            delayed(_fitted_to_pair)(estimator, rows, first, second) for first, second in pairs
-        )
-    )
+    return in_parallel(n_jobs, _fitted_to_pair, ((estimator, rows, *pair) for pair in pairs))
 
 
 def _fitted_to_pair(estimator: Any, rows: LabelledRows, first: int, second: int) -> Any:

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Bunch, get_tags
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists
 from .._sklearn_compat import BaseComposition, HasMethods, StrOptions, fit_context
 from .._typing import FloatArray, IntArray
+from .._warn import told_once
 from ..calibration._shared import positional_form, utilities_of
 from ..metrics import get_measure
 from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
-from ._fitting import restored_on_error
+from ._fitting import in_parallel, restored_on_error
 from ._fusion import FUSIONS, Fusion, fitted_weights
 from ._order_preserving import OrderPreservingRanker
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists
@@ -273,9 +273,8 @@ class RankEnsemble(QueryRanker, BaseComposition):
             for name, member in zip(names, members, strict=True):
                 _check_takes(name, member, given)
             self.weights_ = self._weights(members, X, lists, given, n_rows)
-            self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-                delayed(_fitted)(member, X, lists.grade, given) for member in members
-            )
+            calls = ((member, X, lists.grade, given) for member in members)
+            self.estimators_ = in_parallel(self.n_jobs, _fitted, calls)
             self.named_estimators_ = Bunch(**dict(zip(names, self.estimators_, strict=True)))
             # Members scale the rows of a single query by its statistics from fit, with weights.
             ids = None if lists.n_lists == 1 else given["qid"]
@@ -358,11 +357,8 @@ class RankEnsemble(QueryRanker, BaseComposition):
                 "cv must hold out every query exactly once for weights='fitted': pass an int, "
                 "or a splitter whose test parts together contain all rows."
             )
-        parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_held_out)(member, X, lists.grade, given, fold)
-            for member in members
-            for fold in folds
-        )
+        calls = ((one, X, lists.grade, given, fold) for one in members for fold in folds)
+        parts = in_parallel(self.n_jobs, _held_out, calls)
         scores = np.empty((len(X), len(members)))
         for i, part in enumerate(parts):
             member, fold = divmod(i, len(folds))
@@ -398,7 +394,8 @@ def _check_takes(name: str, member: Any, given: dict[str, Any]) -> None:
 
 def _fitted(member: Any, X: Any, y: FloatArray, given: dict[str, Any]) -> Any:
     """A copy of a member, fitted."""
-    return call_with_metadata(clone(member), "fit", X, y, **given)
+    with told_once():
+        return call_with_metadata(clone(member), "fit", X, y, **given)
 
 
 def _held_out(

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from .._sklearn_compat import rows_at
 from .._typing import AnyArray, FloatArray
 from ..metrics import ScoreGeneratingFunction
+from ._fitting import in_parallel
 from ._folds import Fold
 from ._weighted_base import fit_with_weights, log_odds
 
@@ -237,9 +237,8 @@ class SecondLook:
         self, X: Any, y: AnyArray, weight: FloatArray, positive: Any, folds: Sequence[Fold]
     ) -> FloatArray:
         """Score each row by a fit to the other folds."""
-        parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._score_held_out)(X, y, weight, positive, fold) for fold in folds
-        )
+        calls = ((X, y, weight, positive, fold) for fold in folds)
+        parts = in_parallel(self.n_jobs, self._score_held_out, calls)
         scores = np.empty(len(y))
         for (_, test), part in zip(folds, parts, strict=True):
             scores[test] = part

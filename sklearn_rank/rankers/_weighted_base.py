@@ -12,6 +12,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 from .._sklearn_compat import BaseSearchCV
 from .._typing import FloatArray
+from .._warn import told_once
 from ..metrics._shared import ranking_scores, response_method
 
 __all__ = ["fit_with_weights", "log_odds", "log_odds_of_probabilities", "weight_argument"]
@@ -89,7 +90,7 @@ def fit_with_weights(
     """
     given = {} if weight is None else {weight_argument(estimator, regressors=True): weight}
     # The weights are computed for this estimator, so that no metadata request is needed.
-    with config_context(enable_metadata_routing=False):
+    with config_context(enable_metadata_routing=False), told_once():
         return clone(estimator).fit(X, y, **given, **fit_params)
 
 
