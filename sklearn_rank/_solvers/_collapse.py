@@ -14,9 +14,6 @@ from ._top_push import sampled, solve_top_push
 
 __all__ = ["collapses", "largest_collapsing_mass"]
 
-# Distance, relative to the spread of the rows, below which two points are one.
-NEAR = 1e-6
-
 # Relative accuracy of the mass that is searched for, where it is not less than one row.
 ACCURACY = 0.05
 
@@ -40,21 +37,12 @@ def collapses(problem: TopPushProblem) -> bool:
     bool
         Whether the two are one to 1e-6 of the spread of the rows.
     """
-    share = problem.cost / problem.cost.sum()
-    by_row = np.zeros(problem.design.shape[0])
-    by_row[problem.positive] = share
-    centre = problem.design.pull_back(by_row)
-    squares = problem.design.squared_norms() - 2.0 * problem.design.scores(centre)
-    squares = squares[problem.reference] + centre @ centre
-    near = 0.5 * NEAR**2 * float(np.mean(np.maximum(squares, 0.0)))
     # With linear losses half the squared distance of the two is the minimum, negated.
-    linear = replace(problem, cost=share, loss=Linear())
-    found = solve_top_push(
-        linear,
-        max_iter=MOST_STEPS,
-        stop=lambda objective, lower: lower >= -near or objective < -near,
+    linear = replace(problem, cost=problem.cost / problem.cost.sum(), loss=Linear())
+    solution = solve_top_push(
+        linear, max_iter=MOST_STEPS, stop=lambda change, lower: change < -linear.negligible
     )
-    return found.certificate.objective >= -near
+    return solution.certificate.objective >= -linear.negligible
 
 
 def largest_collapsing_mass(problem: TopPushProblem) -> float:

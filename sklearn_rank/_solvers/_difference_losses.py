@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import expit, xlogy
+from scipy.special import expit, xlog1py
 
 from .._typing import FloatArray
 
@@ -41,19 +41,20 @@ class DifferenceLoss(ABC):
     ----------
     has_kink : bool
         Whether the loss has a kink, so that its parts depend on the width of the rounding.
-    at_zero : float
-        l(0).
+    at_zero, slope_at_zero : float
+        l(0) and a slope there.
     reach : float
         The loss is 0 for differences of at most minus this.
     """
 
     has_kink: ClassVar[bool] = False
     at_zero: ClassVar[float] = 1.0
+    slope_at_zero: ClassVar[float] = 1.0
     reach: ClassVar[float] = 1.0
 
     @abstractmethod
-    def values(self, u: FloatArray) -> FloatArray:
-        """Evaluate the loss itself.
+    def rises(self, u: FloatArray) -> FloatArray:
+        """Evaluate ``l(u) - l(0)``, accurate where u is small.
 
         Parameters
         ----------
@@ -63,7 +64,7 @@ class DifferenceLoss(ABC):
         Returns
         -------
         ndarray of shape (n,)
-            l(u).
+            The rises.
         """
 
     @abstractmethod
@@ -85,7 +86,7 @@ class DifferenceLoss(ABC):
 
     @abstractmethod
     def conjugate(self, slope: FloatArray) -> FloatArray:
-        """Evaluate the convex conjugate, ``sup over u of slope * u - l(u)``.
+        """Evaluate the conjugate of the rise, ``l(0) + sup over u of slope * u - l(u)``.
 
         Parameters
         ----------
@@ -95,22 +96,24 @@ class DifferenceLoss(ABC):
         Returns
         -------
         ndarray of shape (n,)
-            Finite values.
+            Finite values, accurate near the slope at 0.
         """
 
 
 class SquaredHinge(DifferenceLoss):
     """``max(0, 1 + u)**2``."""
 
-    def values(self, u: FloatArray) -> FloatArray:
-        return np.asarray(np.maximum(1.0 + u, 0.0) ** 2)
+    slope_at_zero = 2.0
+
+    def rises(self, u: FloatArray) -> FloatArray:
+        return np.asarray(np.maximum(u, -1.0) * (2.0 + np.maximum(u, -1.0)))
 
     def parts(self, u: FloatArray, width: float) -> LossParts:
         missing = np.maximum(1.0 + u, 0.0)
         return LossParts(missing * missing, 2.0 * missing, np.where(missing > 0, 2.0, 0.0))
 
     def conjugate(self, slope: FloatArray) -> FloatArray:
-        return np.asarray(slope * (0.25 * slope - 1.0))
+        return np.asarray((0.5 * slope - 1.0) ** 2)
 
 
 class Hinge(DifferenceLoss):
@@ -118,8 +121,8 @@ class Hinge(DifferenceLoss):
 
     has_kink = True
 
-    def values(self, u: FloatArray) -> FloatArray:
-        return np.asarray(np.maximum(1.0 + u, 0.0))
+    def rises(self, u: FloatArray) -> FloatArray:
+        return np.asarray(np.maximum(u, -1.0))
 
     def parts(self, u: FloatArray, width: float) -> LossParts:
         slope = np.clip((1.0 + u) / width, 0.0, 1.0)
@@ -127,25 +130,27 @@ class Hinge(DifferenceLoss):
         return LossParts(value, slope, np.where((slope > 0) & (slope < 1), 1.0 / width, 0.0))
 
     def conjugate(self, slope: FloatArray) -> FloatArray:
-        return -slope
+        return np.asarray(np.maximum(1.0 - slope, 0.0))
 
 
 class LogisticLoss(DifferenceLoss):
     """``log2(1 + exp(u))``, to base 2 so that it is 1 at 0 and bounds the error u >= 0."""
 
+    slope_at_zero = 0.5 / float(np.log(2.0))
     reach = np.inf
 
-    def values(self, u: FloatArray) -> FloatArray:
-        return np.asarray(np.logaddexp(0.0, u) / np.log(2.0))
+    def rises(self, u: FloatArray) -> FloatArray:
+        small = np.log1p(0.5 * np.expm1(np.minimum(u, 1.0)))
+        return np.where(u < 1.0, small, np.logaddexp(0.0, u) - np.log(2.0)) / np.log(2.0)
 
     def parts(self, u: FloatArray, width: float) -> LossParts:
         share = expit(u)
         slope, curvature = share / np.log(2.0), share * expit(-u) / np.log(2.0)
-        return LossParts(self.values(u), slope, curvature)
+        return LossParts(np.logaddexp(0.0, u) / np.log(2.0), slope, curvature)
 
     def conjugate(self, slope: FloatArray) -> FloatArray:
-        share = slope * np.log(2.0)
-        return np.asarray((xlogy(share, share) + xlogy(1.0 - share, 1.0 - share)) / np.log(2.0))
+        t = np.clip(2.0 * slope * np.log(2.0) - 1.0, -1.0, 1.0)
+        return np.asarray((xlog1py(1.0 + t, t) + xlog1py(1.0 - t, -t)) / np.log(4.0))
 
 
 class Linear(DifferenceLoss):
@@ -154,7 +159,7 @@ class Linear(DifferenceLoss):
     at_zero = 0.0
     reach = np.inf
 
-    def values(self, u: FloatArray) -> FloatArray:
+    def rises(self, u: FloatArray) -> FloatArray:
         return u
 
     def parts(self, u: FloatArray, width: float) -> LossParts:

@@ -59,6 +59,8 @@ class Certificate:
     converged : bool, default=True
         Whether the certificate that the solver goes by, the relative gap or the gradient norm, is
         at most the tolerance that was asked for.
+    gap : float, default=nan
+        The relative gap of solvers that go by another one than that relative to the objective.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Certificate:
     gradient_norm: float = float("nan")
     n_iter: int = 0
     converged: bool = True
+    gap: float = float("nan")
 
     def __post_init__(self) -> None:
         # No criterion holds where the objective is no number.
@@ -80,7 +83,9 @@ class Certificate:
 
     @property
     def relative_gap(self) -> float:
-        """Objective less its lower bound, relative to the objective; see :func:`relative_gap`."""
+        """Objective less its lower bound, relative to the objective if not said otherwise."""
+        if not np.isnan(self.gap):
+            return self.gap
         return float(relative_gap(self.objective, self.lower_bound))
 
 

@@ -24,10 +24,7 @@ __all__ = ["minimise_top_mean"]
 # Share of the way to the boundary that a step goes.
 SHARE_OF_WAY = 0.99
 
-# Sum of slopes below which the start is not a point of the dual problem.
-LEAST_TOTAL = 1e-3
-
-# Distance between scores below which they are equal, and no unit for the start.
+# Distance between scores, relative to them, below which they are equal, and no unit for the start.
 LEAST_ROOM = 1e-12
 
 # Length below which a step is replaced by one that keeps these shares of the products, of which
@@ -75,7 +72,7 @@ class _State:
         # The share of the slopes by which the scores are no longer than the margin asks for.
         square = float(coef @ coef)
         scale = min(1.0, self.total / square) if square > 0 else 1.0
-        if scale * self.total < LEAST_TOTAL:
+        if scale < self.loss.least_share:
             # Slopes that are so small are far from any that are wanted: coefficients of a length
             # that suits the features stand apart from them, and meet them in later steps.
             scales = part.scales()
@@ -89,7 +86,7 @@ class _State:
         self.eta = float(share @ self.reference)
         distances = np.append(self.positive, self.reference) - self.eta
         room = float(np.mean(np.abs(distances)))
-        room = room if room > LEAST_ROOM else 1.0
+        room = room if room > LEAST_ROOM * float(np.abs(distances + self.eta).max()) else 1.0
         over = self.reference - self.eta
         self.xi = np.maximum(over, 0.0) + room
         self.excess = self.xi - over
@@ -108,14 +105,14 @@ class _State:
         return float(self.loss.slope.sum())
 
     def certified(self) -> tuple[FloatArray, float, float]:
-        """Weights, their objective, and a lower bound by a feasible point of the dual problem."""
+        """Weights, the change of the objective, and a bound by a feasible point of the dual."""
         part, slope = self.part, self.loss.slope
         # The sums are equal but for rounding.
         beta = self.beta * (slope.sum() / self.beta.sum())
         difference = part.difference(slope, beta)
         self.residual = difference - self.coef
         bound = part.lower_bound(slope, difference)
-        return self.coef, part.objective(self.coef, self.positive, self.reference), bound
+        return self.coef, part.change(self.coef, self.positive, self.reference), bound
 
     def step(self) -> bool:
         """Take a step of Mehrotra's method; tell whether it had any length."""
@@ -274,6 +271,8 @@ class _LossRows(ABC):
     """The positives of a problem: slopes of their costs, and what is complementary to these."""
 
     n_pairs = 0
+    # Share of the slopes below which the start is not a point of the dual problem.
+    least_share = 1e-3
 
     def __init__(self, cost: FloatArray, slope: FloatArray) -> None:
         self.cost, self.slope = cost, slope
@@ -423,6 +422,8 @@ class _HingeRows(_LossRows):
 
 class _LogisticRows(_LossRows):
     """Slopes a between 0 and their bound b, ``log(a / (b - a)) = u``."""
+
+    least_share = 1e-9
 
     def __init__(self, cost: FloatArray) -> None:
         self.bound = cost / np.log(2.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,13 +14,20 @@ from ._difference_losses import DifferenceLoss
 from ._result import relative_gap
 from ._row_system import MOST_FEATURES, RowSystem
 from ._scales import column_scales, row_sums
-from ._top_functionals import TopFunctional
+from ._top_functionals import TopFunctional, TopMean
 
-__all__ = ["Judge", "TopPart", "TopPushProblem", "not_worse"]
+__all__ = ["Judge", "TopPart", "TopPushProblem", "not_worse", "share_left"]
+
+# Distance, relative to the spread of the rows, below which two points are one.
+NEAR = 1e-6
+
+# Share of the objective below which a decrease may be none.
+SUSPECT = 1e-6
 
 # Relative gap that rounding leaves, and difference of objectives that it hides.
 LEAST_GAP = 1e-15
 ROUNDING = 1e-14
+EPS = 2 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +57,55 @@ class TopPushProblem:
     top: TopFunctional
     loss: DifferenceLoss
 
-    def objective(self, coef: FloatArray, scores: FloatArray) -> tuple[float, float]:
-        """Evaluate the objective.
+    @cached_property
+    def at_zero(self) -> float:
+        """The objective at w = 0."""
+        return float(self.cost.sum()) * self.loss.at_zero + self.rise_at_zero
+
+    @cached_property
+    def rise_at_zero(self) -> float:
+        """What of it is due to T of scores of 0, which need not be 0."""
+        top = self.top.value(np.zeros(len(self.reference)))
+        return float(self.cost @ self.loss.rises(np.full(len(self.positive), top)))
+
+    @property
+    def rounding(self) -> float:
+        """What rounding may add to a change."""
+        return EPS * abs(self.rise_at_zero)
+
+    @cached_property
+    def _means(self) -> tuple[float, float]:
+        """Squared distance of the means of positives and reference rows, and squared spread."""
+        weight, share = self.top.weight, np.zeros((self.design.shape[0], 2))
+        share[self.positive, 0] = self.cost / self.cost.sum()
+        share[self.reference, 1] = weight / weight.sum()
+        centre, mean = self.design.pull_back(share).T
+        squares = self.design.squared_norms() - 2.0 * self.design.scores(centre)
+        spread = float(np.mean(np.maximum(squares[self.reference] + centre @ centre, 0.0)))
+        return float((centre - mean) @ (centre - mean)), spread
+
+    @property
+    def has_one_mean(self) -> bool:
+        """Whether positives and reference rows have one mean, to 1e-6 of the spread."""
+        distance, spread = self._means
+        return distance <= NEAR**2 * spread
+
+    @property
+    def negligible(self) -> float:
+        """Decrease if the positives' mean is a mean of the top, to 1e-6 of the spread."""
+        slope = float(self.cost.sum()) * self.loss.slope_at_zero
+        return 0.5 * (NEAR * slope) ** 2 * self._means[1]
+
+    def is_solved_by_zero(self, lower_bound: float) -> bool:
+        """Whether w = 0 is the solution, given a lower bound of the change of the objective."""
+        if -lower_bound > SUSPECT * abs(self.at_zero):
+            return False  # without a pass over the rows
+        if isinstance(self.top, TopMean):
+            return -lower_bound <= self.negligible
+        return self.has_one_mean
+
+    def change(self, coef: FloatArray, scores: FloatArray) -> tuple[float, float]:
+        """Evaluate the objective less that at 0.
 
         Parameters
         ----------
@@ -61,28 +116,36 @@ class TopPushProblem:
 
         Returns
         -------
-        objective, top : float
-            Its value and that of T.
+        change, top : float
+            The difference, to all digits where it is small, and T.
         """
         top = self.top.value(scores[self.reference])
-        losses = self.loss.values(top - scores[self.positive])
-        return 0.5 * float(coef @ coef) + float(self.cost @ losses), top
+        rises = self.loss.rises(top - scores[self.positive])
+        change = 0.5 * float(coef @ coef) + float(self.cost @ rises) - self.rise_at_zero
+        return change, top
 
 
-def not_worse(objective: float, best: float) -> bool:
+def share_left(change: float, lower_bound: float, rounding: float) -> float:
+    """Largest share of the decrease of the objective that may be missing; w = 0 has none."""
+    return float(relative_gap(change, lower_bound - rounding)) if change < 0 else np.inf
+
+
+def not_worse(objective: float, best: float, rounding: float) -> bool:
     """Say whether a value of the objective is the best so far, but for rounding.
 
     Parameters
     ----------
     objective, best : float
         The value, and the best one before; infinite where there is none.
+    rounding : float
+        What rounding may have added.
 
     Returns
     -------
     bool
         Whether it is.
     """
-    return objective <= best or objective - best <= ROUNDING * abs(best)
+    return objective <= best or objective - best <= max(rounding, ROUNDING * abs(best))
 
 
 class TopPart:
@@ -161,15 +224,16 @@ class TopPart:
         by_row[self._reference] += reference
         return by_row
 
-    def objective(self, coef: FloatArray, positive: FloatArray, reference: FloatArray) -> float:
-        """Evaluate the objective, given the scores."""
-        losses = self.problem.loss.values(self.functional.value(reference) - positive)
-        return 0.5 * float(coef @ coef) + float(self.problem.cost @ losses)
+    def change(self, coef: FloatArray, positive: FloatArray, reference: FloatArray) -> float:
+        """Evaluate the objective less that of the whole problem at 0, given the scores."""
+        rises = self.problem.loss.rises(self.functional.value(reference) - positive)
+        rise = float(self.problem.cost @ rises) - self.problem.rise_at_zero
+        return 0.5 * float(coef @ coef) + rise
 
     def lower_bound(
         self, slope: FloatArray, difference: FloatArray, top_conjugate: float = 0.0
     ) -> float:
-        """Value of the dual problem.
+        """Value of the dual problem less the objective at 0.
 
         Parameters
         ----------
@@ -183,12 +247,12 @@ class TopPart:
         Returns
         -------
         float
-            No weights have a smaller objective, here or in the whole problem.
+            No weights lower the objective further, here or in the whole problem.
         """
         cost = self.problem.cost
         conjugate = float(cost @ self.problem.loss.conjugate(slope / cost))
-        total = float(slope.sum())
-        return -0.5 * float(difference @ difference) - conjugate - total * top_conjugate
+        conjugate += float(slope.sum()) * top_conjugate + self.problem.rise_at_zero
+        return -0.5 * float(difference @ difference) - conjugate
 
 
 class Judge:
@@ -197,11 +261,13 @@ class Judge:
     Parameters
     ----------
     wanted : float
-        Relative gap that is near enough.
+        Gap relative to the change of the objective that is near enough.
     stop : callable or None
-        Also near enough where this is true of the objective and the lower bound.
+        Also near enough where this is true of the change and its lower bound.
     max_iter : int
         Number of iterations after which to end.
+    rounding : float
+        What rounding may add to a change.
     polish : bool, default=False
         Whether to go on after that as long as each iterate at least halves the gap.
     """
@@ -212,9 +278,11 @@ class Judge:
         stop: Callable[[float, float], bool] | None,
         max_iter: int,
         *,
+        rounding: float,
         polish: bool = False,
     ) -> None:
         self._wanted, self._stop, self._max_iter = wanted, stop, max_iter
+        self._rounding = rounding
         self._polish, self._gap_before = polish, np.inf
         self.coef: FloatArray = np.empty(0)
         self.objective, self.lower_bound = np.inf, -np.inf
@@ -222,14 +290,14 @@ class Judge:
 
     def see(self, coef: FloatArray, objective: float, lower_bound: float) -> bool:
         """Take notice of a solution and a bound; return whether to end."""
-        if not_worse(objective, self.objective):
+        if not_worse(objective, self.objective, self._rounding):
             self.coef, self.objective = coef, objective
         self.lower_bound = max(self.lower_bound, lower_bound)
         if self.n_iter >= self._max_iter:
             return True
         if self._stop is not None and self._stop(self.objective, self.lower_bound):
             return True
-        gap = float(relative_gap(self.objective, self.lower_bound))
+        gap = share_left(self.objective, self.lower_bound, self._rounding)
         before, self._gap_before = self._gap_before, gap
         if gap > self._wanted:
             return False

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ._result import Certificate, SolverResult, relative_gap
+from ._result import Certificate, SolverResult
 from ._top_functionals import TopMean
 from ._top_mean import minimise_top_mean
-from ._top_part import Judge, TopPart, TopPushProblem, not_worse
+from ._top_part import Judge, TopPart, TopPushProblem, not_worse, share_left
 from ._top_quantile import minimise_top_quantile
 
 __all__ = ["TopPushSolution", "sampled", "solve_top_push"]
@@ -64,11 +64,12 @@ def solve_top_push(
     problem : TopPushProblem
         The problem.
     tol : float, default=1e-6
-        Largest duality gap, relative to the objective.
+        Largest duality gap, relative to the decrease of the objective from w = 0.
     max_iter : int, default=500
         Largest number of Newton steps.
     stop : callable or None, default=None
-        Called with the objective and its lower bound; true ends the search as converged, too.
+        Called with the change of the objective from w = 0 and its lower bound; true ends the
+        search as converged, too.
     on_iteration : callable or None, default=None
         Called after each set of rows with the number of steps so far, the objective and the
         relative gap.
@@ -76,7 +77,7 @@ def solve_top_push(
     Returns
     -------
     TopPushSolution
-        The solution with its certificate.
+        The solution with its certificate; 0 where no cost in proportion lets it be another.
 
     Notes
     -----
@@ -87,7 +88,11 @@ def solve_top_push(
     n_rows, n_features = problem.design.shape
     # No solution is worse than 0, which is the best one more often than one would think.
     coef, lower = np.zeros(n_features), -np.inf
-    best, top = problem.objective(coef, np.zeros(n_rows))
+    best, top = problem.change(coef, np.zeros(n_rows))
+
+    def near(change: float, bound: float) -> bool:
+        return problem.is_solved_by_zero(bound) or (stop is not None and stop(change, bound))
+
     n_iter, wanted, kept = 0, 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
     if len(kept) > 4 * SPARE_ROWS:
         first = _first_guess(problem, max_iter)
@@ -96,7 +101,7 @@ def solve_top_push(
     part = TopPart(problem, kept)
     small = n_rows * n_features <= SMALL
     while True:
-        judge = Judge(wanted, stop, max_iter - n_iter, polish=small)
+        judge = Judge(wanted, near, max_iter - n_iter, rounding=problem.rounding, polish=small)
         if isinstance(problem.top, TopMean):
             minimise_top_mean(part, judge)
         else:
@@ -104,20 +109,25 @@ def solve_top_push(
         n_iter += judge.n_iter
         lower = max(lower, judge.lower_bound)
         scores = problem.design.scores(judge.coef)
-        objective, value = problem.objective(judge.coef, scores)
-        if not_worse(objective, best):
-            coef, best, top = judge.coef, objective, value
-        gap = float(relative_gap(best, lower))
+        change, value = problem.change(judge.coef, scores)
+        if not_worse(change, best, problem.rounding):
+            coef, best, top = judge.coef, change, value
+        gap = share_left(best, lower, problem.rounding)
         if on_iteration is not None:
-            on_iteration(n_iter, best, gap)
-        converged = gap <= tol or (stop is not None and stop(best, lower))
+            on_iteration(n_iter, problem.at_zero + best, gap)
+        converged = gap <= tol or near(best, lower)
         missing = problem.top.counting(scores[problem.reference]) & ~part.kept
         if converged or n_iter >= max_iter or (judge.exhausted and not missing.any()):
             break
         wanted = 0.5 * tol
         if missing.any():
             part.keep(part.kept | _with_spare(problem, scores[problem.reference]))
-    certificate = Certificate(best, lower, n_iter=n_iter, converged=converged)
+    at_zero = problem.at_zero
+    if problem.is_solved_by_zero(lower):
+        coef, best, gap = np.zeros(n_features), 0.0, -lower / at_zero if at_zero else 0.0
+    certificate = Certificate(
+        at_zero + best, at_zero + lower, n_iter=n_iter, converged=converged, gap=gap
+    )
     return TopPushSolution(coef, certificate, top)
 
 

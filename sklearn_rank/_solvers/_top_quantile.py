@@ -22,10 +22,6 @@ LEAST_WIDTH = 1e-10
 ROUNDING = 1e-14
 
 
-# Share of the terms of a gradient that rounding leaves where they cancel.
-CANCELLED = 1e-13
-
-
 @dataclass(frozen=True, eq=False)
 class _Point:
     """Weights with the scores of the rows, or a direction of both."""
@@ -79,13 +75,13 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
         values = _values(part, point, width)
         difference = part.difference(values.loss.slope, values.total * values.top.slope)
         lower = part.lower_bound(values.loss.slope, difference, values.top.conjugate)
-        objective = part.objective(point.coef, point.positive, point.reference)
+        objective = part.change(point.coef, point.positive, point.reference)
         gradient = point.coef - difference
-        # Weights of 0 may be within the tolerance, but have no order.
-        at_zero = not point.coef.any()
-        flat = at_zero and _is_rounding(part, gradient, values)
-        if judge.see(point.coef, objective, lower) and (flat or not at_zero):
+        if judge.see(point.coef, objective, lower):
             return
+        # Rounding may hide all that can be won from w = 0.
+        at_zero = not point.coef.any()
+        flat = at_zero and part.problem.has_one_mean
         # The gap is what the gradient is worth and what the rounding is.
         off = 0.5 * float(gradient @ gradient)
         step, slope = None, 0.0
@@ -105,13 +101,6 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
             return
         else:
             width *= SHRINKAGE
-
-
-def _is_rounding(part: TopPart, gradient: FloatArray, values: _Values) -> bool:
-    """Whether a gradient at 0 is what is left of terms that cancel, in any units of the rows."""
-    positive, reference = (np.abs(scores) for scores in part.scores(gradient))
-    terms = values.loss.slope @ positive + values.total * (values.top.slope @ reference)
-    return bool(gradient @ gradient <= CANCELLED * terms)
 
 
 def _values(part: TopPart, point: _Point, width: float) -> _Values:

@@ -53,6 +53,18 @@ def test_the_mean_of_the_top_is_minimised(top, of, loss, tails):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("unit", "C"), [(1e-6, 1.0), (1e-4, 1.0), (1.0, 1e-8), (1e4, 1e-14)])
+def test_a_small_cost_or_unit_has_a_solution_other_than_none(unit, C, loss):
+    X, y = data(n=90, shift=2.0)
+    positive, reference = parts(y, "negatives")
+    ranker = TopPushRanker(20, loss=loss, C=C).fit(unit * X, y)
+    slope = {"squared_hinge": 2.0, "hinge": 1.0, "logistic": 0.5 / np.log(2.0)}[loss]
+    expected = slope * oracle.small_cost(X, positive, reference, 20)
+    np.testing.assert_allclose(ranker.coef_[0] / (unit * C), expected, rtol=2e-3, atol=1e-3)
+    assert ranker.converged_
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 def test_infinite_push_is_top_push(loss):
     X, y = data(seed=1, n=36, shift=3.0)
     positive, negative = parts(y, "negatives")
@@ -67,9 +79,9 @@ def test_the_surrogate_of_the_quantile_is_minimised(loss, of):
     X, y = data(seed=2)
     positive, reference = parts(y, of)
     for beta in (0.3, 3.0):
-        ranker = TopPushRanker(
-            5, of=of, threshold="quantile", loss=loss, beta=beta, C=5.0, tol=1e-7
-        ).fit(X, y)
+        ranker = TopPushRanker(5, of=of, threshold="quantile", loss=loss, beta=beta, C=5.0).fit(
+            X, y
+        )
         least = oracle.surrogate_quantile(X, positive, reference, 5, loss, beta, 5.0)
         np.testing.assert_allclose(ranker.objective_, least, rtol=1e-5)
         assert ranker.lower_bound_ <= least * (1 + 1e-6)
