@@ -139,6 +139,7 @@ class AccuracyAtTopBase(KernelRanker):
                 "relative_gap",
                 self.dual_gap_,
                 n_iter=self.n_iter_,
+                max_iter=self.max_iter,
                 tol=self.tol,
                 regularise="lower C",
                 problems=f"{missed} of {len(candidates.converged)} problems",

@@ -170,6 +170,7 @@ def warn_not_converged(
     value: float,
     *,
     n_iter: int,
+    max_iter: int,
     tol: float,
     regularise: str,
     problems: str = "",
@@ -182,8 +183,8 @@ def warn_not_converged(
         Name of the certificate.
     value : float
         Its value.
-    n_iter : int
-        Iterations taken.
+    n_iter, max_iter : int
+        Iterations taken, and most of them; steps that end before are at their limit of rounding.
     tol : float
         The tolerance.
     regularise : str
@@ -194,9 +195,10 @@ def warn_not_converged(
     """
     which = f"{problems} did not reach tol={tol:g}: the largest" if problems else "The"
     missed = "" if problems else f" and did not reach tol={tol:g}"
+    larger = "max_iter or tol" if n_iter >= max_iter else "tol"
     warn(
         f"{which} {CRITERIA[criterion]} is {value:.1e} after {n_iter} iterations{missed}; raise"
-        f" max_iter or tol, {regularise}, or standardise the features.",
+        f" {larger}, {regularise}, or standardise the features.",
         ConvergenceWarning,
     )
 

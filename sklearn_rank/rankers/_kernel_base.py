@@ -255,6 +255,7 @@ class OneProblemRanker(KernelRanker):
                 "relative_gap",
                 self.dual_gap_,
                 n_iter=self.n_iter_,
+                max_iter=self.max_iter,
                 tol=self.tol,
                 regularise=self._regularise,
             )

@@ -81,6 +81,7 @@ def ridge_solution(
             "gradient_norm",
             certificate.gradient_norm,
             n_iter=certificate.n_iter,
+            max_iter=estimator.max_iter,
             tol=estimator.tol,
             regularise="raise alpha",
         )

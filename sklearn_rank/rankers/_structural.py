@@ -334,12 +334,11 @@ def _csr_parts(matrix: Any) -> list[Any]:
 
 def _warn_of_zero(measure: StructuralMeasure) -> None:
     """Warn that all rows tie."""
-    instead = "raise C, pass measure='auc', or features that separate the classes"
-    if measure.kind in ("top", "set"):
-        instead = "raise auc_share, pass measure='auc', or features that separate the classes"
+    instead = "auc_share" if measure.kind in ("top", "set") else "C"
     warn(
         "StructuralRanker has the solution w = 0, so that all rows tie: no coefficients lower "
         f"the structural hinge of {measure.name!r} below its value at 0 by more than tol; "
-        f"{instead}.",
+        f"raise {instead}, standardise the features, pass measure='auc', or features that separate"
+        " the classes.",
         ZeroSolutionWarning,
     )

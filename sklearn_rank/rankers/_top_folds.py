@@ -111,6 +111,7 @@ class CrossValidation:
                 "relative_gap",
                 max(float(values.relative_gap.max()) for values in solved),
                 n_iter=max(int(values.n_iter.max()) for values in solved),
+                max_iter=self.search.max_iter,
                 tol=self.search.tol,
                 regularise="leave out the largest of Cs",
                 problems=f"{missed} of {sum(len(v.converged) for v in solved)} problems in folds",

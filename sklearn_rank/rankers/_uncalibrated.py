@@ -287,6 +287,7 @@ n_features)
                     criterion,
                     reached,
                     n_iter=certificate.n_iter,
+                    max_iter=self.max_iter,
                     tol=self.tol,
                     regularise="lower C",
                 )

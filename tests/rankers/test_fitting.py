@@ -56,23 +56,29 @@ def test_attributes_are_forgotten_whether_they_are_there_or_not():
     ("arguments", "message"),
     [
         (
-            ("gradient_norm", 0.012, "raise alpha", ""),
+            ("gradient_norm", 0.012, 7, "raise alpha", ""),
             "The gradient norm relative to that at 0 is 1.2e-02 after 7 iterations and did"
             " not reach tol=0.001; raise max_iter or tol, raise alpha, or standardise the"
             " features.",
         ),
         (
-            ("relative_gap", 0.5, "lower C", "2 of 9 problems"),
+            ("relative_gap", 0.5, 8, "lower C", "2 of 9 problems"),
             "2 of 9 problems did not reach tol=0.001: the largest relative duality gap is 5.0e-01"
-            " after 7 iterations; raise max_iter or tol, lower C, or standardise the features.",
+            " after 7 iterations; raise tol, lower C, or standardise the features.",
         ),
     ],
 )
 def test_a_miss_says_what_missed_by_how_much_and_what_to_do(arguments, message):
-    criterion, value, regularise, problems = arguments
+    criterion, value, max_iter, regularise, problems = arguments
     with pytest.warns(ConvergenceWarning, match=f"^{re.escape(message)}$"):
         warn_not_converged(
-            criterion, value, n_iter=7, tol=1e-3, regularise=regularise, problems=problems
+            criterion,
+            value,
+            n_iter=7,
+            max_iter=max_iter,
+            tol=1e-3,
+            regularise=regularise,
+            problems=problems,
         )
 
 
