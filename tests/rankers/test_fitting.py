@@ -85,7 +85,7 @@ def test_a_miss_says_what_missed_by_how_much_and_what_to_do(arguments, message):
 def test_the_warning_points_at_the_caller():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warn_not_converged("relative_gap", 1.0, n_iter=1, tol=0.1, regularise="lower C")
+        warn_not_converged("relative_gap", 1.0, n_iter=1, max_iter=1, tol=0.1, regularise="")
     assert caught[0].filename == __file__
 
 
