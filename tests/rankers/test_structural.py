@@ -284,7 +284,7 @@ def test_zero_is_the_solution_where_the_mean_of_the_positives_is_one_of_negative
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 3)), (np.arange(400) % 10 == 0).astype(int)
     ranker = StructuralRanker("precision@10", reference="best", auc_share=0.0, C=100.0)
-    with pytest.warns(ZeroSolutionWarning, match="raise auc_share, pass measure='auc'"):
+    with pytest.warns(ZeroSolutionWarning, match="raise auc_share, standardise"):
         fitted = clone(ranker).fit(X, y)
     assert not fitted.coef_.any()
     assert fitted.converged_
