@@ -13,6 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._arguments import check_number, check_position, check_whole
 from .._sklearn_compat import check_sample_weight, rows_at
 from .._typing import BoolArray, FloatArray, IntArray
+from .._validation import ravelled
 from .._warn import warn
 from ._propensities import EMPropensities, check_clicks, check_positions
 
@@ -129,7 +130,7 @@ def em_propensities(
         raise ValueError(
             f"X has {X.shape[0]} rows, but clicks has {len(clicks)}: pass one value per row."
         )
-    weight = check_sample_weight(sample_weight, clicks)
+    weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), clicks)
     _refuse_positions_among_features(X, position)
     places, at = np.unique(position, return_inverse=True)
     if reference not in places:

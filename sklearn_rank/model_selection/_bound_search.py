@@ -20,6 +20,7 @@ from .._arguments import (
     is_whole,
 )
 from .._typing import AnyArray
+from .._validation import refuse_missing_labels
 from ..metrics import Measure, get_scorer
 from ..metrics._shared import MeasureLike, check_fixed_scale, own_pos_label, refuse_level
 from ..rankers._shared import Ranker, restored_on_error
@@ -310,6 +311,7 @@ arbitrary.
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
+        refuse_missing_labels(y)
         X, y = indexable(X, y)
         y = column_or_1d(y, warn=True)
         if not len(y):

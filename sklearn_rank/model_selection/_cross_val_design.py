@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._arguments import is_whole
 from .._typing import AnyArray, BoolArray
-from .._validation import check_qid, ravelled
+from .._validation import check_qid, ravelled, refuse_missing_labels
 from ..metrics import Measure, get_measure
 from ..metrics._shared import (
     MeasureLike,
@@ -214,6 +214,7 @@ def sample_of(
     """
     if y is None:
         raise ValueError("y is None: pass the labels.")
+    refuse_missing_labels(y)
     X, y = indexable(X, y)
     y = column_or_1d(y, warn=True)
     said = own_pos_label(estimator) if pos_label is None else pos_label

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from .._arguments import check_flag
 from .._sklearn_compat import num_samples
 from .._typing import IntArray
-from .._validation import check_vector
+from .._validation import check_vector, refuse_missing_labels
 from ._query_ids import queries_of
 from ._query_routing import ids_as_asked, scorer_of
 from ._whole_splits import splitter_of, whole_splits
@@ -128,6 +128,7 @@ def query_learning_curve(
             f"scoring={scoring!r} has several measures, but a learning curve needs one: pass one"
             " of them."
         )
+    refuse_missing_labels(y)
     queries = queries_of(qid, num_samples(X), "query_learning_curve", name="qid")
     splits = list(whole_splits(splitter_of(cv, estimator), X, y, qid, queries))
     rng = check_random_state(random_state) if check_flag("shuffle", shuffle) else None

@@ -165,7 +165,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _fit(self, X: Any, qid: Any, sample_weight: Any) -> None:
         X = self._checked(X, reset=True)
-        weight = None if sample_weight is None else check_sample_weight(sample_weight, X)
+        weight = _checked_weight(sample_weight, X)
         if qid is None:
             _warn_of_one_list(type(self).__name__, len(X))
             self.n_queries_ = 1
@@ -209,7 +209,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = self._checked(X, reset=False)
         if qid is None:
             return self._in_fitted_list(X).astype(X.dtype, copy=False)
-        weight = None if sample_weight is None else check_sample_weight(sample_weight, X)
+        weight = _checked_weight(sample_weight, X)
         _, offsets, rows = group_rows(check_qid(ravelled(qid, "qid"), len(X)))
         found = np.empty(X.shape, dtype=X.dtype)
         for lists, columns in _blocks(offsets, X.shape[1]):
@@ -295,6 +295,13 @@ def _blocks(offsets: IntArray, n_columns: int) -> Iterator[tuple[slice, slice]]:
         for first in range(0, n_columns, width):
             yield slice(start, stop), slice(first, first + width)
         start = stop
+
+
+def _checked_weight(sample_weight: Any, X: Any) -> Any:
+    """Weights of rows; None where there are none."""
+    if sample_weight is None:
+        return None
+    return check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
 
 
 def _warn_of_one_list(name: str, n_rows: int) -> None:

@@ -1,4 +1,4 @@
-"""The table of what every input means, sent through every public function and two estimators."""
+"""The table of what every input means, sent through every public function and estimator."""
 
 import inspect
 import re
@@ -6,8 +6,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
-from sklearn_rank import OrderPreservingRanker, TopPushRanker
+from sklearn_rank import (
+    BoostedTopRanker,
+    LabelRanker,
+    OrderPreservingRanker,
+    RankEnsemble,
+    RankSVM,
+    TopFocusedRanker,
+    TopPushRanker,
+)
+from sklearn_rank.model_selection import (
+    BoundSearchCV,
+    StructuralRankSelection,
+    cross_val_compare,
+    cross_val_interval,
+    query_learning_curve,
+)
+from sklearn_rank.preprocessing import QueryNormalizer
+from tests.catalogue import BIPARTITE_RANKERS, LABEL_RANKERS, META_RANKERS, QUERY_RANKERS
 
 from .test_inputs import ARRAYS, IDS, LABELS, arguments_of, functions
 from .test_inputs import pytestmark as pytestmark
@@ -27,20 +46,43 @@ def masked(values):
     return np.ma.array(values, mask=mask)
 
 
-# Input, value, how it is made of good ones, and a part of the message of its refusal.
+# Input, value, how it is made of good ones, a part of the message of its refusal, and what else is
+# passed, of functions that take it.
 TABLE = [
-    ("labels", "NaN or None", with_nan, "known in part"),
-    ("labels", "masked", masked, "masked values"),
-    ("scores", "NaN", with_nan, "NaN"),
-    ("scores", "masked", masked, "masked values"),
-    ("ids", "NaN or None", with_nan, "missing at row 1"),
-    ("ids", "masked", masked, "masked values"),
-    ("ids", "floats from 2**53 on", lambda ids: ids + 2.0**53, "pass integers or strings"),
-    ("ids", "sizes of groups", lambda ids: np.bincount(ids), "np.repeat"),
-    ("ids", "one per row", lambda ids: np.arange(len(ids)), "ids of rows"),
-    ("weights", "NaN", with_nan, "sample_weight"),
-    ("weights", "masked", masked, "masked values"),
-    ("weights", "negative", lambda weight: -1.0 * np.asarray(weight), "weight"),
+    ("labels", "NaN or None", with_nan, "known in part", {}),
+    ("labels", "masked", masked, "masked values", {}),
+    ("scores", "NaN", with_nan, "NaN", {}),
+    ("scores", "masked", masked, "masked values", {}),
+    ("ids", "NaN or None", with_nan, "missing at row 1", {}),
+    ("ids", "masked", masked, "masked values", {}),
+    ("ids", "floats from 2**53 on", lambda ids: ids + 2.0**53, "pass integers or strings", {}),
+    ("ids", "sizes of groups", lambda ids: np.bincount(ids), "np.repeat", {}),
+    ("ids", "one per row", lambda ids: np.arange(len(ids)), "ids of rows", {}),
+    ("weights", "NaN", with_nan, "sample_weight", {}),
+    ("weights", "masked", masked, "masked values", {}),
+    ("weights", "negative", lambda weight: -1.0 * np.asarray(weight), "weight", {}),
+    ("weights", "all 0", lambda weight: 0 * np.asarray(weight), "weight", {}),
+    (
+        "weights",
+        "without a meaning",
+        np.asarray,
+        "pass weights='frequency' if each row stands for that many",
+        {"weights": None},
+    ),
+    (
+        "weights",
+        "not whole, of a frequency",
+        lambda weight: np.asarray(weight) + 0.5,
+        "weights='frequency' takes whole numbers",
+        {"weights": "frequency"},
+    ),
+    (
+        "weights",
+        "of a drawn query, unequal",
+        np.asarray,
+        "with weights='sampling' a query is drawn as a whole",
+        {"weights": "sampling", "measure": "ap"},
+    ),
 ]
 NAMES = {
     "labels": "y_true",
@@ -48,7 +90,37 @@ NAMES = {
     "ids": "qid",
     "weights": "sample_weight",
 }
-ROW = pytest.mark.parametrize(("role", "value", "change", "message"), TABLE)
+ROW = pytest.mark.parametrize(("role", "value", "change", "message", "others"), TABLE)
+FIT_ROW = pytest.mark.parametrize(
+    ("role", "change", "message"),
+    [
+        pytest.param(role, change, message, id=f"{role}-{value}")
+        for role, value, change, message, others in TABLE
+        if role != "scores" and not others
+    ],
+)
+X = np.column_stack([ARRAYS["y_score"], np.arange(len(LABELS)) % 3])
+# Of every class one ranker, and other estimators that learn from labels.
+FITTED = [
+    *{
+        type(ranker): ranker
+        for ranker in reversed(BIPARTITE_RANKERS + META_RANKERS + QUERY_RANKERS + LABEL_RANKERS)
+    }.values(),
+    LabelRanker(target_type="classes"),
+    RankEnsemble([("svm", RankSVM())], weights="fitted", cv=2),
+    BoundSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}),
+    StructuralRankSelection(),
+    QueryNormalizer(),
+]
+TWO = {"a": RankSVM(), "b": OrderPreservingRanker()}
+ONE_OF_EACH_FAMILY = [
+    TopPushRanker(),
+    BoostedTopRanker(),
+    TopFocusedRanker(),
+    OrderPreservingRanker(),
+    LabelRanker(),
+    RankEnsemble([("svm", RankSVM())]),
+]
 
 
 def test_the_page_has_the_same_table():
@@ -61,35 +133,67 @@ def test_the_page_has_the_same_table():
 
 
 @ROW
-def test_functions_refuse(role, value, change, message):
+def test_functions_refuse(role, value, change, message, others):
     argument = NAMES[role]
     refused = []
     for name, function in functions().items():
-        if argument not in inspect.signature(function).parameters:
+        if not {argument, *others} <= set(inspect.signature(function).parameters):
             continue
         if value == "one per row" and name in ("rank_positions", "utility"):
             continue  # without scores and labels a query of one row is as good as another
-        given = arguments_of(function)
+        given = {**arguments_of(function), **others}
         given[argument] = change(ARRAYS[argument])
         with pytest.raises(ValueError, match=re.escape(message)):
             function(**given)
         refused.append(name)
-    assert len(refused) > 3
+    assert len(refused) > 2
 
 
-@ROW
-@pytest.mark.parametrize("ranker", [OrderPreservingRanker(), TopPushRanker()], ids=repr)
-def test_fits_refuse(ranker, role, value, change, message):
-    if role == "scores" or (role == "ids" and isinstance(ranker, TopPushRanker)):
-        role, message = "labels", "known in part" if change is with_nan else "masked values"
-        if change not in (with_nan, masked):
-            return
-    X = np.column_stack([ARRAYS["y_score"], np.arange(len(LABELS)) % 3])
-    given = {"y": LABELS, "sample_weight": ARRAYS["sample_weight"]}
-    if isinstance(ranker, OrderPreservingRanker):
-        given["qid"] = IDS
+def damaged(method, role, change):
+    """Arguments of fit or score with one changed; skips if it takes none, or does not read it."""
+    known = inspect.signature(method).parameters
+    given = {"y": LABELS, "qid": IDS, "sample_weight": ARRAYS["sample_weight"]}
+    given = {name: value for name, value in given.items() if name in known}
     name = {"labels": "y", "ids": "qid", "weights": "sample_weight"}[role]
-    given[name] = change(given[name])
+    unread = isinstance(method.__self__, QueryNormalizer) and (
+        role == "labels" or len(np.unique(change(IDS))) == len(IDS)
+    )
+    if name not in given or unread:
+        pytest.skip("not an input")
+    return {**given, name: change(given[name])}
+
+
+@FIT_ROW
+@pytest.mark.parametrize("estimator", FITTED, ids=repr)
+def test_fits_refuse(estimator, role, change, message):
+    estimator = clone(estimator)
+    given = damaged(estimator.fit, role, change)
     with pytest.raises(ValueError, match=re.escape(message)):
-        ranker.fit(X, **given)
-    assert not hasattr(ranker, "coef_")
+        estimator.fit(X, **given)
+    assert not [name for name in vars(estimator) if name.endswith("_")]
+
+
+@FIT_ROW
+@pytest.mark.parametrize("ranker", ONE_OF_EACH_FAMILY, ids=repr)
+def test_scores_refuse(ranker, role, change, message):
+    ids = {"qid": IDS + 99} if "qid" in inspect.signature(ranker.fit).parameters else {}
+    ranker = clone(ranker).fit(X, LABELS, **ids)
+    given = damaged(ranker.score, role, change)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        ranker.score(X, **given)
+
+
+@pytest.mark.parametrize("change", [with_nan, masked])
+@pytest.mark.parametrize(
+    "split",
+    [
+        lambda y: cross_val_interval(LogisticRegression(), X, y, measure="auc", cv=2),
+        lambda y: cross_val_interval(RankSVM(), X, y, measure="ndcg", qid=IDS, cv=2),
+        lambda y: cross_val_compare(TWO, X, y, measure="ndcg", qid=IDS, cv=2),
+        lambda y: query_learning_curve(RankSVM(), X, y, qid=IDS, cv=2),
+    ],
+)
+def test_labels_are_looked_at_before_they_are_split(split, change):
+    message = "known in part" if change is with_nan else "masked values"
+    with pytest.raises(ValueError, match=message):
+        split(change(LABELS))
