@@ -102,7 +102,7 @@ class AccuracyAtTopBase(KernelRanker):
             flexible=True,
             share=top / mass.sum(),
             mass=mass,
-            of_fold={"checkpoint": None, "verbose": 0, **of_fold},
+            of_fold={**self._parameters_of_folds(), "checkpoint": None, **of_fold},
         )
         self.intercept_ = np.array([-self.threshold_])
 

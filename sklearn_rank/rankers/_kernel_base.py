@@ -38,6 +38,9 @@ from ._two_classes import TwoClasses
 
 __all__ = ["KernelRanker", "OneProblemRanker"]
 
+# Tolerance of the fits to folds.
+TOL_OF_FOLDS = 1e-2
+
 # Means of features, in standard deviations, from which on rows are moved.
 FAR = 1e3
 
@@ -115,6 +118,10 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
             return scores_by_blocks(self, X, score)
         X = validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse(), reset=False)
         return fitted_scores(self).scores(X) - self.threshold_
+
+    def _parameters_of_folds(self) -> dict[str, Any]:
+        """Parameters of the fits to folds: a threshold needs no accurate minimum."""
+        return {"verbose": 0, "tol": max(self.tol, TOL_OF_FOLDS)}
 
 
 def _decision(function: ScoreFunction, threshold: float, X: Any) -> FloatArray:
@@ -234,7 +241,7 @@ class OneProblemRanker(KernelRanker):
                 flexible=not is_blocked(X)
                 and (kernel is not None or is_flexible(rows, design.shape[1])),
                 share=self._share_of_top(rows),
-                of_fold={"verbose": 0},
+                of_fold=self._parameters_of_folds(),
             )
             self.threshold_ = rows.direction * threshold
             self.intercept_ = np.array([-self.threshold_])

@@ -74,7 +74,7 @@ class RankStatisticRanker(OneProblemRanker):
         statistic counts.
     n_init : int, default=1
         Number of runs. The first begins at the start, the others in random directions at 45
-        degrees to it.
+        degrees to it. With 0 the start is the solution.
     start : classifier or None, default=None
         Linear classifier with ``coef_`` whose ``fit`` takes ``sample_weight``; with a kernel it is
         fitted to the kernel coordinates of the rows. ``FrozenEstimator(classifier)`` starts from
@@ -241,7 +241,7 @@ class RankStatisticRanker(OneProblemRanker):
         "phi": [str, Measure, ScoreGeneratingFunction, callable],
         "bandwidth": [Interval(Real, 0, 1e6, closed="right")],
         "anchor": [Interval(Real, 0, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 0, None, closed="left")],
         "start": "no_validation",
         "C": [Interval(Real, 0, None, closed="neither")],
         "n_folds": [Interval(Integral, 2, None, closed="left"), None],
@@ -317,9 +317,15 @@ class RankStatisticRanker(OneProblemRanker):
         self.fold_values_ = self._compare_in_folds(phi, problem, rows, start, search)
         gain = self.fold_values_[:, 1] - self.fold_values_[:, 0]
         error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) else 0.0
+        self._n_runs = self.n_init
         if self.n_folds is not None and not (len(gain) and gain.mean() > error):
-            search = replace(search, n_init=0)
+            self._n_runs = 0
+        search = replace(search, n_init=self._n_runs)
         return maximise_rank_statistic(problem, start, search, progress.iteration)
+
+    def _parameters_of_folds(self) -> dict[str, Any]:
+        """Parameters of the fits to folds, which decide as the fit to all rows did."""
+        return {"verbose": 0, "n_folds": None, "n_init": self._n_runs}
 
     def _compare_in_folds(
         self,
@@ -332,7 +338,11 @@ class RankStatisticRanker(OneProblemRanker):
         """Held-out statistic of the start and of the maximisation, one row for each fold."""
         values = np.empty((0, 2))
         scores, terms = problem.design.scores_with_terms(start)
-        if self.n_folds is None or problem.exact(scores, terms) >= 1.0 - ROUNDING:
+        if (
+            self.n_folds is None
+            or not self.n_init
+            or problem.exact(scores, terms) >= 1.0 - ROUNDING
+        ):
             return values
         fold = _folds_of(scores, rounding_of_sums(terms, len(start)), rows.positive, self.n_folds)
         for number in range(int(fold.max()) + 1 if fold.any() else 0):

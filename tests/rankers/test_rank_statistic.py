@@ -117,6 +117,8 @@ def test_with_nearly_as_many_features_as_rows_it_is_no_worse_than_its_start(
     assert climbed < of_start
     assert fitted.fold_values_.shape == (5, 2)
     assert fitted.fold_values_[:, 1].mean() < fitted.fold_values_[:, 0].mean()
+    none = RankStatisticRanker(phi, n_init=0).fit(X[:n], y[:n])
+    np.testing.assert_array_equal(none.decision_function(X), fitted.decision_function(X))
 
 
 @pytest.mark.parametrize("columns", [20, 100])
