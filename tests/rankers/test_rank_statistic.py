@@ -229,7 +229,7 @@ def test_scores_that_differ_by_rounding_are_tied(monkeypatch):
         ),
         ({"bandwidth": 0.0}, ValueError, "'bandwidth'"),
         ({"anchor": -1.0}, ValueError, "'anchor'"),
-        ({"n_init": 0}, ValueError, "'n_init'"),
+        ({"n_init": -1}, ValueError, "'n_init'"),
     ],
 )
 def test_what_is_refused(wrong, error, message):
