@@ -42,8 +42,9 @@ __all__ = ["BoostedTopRanker"]
 # Weight of the AUC of held-out rows added to their precision at the top, which has few values.
 TIES = 1e-6
 
-# Scores that differ by less than this share of the greatest are equal.
-ROUNDING = 1e-13
+# Scores that differ by less than this share of the greatest are equal: backends read gradients in
+# single precision.
+ROUNDING = 1e-6
 
 
 class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):

@@ -20,6 +20,10 @@ FUSIONS = ("zscore", "rank", "minmax", "reciprocal_rank")
 ADDED = 60.0
 
 
+# Scores that differ by less than this share of the greatest of the training rows are level.
+EQUAL = 2.0**-30
+
+
 class Fusion:
     """Scores of members, each on one scale within each query.
 
@@ -42,7 +46,7 @@ class Fusion:
             Scores of the training rows.
         qid : array-like of shape (n_samples,) or number
             Ids of their queries.
-        sample_weight : array-like of shape (n_samples,) or None
+        sample_weight : ndarray of shape (n_samples,) or None
             Their weights.
 
         Returns
@@ -50,11 +54,19 @@ class Fusion:
         Fusion
             The same object.
         """
-        self.normalizer.fit(scores, qid=qid, sample_weight=sample_weight)
-        self.n_rows = len(scores)
+        largest = np.abs(scores).max(axis=0, initial=0.0, where=np.isfinite(scores))
+        self.step = np.where(largest > 0, largest, 1.0) * EQUAL
+        self.normalizer.fit(self._rounded(scores), qid=qid, sample_weight=sample_weight)
+        self.n_rows = len(scores) if sample_weight is None else sample_weight.sum()
         return self
 
-    def values(self, scores: FloatArray, qid: Any) -> FloatArray:
+    def _rounded(self, scores: FloatArray) -> FloatArray:
+        """Scores to be ranked, of equal rows equal wherever these stand in a matrix."""
+        if self.normalizer.method != "rank":
+            return scores
+        return np.rint(scores / self.step)
+
+    def values(self, scores: FloatArray, qid: Any, sample_weight: Any = None) -> FloatArray:
         """Put scores on one scale.
 
         Parameters
@@ -63,20 +75,23 @@ class Fusion:
             Scores.
         qid : array-like of shape (n_samples,), number or None
             Ids of the queries; None places the rows in the one list of the fit.
+        sample_weight : ndarray of shape (n_samples,) or None, default=None
+            Weights of the rows, of ids.
 
         Returns
         -------
         ndarray of shape (n_samples, n_members)
             Scaled scores.
         """
-        found = self.normalizer.transform(scores, qid=qid)
+        scores = self._rounded(scores)
+        found = self.normalizer.transform(scores, qid=qid, sample_weight=sample_weight)
         if self.name != "reciprocal_rank":
             return found
-        if qid is None or np.ndim(qid) == 0:
-            length: Any = self.n_rows if qid is None else len(scores)
+        if qid is None:
+            length: Any = self.n_rows
         else:
-            _, code = np.unique(np.asarray(qid), return_inverse=True)
-            length = np.bincount(code)[code][:, np.newaxis]
+            _, code = np.unique(np.broadcast_to(np.ravel(qid), len(scores)), return_inverse=True)
+            length = np.bincount(code, sample_weight)[code][:, np.newaxis]
         # The share below less the share above is a linear function of the position.
         position = (length + 1.0 - length * found) / 2.0
         return 1.0 / (ADDED + position)

@@ -198,8 +198,8 @@ default="zscore"
             labels = LabelType("graded", name="y")
             X, lists = self._lists(X, y, qid, weights, labels=labels)
             check_held_out_weights(get_measure(self.measure), lists)
-            folds = query_folds(self.cv, lists, X.shape[0])
             items, alphas = in_lists(X, lists), self._checked_alphas()
+            folds = query_folds(self.cv, items, lists, X.shape[0])
             given = {
                 "qid": lists.list_of,
                 "sample_weight": lists.weight,

@@ -9,18 +9,21 @@ from sklearn.model_selection import GroupKFold, KFold, check_cv
 
 from .._lists import Lists
 from ._folds import Fold, of_taken_rows
+from ._row_keys import row_keys
 
 __all__ = ["query_folds"]
 
 
-def query_folds(cv: Any, lists: Lists, n_rows: int) -> list[Fold]:
-    """Make the folds of the items of lists; those of one list are of its rows.
+def query_folds(cv: Any, items: Any, lists: Lists, n_rows: int) -> list[Fold]:
+    """Make the folds of the items of lists; those of one list are of its rows, equal ones in one.
 
     Parameters
     ----------
     cv : int, splitter, iterable or None
         Number of folds, None for 5; a splitter, which is handed the lists as groups; or pairs of
         the numbers of training and test rows.
+    items : {ndarray, sparse array or matrix} of shape (n, n_features)
+        The items.
     lists : Lists
         The lists.
     n_rows : int
@@ -35,7 +38,11 @@ def query_folds(cv: Any, lists: Lists, n_rows: int) -> list[Fold]:
     groups = lists.list_of
     if isinstance(cv, int | np.integer):
         if lists.n_lists == 1:
-            return list(KFold(int(cv)).split(groups))
+            distinct, place = np.unique(row_keys(items, lists.labels), return_inverse=True)
+            # Fewer folds where the rows are enough, but not different.
+            n_folds = min(int(cv), max(2, len(distinct))) if len(groups) >= cv else int(cv)
+            held_out = [np.isin(place, test) for _, test in KFold(n_folds).split(distinct)]
+            return [(np.flatnonzero(~test), np.flatnonzero(test)) for test in held_out]
         if lists.n_lists < cv:
             raise ValueError(
                 f"cv={cv} needs at least {cv} queries, but there are {lists.n_lists}: pass more "

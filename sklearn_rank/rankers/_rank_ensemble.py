@@ -349,7 +349,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
             return _given_weights(self.weights, len(members))
         if self.weights == "equal":
             return np.full(len(members), 1 / len(members))
-        folds = query_folds(self.cv, lists, n_rows)
+        folds = query_folds(self.cv, X, lists, n_rows)
         if np.any(np.bincount(np.concatenate([test for _, test in folds])) != 1) or (
             sum(len(test) for _, test in folds) != len(X)
         ):
@@ -366,7 +366,8 @@ class RankEnsemble(QueryRanker, BaseComposition):
         fusion = Fusion(self.fusion).fit(scores, given["qid"], lists.weight)
         utilities = utilities_of(positional_form(self.measure)[0], lists)
         known = lists.with_labels(np.where(np.isnan(utilities), 0.0, utilities))
-        return fitted_weights(fusion.values(scores, given["qid"]), known)
+        values = fusion.values(scores, given["qid"], lists.weight)
+        return fitted_weights(values, known)
 
 
 def _metadata(lists: Lists, weights: dict[str, Any]) -> dict[str, Any]:
@@ -408,7 +409,8 @@ def _held_out(
     """Scores of the rows of a fold by a member fitted to the others."""
     train, test = fold
     part = {name: None if v is None else v[train] for name, v in given.items()}
-    return scores_with_ids(_fitted(member, X[train], y[train], part), X[test], given["qid"][test])
+    ids = given["qid"][test] if given["qid"].any() else None
+    return scores_with_ids(_fitted(member, X[train], y[train], part), X[test], ids)
 
 
 def _scores_of(members: list[Any], X: Any, qid: Any) -> FloatArray:

@@ -12,9 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import check_cv
 from sklearn.utils import (
     assert_all_finite,
-    check_consistent_length,
     column_or_1d,
     get_tags,
+    indexable,
 )
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -282,7 +282,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             weight_argument(base)
             refuse_unknown_parameters(base)
             self._check_rows(X, y)
-            check_consistent_length(X, y)
+            X, _ = indexable(X, y)
             labels = column_or_1d(y, warn=True)
             assert_all_finite(labels, input_name="y")
             weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)

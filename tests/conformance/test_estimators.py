@@ -69,6 +69,15 @@ SELECTIONS = [
 # Members that take no NaN, and members that do.
 ENSEMBLES = [
     RankEnsemble([("svm", RankSVM()), ("loss", OrderPreservingRanker())]),
+    *(
+        RankEnsemble([("svm", RankSVM()), ("loss", OrderPreservingRanker())], **mode)
+        for mode in (
+            {"weights": "fitted"},
+            {"fusion": "rank"},
+            {"fusion": "reciprocal_rank", "weights": "fitted"},
+        )
+    ),
+    RankEnsemble(weights="fitted"),
     RankEnsemble([("trees", HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=1))]),
 ]
 

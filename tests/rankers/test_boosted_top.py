@@ -15,6 +15,7 @@ from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import get_scorer, precision_at_top_score, roc_auc_score
 from sklearn_rank.rankers._boosted_targets import TARGETS, WarmedUp, target_of
 from sklearn_rank.rankers._two_classes import TwoClasses
+from tests.catalogue import FEW_TREES
 
 lightgbm = pytest.importorskip("lightgbm", reason="LightGBM, an extra, is not installed")
 
@@ -275,3 +276,14 @@ def test_columns_of_words_say_how_to_encode_them(dtype):
     X = pandas.DataFrame({"a": np.arange(20.0), "b": pandas.Series(["u", "v"] * 10, dtype=dtype)})
     with pytest.raises(ValueError, match=r"could not convert .*'u'.*make_column_transformer"):
         BoostedTopRanker(**SMALL).fit(X, np.arange(20) % 2)
+
+
+def test_the_threshold_keeps_off_scores_that_are_equal_but_for_rounding():
+    for seed in (22, 12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.random((15, 15)), rng.integers(0, 2, 15)
+        weight = rng.integers(0, 5, 15)
+        ranker = BoostedTopRanker(tau=0.2, **FEW_TREES)
+        ranker.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+        decision = np.abs(ranker.decision_function(X))
+        assert decision.min() > 1e-7 * decision.max()

@@ -393,3 +393,15 @@ def test_scores_without_spread_have_no_share():
     fitted = TopFocusedRanker(BASE).fit(X, y)
     assert np.ptp(fitted.decision_function(X)) == 0.0
     assert np.all(np.isfinite(fitted.predict_proba(X)))
+
+
+def test_rows_that_are_known_as_an_array_alone():
+    X, y = data()
+
+    class Rows:
+        def __array__(self, dtype=None, copy=None):
+            return np.asarray(X, dtype=dtype)
+
+    expected = TopFocusedRanker(HistGradientBoostingClassifier(max_iter=5)).fit(X, y)
+    found = clone(expected).fit(Rows(), y)
+    np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
