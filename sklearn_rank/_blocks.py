@@ -23,6 +23,7 @@ __all__ = [
     "ClassBlocks",
     "CountedBlocks",
     "TiedBlocks",
+    "check_n_places",
     "class_blocks",
     "counted_blocks",
     "pairs_in_order",
@@ -37,6 +38,7 @@ MOST_COUNTED = 2**16
 
 # Places of blocks that are laid out at once.
 PLACES = 2**16
+MOST_PLACES = 1e8
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,6 +327,15 @@ def counted_blocks(
     return CountedBlocks(rows, rows.lengths().astype(np.float64), n_pos)
 
 
+def check_n_places(n_places: float) -> None:
+    """Refuse so many places that a walk over them would not end."""
+    if n_places > MOST_PLACES:
+        raise ValueError(
+            f"sample_weight stands for {n_places:.3g} items that are looked at one by one, more "
+            f"than {MOST_PLACES:g}: pass weights of a smaller scale."
+        )
+
+
 def places_of(size: FloatArray) -> Iterator[tuple[slice, IntArray, IntArray, FloatArray]]:
     """Go through the places of blocks, so many at once.
 
@@ -343,7 +354,13 @@ def places_of(size: FloatArray) -> Iterator[tuple[slice, IntArray, IntArray, Flo
         Which of them holds each place.
     place : ndarray
         How many places of the block are before it.
+
+    Raises
+    ------
+    ValueError
+        If the blocks have more than 1e8 places.
     """
+    check_n_places(float(size.sum()))
     stops = np.cumsum(size).astype(np.intp)
     starts = stops - size.astype(np.intp)
     for begin in range(0, int(stops[-1]), PLACES):

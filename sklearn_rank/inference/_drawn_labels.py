@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
-from .._blocks import tied_blocks
+from .._blocks import check_n_places, tied_blocks
 from .._typing import FloatArray
 from ..metrics import Measure
 from ..metrics._shared import (
@@ -183,6 +183,7 @@ def _draws_of(measure: Any, sample: OneList) -> _Draws:
     if measure.kind == "graded":
         measure = _on_own_scale(measure, data.grade)
     form = measure.positional
+    check_n_places(n)
     discounts = form.discounts(n)
     places = int(np.flatnonzero(discounts)[-1]) + 1 if discounts.any() else 0
     top = OneList(data.leading(places)).repeated().data

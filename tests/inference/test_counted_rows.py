@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank import _blocks
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.inference._joint import joint_influence
 from sklearn_rank.metrics import (
     Exponential,
@@ -108,3 +109,12 @@ def test_the_extreme_orders_have_the_bias_of_their_items():
                 np.array([True, False]), sign * np.arange(2.0), phi, np.array([20.0, 70.0])
             )
             assert found == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize("measure", ["bedroc@20", "ap", "dcg@10"])
+def test_items_that_would_be_looked_at_one_by_one_are_refused_where_they_are_too_many(measure):
+    y, scores = np.array([0, 1] * 10), np.repeat(np.arange(10.0), 2)
+    weight = np.ones(20)
+    weight[0] = 1e12
+    with pytest.raises(ValueError, match=r"1e\+12 items .* pass weights of a smaller scale"):
+        metric_interval(measure, y, scores, sample_weight=weight, weights="frequency")
