@@ -277,7 +277,8 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         y : array-like of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Number of times each row counts, whole numbers.
+            Number of times each row counts, whole numbers. For other weights search with
+            ``scoring=get_scorer("ap", convention="sklearn")`` of :mod:`sklearn_rank.metrics`.
 
         Returns
         -------
