@@ -11,6 +11,9 @@ __all__ = ["refuse_row_weights", "refuse_shares", "refuse_wide_weights"]
 # Beyond it the position of an item does not change in float64.
 LARGEST_RATIO = 2.0**53
 
+# Fewer rows, as in a batch, may be light by chance.
+FEW_ROWS = 20
+
 # 1 / probability may be rounded, in float32 too.
 ROUNDING = 1e-6
 
@@ -59,7 +62,9 @@ def refuse_shares(lists: Lists, name: str) -> None:
     name : str
         What counts positions, for messages.
     """
-    if lists.weight is not None and lists.sizes.mean() <= 1.0 + ROUNDING:
+    if lists.weight is None or len(lists.labels) < FEW_ROWS:
+        return
+    if lists.sizes.mean() <= 1.0 + ROUNDING:
         each = "" if lists.n_lists == 1 else " in a list on average"
         raise ValueError(
             f"sample_weight sums to {lists.sizes.mean():g}{each}, but {name} counts positions, and"

@@ -173,6 +173,7 @@ def test_fits_whose_utilities_count_items_refuse_shares(name):
     with pytest.raises(ValueError, match=r"sums to 1 in a list on average, but .*_weight\.mean"):
         ranker.fit(X, y, qid=qid, sample_weight=np.full(60, 0.1))
     assert not hasattr(ranker, "coef_")
+    ranker.partial_fit(X[:10], y[:10], qid=qid[:10], sample_weight=np.full(10, 0.1))  # light rows
     with pytest.raises(ValueError, match=r"sample_weight sums to 1, but .*_weight\.mean"):
         RankStatisticRanker().fit(X, y, sample_weight=np.full(60, 1 / 60))
 
