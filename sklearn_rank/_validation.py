@@ -658,6 +658,16 @@ def hint_of_mark(classes: Any) -> str:
     return f" If {marks[0]!r} marks rows without a label: {KNOWN_IN_PART.removeprefix('so ')}."
 
 
+def hint_of_adaboost(total: float) -> str:
+    """What follows a message on weights of rows, where they are those of AdaBoostClassifier."""
+    if abs(total - 1.0) > 1e-6:
+        return ""
+    return (
+        " AdaBoostClassifier passes weights of sum 1: use BaggingClassifier(...) for rankers of"
+        " two classes, RankEnsemble(...) for those of queries."
+    )
+
+
 def missing_label(name: str, where: str) -> str:
     """Message for a row without a label."""
     return f"{name} has a missing label at {where} (NaN or None), {KNOWN_IN_PART}."

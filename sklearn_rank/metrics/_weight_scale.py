@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._lists import Lists
+from .._validation import hint_of_adaboost
 
 __all__ = ["refuse_row_weights", "refuse_shares", "refuse_wide_weights"]
 
@@ -69,6 +70,7 @@ def refuse_shares(lists: Lists, name: str) -> None:
         raise ValueError(
             f"sample_weight sums to {lists.sizes.mean():g}{each}, but {name} counts positions, and"
             " a row of weight w takes w of them: pass sample_weight / sample_weight.mean()."
+            + hint_of_adaboost(lists.sizes.mean())
         )
 
 

@@ -97,9 +97,10 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         check_classification_targets(present)
         kind = type_of_target(present, input_name="y", raise_unknown=True)
         if kind != "binary":
+            one_by_one = " Use OneVsRestClassifier(...) of sklearn.multiclass for more classes."
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {kind}."
-                f"{hint_of_mark(np.unique(present))}"
+                f"{hint_of_mark(np.unique(present)) or one_by_one}"
             )
         classes = np.unique(present)
         if len(classes) < 2:
@@ -322,7 +323,10 @@ def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
         The class.
     """
     if pos_label is not None:
-        return class_among(classes, pos_label, "classes of y")
+        whose = "classes of y"
+        if isinstance(pos_label, str) and np.array_equal(classes, [0, 1]):
+            whose += " (BaggingClassifier, VotingClassifier and others number sorted classes)"
+        return class_among(classes, pos_label, whose)
     if not are_usual_labels(classes):
         low, high = classes.tolist()
         warn(

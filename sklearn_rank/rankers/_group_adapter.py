@@ -13,7 +13,7 @@ from .._lists import LabelType, Lists
 from .._optional import import_optional
 from .._sklearn_compat import HasMethods, StrOptions, fit_context
 from .._typing import AnyArray, FloatArray
-from .._validation import refuse_missing_labels, validate_data
+from .._validation import hint_of_adaboost, refuse_missing_labels, validate_data
 from ..metrics import get_measure
 from ..metrics._shared import check_fixed_scale
 from ._blocked_rows import refuse_blocked
@@ -286,7 +286,7 @@ class GroupRankerAdapter(QueryRanker):
             raise ValueError(
                 "sample_weight is not whole, and boosted rankers take no row weights that count "
                 "as repetition: pass whole numbers, or query_weight=, the weight of the query "
-                "of each row."
+                "of each row." + hint_of_adaboost(np.sum(weights["sample_weight"]))
             )
         return X, ordered_by_content(X, lists) if self.row_order == "content" else lists
 

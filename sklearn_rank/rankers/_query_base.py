@@ -140,6 +140,16 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     def _scores(self, X: Any) -> FloatArray:
         """Scores of validated rows."""
 
+    @property
+    def classes_(self) -> Any:
+        """Not available: a ranker of queries is no classifier. The error names what is one."""
+        name = type(self).__name__
+        raise AttributeError(
+            f"{name} ranks the rows of queries and has no classes_: use BoostedTopRanker or "
+            "TopFocusedRanker, which are classifiers, for one list with two classes; for several "
+            f"columns of relevance MultiOutputRegressor({name}(...)) of sklearn.multioutput."
+        )
+
     def _needs_ids(self, why: str) -> ValueError:
         """The error of rows that are to be scored without ids."""
         return ValueError(

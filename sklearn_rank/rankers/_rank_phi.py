@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._solvers import CumulatedPhi
+from .._validation import hint_of_adaboost
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import as_score_generating, cumulated, phi_of
 
@@ -80,6 +81,6 @@ def sums_over_ranks(phi: ScoreGeneratingFunction, length: float) -> CumulatedPhi
             f"phi={phi!r} has the same value at all {length:g} ranks, so that all orders are "
             "equally good: pass a function that varies over more of the list. A row of "
             "weight w counts as w rows: pass sample_weight / sample_weight.mean() if only the "
-            "proportions mean anything."
+            f"proportions mean anything.{hint_of_adaboost(length)}"
         )
     return sums

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from .._typing import FloatArray
+from .._validation import hint_of_adaboost
 from ..losses._shared import (
     AveragePrecisionLabellings,
     F1Labellings,
@@ -130,6 +131,7 @@ class StructuralMeasure:
             raise ValueError(
                 f"measure={self.name!r} has {mass:g} rows in the top, but there are only "
                 f"{n_neg + n_pos:g}, so that all orders are equally good: pass a smaller top."
+                + hint_of_adaboost(n_neg + n_pos)
             )
         return mass
 
@@ -188,4 +190,5 @@ class StructuralMeasure:
                 f"measure={self.name!r} needs whole sample_weight, which is "
                 f"{rows.weight[first]:g} in row {rows.taken[first]}: pass whole numbers of "
                 "repetitions, or measure='auc' or 'precision@k', which take fractional weights."
+                + hint_of_adaboost(rows.weight.sum())
             )

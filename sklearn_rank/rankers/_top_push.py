@@ -21,6 +21,7 @@ from .._solvers import (
     largest_collapsing_mass,
     solve_top_push,
 )
+from .._validation import hint_of_adaboost
 from .._warn import warn
 from ..exceptions import ZeroSolutionWarning
 from ._fitting import FitProgress
@@ -290,6 +291,7 @@ class TopPushRanker(OneProblemRanker):
             raise ValueError(
                 f"top_size={self.top_size!r} takes {mass:g} of the {total:g} {which}, but must "
                 "leave some out: pass a smaller top_size, or fit to more rows."
+                + hint_of_adaboost(rows.weight.sum())
             )
         if self.threshold == "mean":
             return reference, TopMean(weight, mass)
