@@ -51,7 +51,7 @@ class CalibratedRanker(QueryRanker):
             examined = np.maximum(examined, self.propensity_clip)
         defined = with_utilities(measure, lists, examined)
         if defined is None or not np.any(defined.grade > 0):
-            raise nothing_to_learn(measure)
+            raise nothing_to_learn(measure, X.shape[0])
         return X, defined
 
     def _loss(self, lists: Lists, *, eta: float | None = None) -> TemplateLoss:
@@ -139,11 +139,11 @@ def with_utilities(measure: Measure, lists: Lists, examined: FloatArray | None) 
     return lists.only(~missing[lists.offsets[:-1]])
 
 
-def nothing_to_learn(measure: Measure) -> ValueError:
+def nothing_to_learn(measure: Measure, n_rows: int) -> ValueError:
     """Error for labels that give no item a utility."""
     return ValueError(
         f"No query has a row of positive utility for {measure.name}, for example because no "
-        "query contains both relevant and other rows: check y and qid."
+        f"query contains both relevant and other rows: check y and qid (n_samples={n_rows})."
     )
 
 

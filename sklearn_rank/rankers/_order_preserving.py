@@ -565,7 +565,7 @@ n_features)
             refuse_other_losses(self.loss)
             refuse_joint_utilities(measure, found.labels)
         if not found.largest > 0:
-            raise nothing_to_learn(measure)
+            raise nothing_to_learn(measure, X.shape[0])
         return found
 
     def _block_problem(self, lists: BlockLists, loss: TemplateLoss) -> BlockProblem:

@@ -66,8 +66,8 @@ SELECTIONS = [
     StructuralRankSelection(classes="margin", radius=1e4),
 ]
 
-# Members that take no NaN, and members that do.
-ENSEMBLES = [
+# Members that take no NaN, and members that do; and modes of rankers.
+MODES = [
     RankEnsemble([("svm", RankSVM()), ("loss", OrderPreservingRanker())]),
     *(
         RankEnsemble([("svm", RankSVM()), ("loss", OrderPreservingRanker())], **mode)
@@ -78,6 +78,7 @@ ENSEMBLES = [
         )
     ),
     RankEnsemble(weights="fitted"),
+    OrderPreservingRanker("pairwise_squared", measure="spearman", tol=1e-9),
     RankEnsemble([("trees", HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=1))]),
 ]
 
@@ -123,7 +124,7 @@ def public_rankers():
 @pytest.mark.filterwarnings(f"ignore::{ContinuousLabelWarning.__module__}.ContinuousLabelWarning")
 @pytest.mark.filterwarnings("ignore:The guarantee is vacuous:UserWarning")
 @parametrize_with_checks(
-    [*(ranker() for ranker in public_rankers()), *SELECTIONS, *ENSEMBLES, *TRANSFORMERS]
+    [*(ranker() for ranker in public_rankers()), *SELECTIONS, *MODES, *TRANSFORMERS]
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
