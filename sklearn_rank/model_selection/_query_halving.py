@@ -133,7 +133,14 @@ def _evaluate_on_queries(
 ) -> Any:
     """Evaluate candidates on splits that are reduced by queries instead of rows."""
     some = _SomeQueries(cv.base_cv, cv.fraction, cv.random_state)
-    return evaluate_candidates(candidates, some, **options)
+    found = evaluate_candidates(candidates, some, **options)
+    # scikit-learn would take the first candidate.
+    if np.isnan(found["mean_test_score"]).all():
+        raise ValueError(
+            "All scores are NaN, since no candidate could be scored, as the warnings say: pass"
+            " error_score='raise' for the first error."
+        )
+    return found
 
 
 class HalvingQueryGridSearchCV(_HalvingByQueries, HalvingGridSearchCV):

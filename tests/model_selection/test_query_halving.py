@@ -127,3 +127,16 @@ def test_routing_off():
         search.fit(X, y, groups=qid, qid=qid)
     assert all(whole(codes, qid) for _, codes, _ in Recorder.seen)
     assert all(seen is not None for what, _, seen in Recorder.seen if what == "fit")
+
+
+@pytest.mark.filterwarnings("ignore:.*Scoring failed", "ignore:.*are non-finite")
+def test_a_search_that_scores_no_candidate_fails():
+    X, y, qid = queries()
+    search = HalvingQueryGridSearchCV(
+        OrderPreservingRanker(), {"alpha": [0.1, 1.0]}, scoring=get_scorer("err"), cv=2
+    )
+    with pytest.raises(ValueError, match=r"All scores are NaN, .* pass error_score='raise'"):
+        search.fit(X, y, groups=qid)
+    assert not hasattr(search, "best_estimator_")
+    with pytest.raises(ValueError, match="err has no max_grade"):
+        search.set_params(error_score="raise").fit(X, y, groups=qid)
