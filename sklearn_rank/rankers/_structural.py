@@ -283,6 +283,10 @@ class StructuralRanker(OneProblemRanker):
         self.warm_start = warm_start
         self.verbose = verbose
 
+    def _parameters_of_folds(self) -> dict[str, Any]:
+        """Parameters of the fits to folds: rounding chooses among planes short of the minimum."""
+        return {"verbose": 0}
+
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
         measure = StructuralMeasure.of(self.measure)
         mass = measure.mass(rows)

@@ -77,8 +77,8 @@ def test_predict_flags_the_share_of_new_rows_that_is_meant(ranker, n, d):
 @pytest.mark.parametrize(
     "base",
     [
-        LGBMClassifier(verbose=-1, n_estimators=50),
-        ExtraTreesClassifier(50, random_state=0),
+        LGBMClassifier(verbose=-1, n_estimators=30, n_jobs=1),
+        ExtraTreesClassifier(30, random_state=0),
         LogisticRegression(C=10.0),
     ],
     ids=str,

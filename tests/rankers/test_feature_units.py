@@ -86,8 +86,7 @@ def left_of(ranker, loss, case, alpha):
 
 
 @LINEAR
-@pytest.mark.parametrize("solver", ["auto", "lbfgs"])
-@pytest.mark.parametrize("alpha", [1e-3, "scale"])
+@pytest.mark.parametrize(("solver", "alpha"), [("auto", 1e-3), ("lbfgs", "scale")])
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_fit_that_has_converged_is_the_minimum_in_any_units(loss, case, alpha, solver):
