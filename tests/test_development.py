@@ -78,6 +78,7 @@ def run(root, *arguments):
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heading", sections())
 def test_what_the_page_makes_works(heading, tmp_path):
     edits, runs = sections()[heading]
