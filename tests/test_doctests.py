@@ -13,7 +13,7 @@ import sklearn_rank
 ROOT = Path(__file__).parents[1]
 # The blocks of the development page are parts of files, which test_development.py puts together.
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PAGES.remove(ROOT / "docs" / "development.md")
+PAGES = [page for page in PAGES if page.name != "development.md"]
 MODULES = [
     info.name
     for info in pkgutil.walk_packages(sklearn_rank.__path__, "sklearn_rank.")
