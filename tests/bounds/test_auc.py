@@ -275,7 +275,7 @@ def test_refusals(error, call, message):
 @pytest.mark.parametrize("delta", [0.1, 0.5])
 def test_violated_at_most_delta_at_the_largest_variance(method, side, delta):
     # The smaller class lies wholly above or below the other: a mean of draws of 0 and 1.
-    for n, expected in product((5, 7, 30, 100), (0.5, 0.9, 0.99)):
+    for n, expected in product((5, 7, 30), (0.5, 0.9, 0.99)):
         missed = 0.0
         for hit in range(n + 1):
             away = hit / n - expected

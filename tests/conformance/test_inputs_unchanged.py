@@ -39,14 +39,12 @@ def read_only(dense):
 
 
 FORMS = {
-    "dense": lambda dense: dense.copy(),
     "by columns": np.asfortranarray,
     "read-only": read_only,
     "unsorted csr": unsorted_csr,
     "csr with duplicates": lambda dense: unsorted_csr(dense, duplicates=True),
     "csr of 64 bits": lambda dense: unsorted_csr(dense, np.int64),
     "csc": sp.csc_matrix,
-    "coo": sp.coo_array,
 }
 
 

@@ -295,7 +295,7 @@ def test_given_axes_keep_their_figure(kind):
 
 
 @pytest.mark.parametrize("size", [(10, 7), (6.4, 4.8)])
-@pytest.mark.parametrize(("n_models", "long"), [(2, True), (10, False), (10, True), (30, True)])
+@pytest.mark.parametrize(("n_models", "long"), [(2, True), (10, False), (30, True)])
 @every_curve
 def test_a_legend_does_not_take_the_axes_of_the_caller(kind, n_models, long, size):
     # A warning that the layout collapsed would be an error here.
