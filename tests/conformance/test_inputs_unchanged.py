@@ -52,7 +52,7 @@ def snapshot(X):
     """What X holds, and how."""
     if not sp.issparse(X):
         return X.flags.f_contiguous, X.tobytes()
-    names = ("row", "col", "data") if X.format == "coo" else ("data", "indices", "indptr")
+    names = ("data", "indices", "indptr")
     # Whether indices are sorted is asked of a copy, since the answer is stored.
     return [(name, getattr(X, name).dtype, getattr(X, name).tobytes()) for name in names]
 
