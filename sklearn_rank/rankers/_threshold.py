@@ -51,7 +51,7 @@ def out_of_fold_scores(
     """Score rows by fits with the parameters of ``ranker`` to the other folds; NaN is not scored.
 
     Folds are fitted until enough rows lie on both sides of ``share``. Origin and unit of scores
-    are arbitrary, so those of a fold are brought to the mean and the spread of ``fitted``, the
+    are arbitrary, so those of a fold are brought to the median and the spread of ``fitted``, the
     scores of the fit to all rows, on the rows that both were fitted to. Where the rows are too few
     to leave some out, ``fitted`` is returned.
     """
@@ -73,12 +73,12 @@ def out_of_fold_scores(
         except ValueError:  # such as a number of rows that the fold does not have
             return fitted
         of_fold, weight = _scores(fold, ranker._rows_at(X, train)), rows.weight[train]
-        mean, spread = _moments(fitted[train], weight)
-        fold_mean, fold_spread = _moments(of_fold, weight)
-        held_out = _scores(fold, ranker._rows_at(X, test, train)) - fold_mean
+        middle, spread = _middle_and_spread(fitted[train], weight)
+        fold_middle, fold_spread = _middle_and_spread(of_fold, weight)
+        held_out = _scores(fold, ranker._rows_at(X, test, train)) - fold_middle
         # Scores that differ by rounding alone are one.
         ratio = spread / fold_spread if fold_spread > LEAST_SPREAD * spread else 0.0
-        scores[test] = mean + held_out * ratio
+        scores[test] = middle + held_out * ratio
     return scores if folds else fitted
 
 
@@ -86,10 +86,10 @@ def _scores(ranker: Any, X: Any) -> FloatArray:
     return np.asarray(ranker._towards_positive(ranker.decision_function(X)))
 
 
-def _moments(scores: FloatArray, weight: FloatArray) -> tuple[float, float]:
-    """Weighted mean and standard deviation."""
-    mean = np.average(scores, weights=weight)
-    return float(mean), float(np.sqrt(np.average((scores - mean) ** 2, weights=weight)))
+def _middle_and_spread(scores: FloatArray, weight: FloatArray) -> tuple[float, float]:
+    """Weighted median and mean distance from it, which a few far scores do not move."""
+    middle = np.quantile(scores, 0.5, weights=weight, method="inverted_cdf")
+    return float(middle), float(np.average(np.abs(scores - middle), weights=weight))
 
 
 def _folds(X: Any, rows: TwoClasses) -> list[Fold]:
