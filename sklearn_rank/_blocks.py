@@ -38,6 +38,8 @@ MOST_COUNTED = 2**16
 
 # Places of blocks that are laid out at once.
 PLACES = 2**16
+
+# Places that a walk over them, one by one, gets through in some seconds.
 MOST_PLACES = 1e8
 
 

@@ -1,7 +1,8 @@
-"""Access to the private and experimental functions of scikit-learn, in one module."""
+"""Access to what scikit-learn keeps private, and to the frames that call this package."""
 
 from __future__ import annotations
 
+import sys
 from numbers import Integral, Number
 from typing import Any
 
@@ -38,6 +39,7 @@ __all__ = [
     "RealNotInt",
     "StrOptions",
     "cached_call",
+    "call_of_user",
     "check_monotonic_cst",
     "check_sample_weight",
     "fit_context",
@@ -45,6 +47,26 @@ __all__ = [
     "rows_at",
     "with_callbacks",
 ]
+
+# A fit may be called through decorators, searches and worker pools of these packages.
+PASSED_THROUGH = frozenset(
+    {
+        "concurrent",
+        "contextlib",
+        "dask",
+        "distributed",
+        "joblib",
+        "multiprocessing",
+        "sklearn",
+        "sklearn_rank",
+        "threading",
+    }
+)
+
+# Packages, and the module of joblib's batches, whose outermost function is the call of the user.
+CALLED = {"joblib.parallel", "sklearn", "sklearn_rank"}
+# Name of a local variable of that call, which lives as long as the call does.
+WARNED = "__sklearn_rank_warned__"
 
 
 class Interval(_Interval):
@@ -134,3 +156,30 @@ class BlockProgress:
     def fit_done(self) -> None:
         """Tell the callbacks that the fit is done."""
         self.context.call_on_fit_task_end(**self.data, reconstruction_attributes={})
+
+
+def call_of_user() -> tuple[int, set[Any]]:
+    """Find the line that called this package, scikit-learn or joblib.
+
+    Returns
+    -------
+    level : int
+        Its ``stacklevel`` for the function that asks.
+    warned : set
+        What this call has been warned of; it lives as long as the call does.
+    """
+    frame, level = sys._getframe(1), 1
+    call = None
+    while _package(frame.f_globals) in PASSED_THROUGH:
+        if not CALLED.isdisjoint((frame.f_globals.get("__name__"), _package(frame.f_globals))):
+            call = frame
+        if frame.f_back is None:
+            # In a worker no line of the user is on the stack.
+            level = 2
+            break
+        frame, level = frame.f_back, level + 1
+    return level, set() if call is None else call.f_locals.setdefault(WARNED, set())
+
+
+def _package(names: dict[str, object]) -> str:
+    return str(names.get("__name__", "")).partition(".")[0]

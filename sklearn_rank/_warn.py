@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+
+from ._sklearn_compat import call_of_user
 
 __all__ = ["Told", "collected", "told_once", "warn"]
 
@@ -16,26 +17,6 @@ Told = tuple[str, type[Warning]]
 
 _COLLECTED: ContextVar[list[Told] | None] = ContextVar("collected warnings", default=None)
 
-# A fit may be called through decorators, searches and worker pools of these packages.
-PASSED_THROUGH = frozenset(
-    {
-        "concurrent",
-        "contextlib",
-        "dask",
-        "distributed",
-        "joblib",
-        "multiprocessing",
-        "sklearn",
-        "sklearn_rank",
-        "threading",
-    }
-)
-
-
-# Packages, and the module of joblib's batches, whose outermost function is the call of the user.
-CALLED = {"joblib.parallel", "sklearn", "sklearn_rank"}
-# Name of a local variable of that call, which lives as long as the call does.
-WARNED = "__sklearn_rank_warned__"
 # What differs between the folds of a search: numbers, and what is quoted.
 VARYING = re.compile(r"'[^']*'|[-+]?\d[\d,.]*(?:e[-+]?\d+)?")
 
@@ -58,18 +39,8 @@ def warn(message: str, category: type[Warning]) -> None:
     if told is not None:
         told.append((message, category))
         return
-    frame, level = sys._getframe(1), 2
-    call = None
-    while _package(frame.f_globals) in PASSED_THROUGH:
-        if not CALLED.isdisjoint((frame.f_globals.get("__name__"), _package(frame.f_globals))):
-            call = frame
-        if frame.f_back is None:
-            # In a worker no line of the user is on the stack.
-            level = 2
-            break
-        frame, level = frame.f_back, level + 1
+    level, warned = call_of_user()
     kind = (category, VARYING.sub("", message))
-    warned = set() if call is None else call.f_locals.setdefault(WARNED, set())
     if kind not in warned:
         warnings.warn(message, category, stacklevel=level)
         # An error, where the filters make it one, is not a warning that was given.
@@ -102,7 +73,3 @@ def told_once() -> Iterator[None]:
         yield
     for message, category in [*told, *((str(one.message), one.category) for one in caught)]:
         warn(message, category)
-
-
-def _package(names: dict[str, object]) -> str:
-    return str(names.get("__name__", "")).partition(".")[0]

@@ -27,6 +27,8 @@ SUSPECT = 1e-6
 # Relative gap that rounding leaves, and difference of objectives that it hides.
 LEAST_GAP = 1e-15
 ROUNDING = 1e-14
+
+# Relative rounding of a difference of two values.
 EPS = 2 * float(np.finfo(np.float64).eps)
 
 

@@ -23,17 +23,6 @@ def refuse_row_weights(lists: Lists, name: str, *, whole: bool, instead: str) ->
     """Raise an error for weights of rows that are no numbers of items.
 
     Weights of at least 1 may be inverse probabilities, so they need not be whole in general.
-
-    Parameters
-    ----------
-    lists : Lists
-        The lists.
-    name : str
-        What counts positions, for messages.
-    whole : bool
-        Whether weights must be whole numbers.
-    instead : str
-        Measures that do not depend on the scale of weights, for messages.
     """
     weight = lists.weight
     if weight is None:
@@ -54,15 +43,7 @@ def refuse_row_weights(lists: Lists, name: str, *, whole: bool, instead: str) ->
 
 
 def refuse_shares(lists: Lists, name: str) -> None:
-    """Raise an error for weights by which lists take no more than one position on average.
-
-    Parameters
-    ----------
-    lists : Lists
-        The lists.
-    name : str
-        What counts positions, for messages.
-    """
+    """Raise an error for weights by which lists take no more than one position on average."""
     if lists.weight is None or len(lists.labels) < FEW_ROWS:
         return
     if lists.sizes.mean() <= 1.0 + ROUNDING:
@@ -75,15 +56,7 @@ def refuse_shares(lists: Lists, name: str) -> None:
 
 
 def refuse_wide_weights(lists: Lists, name: str) -> None:
-    """Raise an error for weights so unequal that float64 loses the position of the lightest.
-
-    Parameters
-    ----------
-    lists : Lists
-        The lists.
-    name : str
-        What counts positions, for messages.
-    """
+    """Raise an error for weights so unequal that float64 loses the position of the lightest."""
     if lists.weight is None:
         return
     lost = lists.sizes > LARGEST_RATIO * lists.smallest

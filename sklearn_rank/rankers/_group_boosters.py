@@ -182,7 +182,7 @@ class GroupBooster:
         ndarray of shape (n,)
             Scores.
         """
-        return self.estimator.predict(X)
+        return self.estimator.predict(_matrix(X) if self.is_known else X)
 
     def importances(self) -> FloatArray:
         """Give the importances of the features.
@@ -281,21 +281,6 @@ class LightGBM(GroupBooster):
             _matrix(rows.X), rows.labels, group=rows.sizes, sample_weight=rows.row_weight, **more
         )
 
-    def predict(self, X: Any) -> Any:
-        """Score rows.
-
-        Parameters
-        ----------
-        X : array-like
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Scores.
-        """
-        return self.estimator.predict(_matrix(X))
-
     def n_rounds(self) -> int:
         """Count the rounds that scores are made of.
 
@@ -372,21 +357,6 @@ class XGBoost(GroupBooster):
             )
         finally:
             self.estimator.set_params(callbacks=callbacks)
-
-    def predict(self, X: Any) -> Any:
-        """Score rows.
-
-        Parameters
-        ----------
-        X : array-like
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Scores.
-        """
-        return self.estimator.predict(_matrix(X))
 
     def n_rounds(self) -> int:
         """Count the rounds that scores are made of.

@@ -106,22 +106,7 @@ def check_gains(name: str, measure: Measure, y: FloatArray) -> None:
 
 
 def check_held_out_weights(measure: Measure, lists: Lists, instead: str = "") -> None:
-    """Check that held-out queries can be scored by their weights.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    lists : Lists
-        All queries.
-    instead : str, default=""
-        What else the user may do, for messages.
-
-    Raises
-    ------
-    ValueError
-        If the measure counts positions and weights are no numbers of rows.
-    """
+    """Raise an error if held-out queries cannot be scored by their weights."""
     try:
         measure._check_weights(lists)
     except ValueError as error:

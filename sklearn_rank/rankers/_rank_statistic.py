@@ -315,17 +315,19 @@ class RankStatisticRanker(OneProblemRanker):
         problem = _problem(phi, design, rows)
         start = self._start(design, rows)
         self.fold_values_ = self._compare_in_folds(phi, problem, rows, start, search)
-        gain = self.fold_values_[:, 1] - self.fold_values_[:, 0]
-        error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) else 0.0
-        self._n_runs = self.n_init
-        if self.n_folds is not None and not (len(gain) and gain.mean() > error):
-            self._n_runs = 0
-        search = replace(search, n_init=self._n_runs)
+        search = replace(search, n_init=self._n_runs())
         return maximise_rank_statistic(problem, start, search, progress.iteration)
+
+    def _n_runs(self) -> int:
+        """Number of runs, or 0 where folds do not show that they are better than the start."""
+        gain = np.diff(self.fold_values_)[:, 0]
+        error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) else 0.0
+        worthwhile = len(gain) and gain.mean() > error
+        return self.n_init if worthwhile or self.n_folds is None else 0
 
     def _parameters_of_folds(self) -> dict[str, Any]:
         """Parameters of the fits to folds, which decide as the fit to all rows did."""
-        return {"verbose": 0, "n_folds": None, "n_init": self._n_runs}
+        return {"verbose": 0, "n_folds": None, "n_init": self._n_runs()}
 
     def _compare_in_folds(
         self,

@@ -39,17 +39,9 @@ def is_frame(X: Any) -> bool:
 
 
 def summed(X: Any) -> Any:
-    """Add the entries of the same place of a sparse matrix, which libraries would not do.
+    """Add the entries of the same place of rows in CSR format, which libraries would not do.
 
-    Parameters
-    ----------
-    X : sparse array or matrix in CSR format
-        Rows; SciPy would keep on them what it finds out about the order of their entries.
-
-    Returns
-    -------
-    sparse array or matrix in CSR format
-        The same rows, of one sorted entry for each place.
+    ``X`` is copied first, since SciPy keeps on it what it finds out about its entries.
     """
     X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
     if not X.has_canonical_format:
