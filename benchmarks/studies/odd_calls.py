@@ -566,17 +566,23 @@ def call_threshold(rng, told):
     told["d"] = d
     beta = rng.normal(size=d) / np.sqrt(d)
     X = rng.normal(size=(n + m, d))
+    told["values"] = values = int(rng.choice([0, 0, 2, 5]))
+    if values:  # flags or grades, of which rows recur
+        X = np.digitize(X, np.linspace(-1, 1, values + 1)[1:-1]).astype(float)
+        X -= X.mean()
     y = (X @ beta + rng.normal(size=n + m) > 0.8).astype(int)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        warnings.simplefilter("error", sr.exceptions.ZeroSolutionWarning)
+        for category in ("ZeroSolutionWarning", "ThresholdWarning"):
+            warnings.simplefilter("error", getattr(sr.exceptions, category))
         ranker.fit(scale * X[:n], y[:n])
         predicted = ranker.predict(scale * X[n:]) == 1
         scores = ranker.decision_function(scale * X[n:])
     flagged = float(np.mean(predicted))
-    # Tied rows are flagged together.
-    last = float(np.mean(scores == scores[predicted].min())) if predicted.any() else 0.0
-    tied = float(np.mean(scores == scores[~predicted].max())) if not predicted.all() else 0.0
+    # Rows that tie, but for rounding, are flagged together.
+    tie = 1e-6 * np.ptp(scores)
+    last = np.mean(scores <= scores[predicted].min() + tie) - 1 + flagged if flagged > 0 else 0.0
+    tied = np.mean(scores >= scores[~predicted].max() - tie) - flagged if flagged < 1 else 0.0
     meant = getattr(ranker, "tau", None)
     meant = float(y[:n].mean()) if meant is None else meant
     measure = str(getattr(ranker, "measure", ""))
