@@ -17,6 +17,7 @@ __all__ = [
     "ScorerSetupError",
     "SingleListWarning",
     "SmallTopWarning",
+    "ThresholdWarning",
     "UnlinkedLabelWarning",
     "VersionWarning",
     "ZeroSolutionWarning",
@@ -242,6 +243,17 @@ class SmallTopWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import SmallTopWarning
     >>> warnings.simplefilter("ignore", SmallTopWarning)
+    """
+
+
+class ThresholdWarning(UserWarning):
+    """The threshold of a fit is a guess, since new rows score where no training row does.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import ThresholdWarning
+    >>> warnings.simplefilter("error", ThresholdWarning)
     """
 
 

@@ -21,7 +21,7 @@ from .._version import __version__
 from .._warn import warn
 from ..exceptions import PositiveClassWarning, VersionWarning
 from ..metrics import average_precision_score, rank_positions
-from ._threshold import out_of_fold_scores, share_threshold
+from ._threshold import out_of_fold_scores, rounding_of_means, share_threshold, warn_of_gap
 from ._two_classes import TwoClasses
 
 
@@ -147,11 +147,15 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
             return 0.0
         if share is None:
             share = rows.masses[1] / rows.weight.sum()
-        if flexible:
-            scores = out_of_fold_scores(self, X, rows, scores, share, of_fold or {})
-        scored = ~np.isnan(scores)
         mass = rows.weight if mass is None else mass
-        return share_threshold(scores[scored], rounding[scored], mass[scored], share)
+        if not flexible:
+            return share_threshold(scores, rounding, mass, share)
+        taken, held_out, weight = out_of_fold_scores(self, X, rows, scores, share, of_fold or {})
+        mass = mass[taken] * weight / rows.weight[taken]
+        rounding = np.maximum(rounding[taken], rounding_of_means(scores))
+        threshold = share_threshold(held_out, rounding, mass, share)
+        warn_of_gap(type(self).__name__, threshold, scores, held_out, mass)
+        return threshold
 
     def _towards_positive(self, decision: Any) -> Any:
         """Decision values as scores by which the positive class is on top."""

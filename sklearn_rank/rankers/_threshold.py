@@ -6,14 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from .._top import top_mass, top_threshold
-from .._typing import FloatArray
-from .._warn import collected
-from ._folds import Fold
-from ._row_keys import row_keys
+from .._top import merge_rounded, top_mass, top_threshold
+from .._typing import FloatArray, IntArray
+from .._warn import collected, warn
+from ..exceptions import ThresholdWarning
+from ._row_keys import feature_keys
 from ._two_classes import TwoClasses
 
-__all__ = ["is_flexible", "out_of_fold_scores", "share_threshold"]
+__all__ = [
+    "is_flexible",
+    "out_of_fold_scores",
+    "rounding_of_means",
+    "share_threshold",
+    "warn_of_gap",
+]
 
 # With fewer rows for each coefficient, a linear fit separates its training rows too well.
 ROWS_PER_FEATURE = 10
@@ -24,13 +30,27 @@ N_FOLDS = 5
 # share of new rows is then met to some 15 %.
 ENOUGH = 50
 
-# Spread of the scores of a fold, as a share of that of all rows, that is rounding.
-LEAST_SPREAD = 1e-9
+# Share of the weight on values that rows of both classes have, beyond which rows are few values
+# that come again and again. Weighted or oversampled rows, whose copies would leak, have none.
+MOST_IN_BOTH = 0.1
+
+# Share of held-out rows in the gap of training scores around a threshold from which on it is a
+# guess: where folds and the fit to all rows put it there depends on how far each separates.
+MOST_IN_GAP = 0.5
+
+# Relative difference of scores that fits to the same rows in another order leave, and rounding
+# of a difference of neighbouring sums, for each of their terms.
+ROUNDING, ROUNDING_OF_TERM = 1e-12, 1e-15
 
 
 def is_flexible(rows: TwoClasses, n_features: int) -> bool:
     """Whether training scores of a linear fit are unlike those of new rows."""
     return bool(rows.weight.sum() < ROWS_PER_FEATURE * n_features)
+
+
+def rounding_of_means(scores: FloatArray) -> float:
+    """Difference below which two means of some of the scores may be one."""
+    return max(ROUNDING, ROUNDING_OF_TERM * len(scores)) * float(np.abs(scores).max())
 
 
 def share_threshold(
@@ -40,6 +60,24 @@ def share_threshold(
     return top_threshold(scores, weight, top_mass(weight, share)[0], rounding)[1]
 
 
+def warn_of_gap(
+    name: str, threshold: float, fitted: FloatArray, scores: FloatArray, weight: FloatArray
+) -> None:
+    """Warn if most of the held-out ``scores`` lie between the training scores at the threshold."""
+    low = fitted.max(where=fitted < threshold, initial=-np.inf)
+    high = fitted.min(where=fitted > threshold, initial=np.inf)
+    in_gap = weight.sum(where=(low < scores) & (scores < high))
+    # Below all training scores it takes all rows, whatever the others are.
+    if np.isfinite(low) and in_gap >= max(ENOUGH, MOST_IN_GAP * weight.sum()):
+        warn(
+            f"The threshold of {name} is uncertain: no training row scores between {low:.3g} and "
+            f"{high:.3g}, where it lies, but {in_gap / weight.sum():.0%} of held-out rows do, so "
+            "that predict may flag far more or fewer new rows than meant: regularize more, or act "
+            "on the k rows of top(X, k).",
+            ThresholdWarning,
+        )
+
+
 def out_of_fold_scores(
     ranker: Any,
     X: Any,
@@ -47,60 +85,98 @@ def out_of_fold_scores(
     fitted: FloatArray,
     share: float,
     parameters: dict[str, Any],
-) -> FloatArray:
-    """Score rows by fits with the parameters of ``ranker`` to the other folds; NaN is not scored.
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Score held-out rows by fits with the parameters of ``ranker`` to the others.
 
-    Folds are fitted until enough rows lie on both sides of ``share``. Origin and unit of scores
-    are arbitrary, so those of a fold are brought to the median and the spread of ``fitted``, the
-    scores of the fit to all rows, on the rows that both were fitted to. Where the rows are too few
-    to leave some out, ``fitted`` is returned.
+    Returns which rows, their scores and weights. Folds are fitted until enough rows lie on both
+    sides of ``share``. The scale of scores is arbitrary, so those of a fold are brought to that of
+    ``fitted``, the scores of the fit to all rows, by the quantiles of the rows that both were
+    fitted to. Where the rows are too few to leave some out, these are ``fitted``.
     """
-    scores = np.full(len(rows.weight), np.nan)
     own = ranker.get_params(deep=False) | parameters | {"pos_label": rows.pos_label}
     if "random_state" in own:
         own["random_state"] = 0
     labels = rows.classes[(rows.positive == (rows.direction > 0)).astype(int)]
     needed = ENOUGH / min(share, 1.0 - share)
-    folds = _folds(X, rows)
-    for train, test in folds:
-        if np.sum(rows.weight, where=~np.isnan(scores)) >= needed:
+    everything = np.arange(len(fitted)), fitted, rows.weight
+    parts: list[tuple[IntArray, FloatArray, FloatArray]] = []
+    for held_out in _folds(X, rows):
+        if sum(weight.sum() for _, _, weight in parts) >= needed:
             break
+        weight = rows.weight - held_out
+        train, test = np.flatnonzero(weight), np.flatnonzero(held_out)
         fold = type(ranker)(**own)
         fold._is_of_fold = True
         try:
             with collected():
-                fold.fit(ranker._rows_at(X, train), labels[train], rows.weight[train])
+                fold.fit(ranker._rows_at(X, train), labels[train], weight[train])
         except ValueError:  # such as a number of rows that the fold does not have
-            return fitted
-        of_fold, weight = _scores(fold, ranker._rows_at(X, train)), rows.weight[train]
-        middle, spread = _middle_and_spread(fitted[train], weight)
-        fold_middle, fold_spread = _middle_and_spread(of_fold, weight)
-        held_out = _scores(fold, ranker._rows_at(X, test, train)) - fold_middle
-        # Scores that differ by rounding alone are one.
-        ratio = spread / fold_spread if fold_spread > LEAST_SPREAD * spread else 0.0
-        scores[test] = middle + held_out * ratio
-    return scores if folds else fitted
+            return everything
+        of_fold = _scores(fold, ranker._rows_at(X, train))
+        of_test = _scores(fold, ranker._rows_at(X, test, train))
+        scores = _matched(of_test, of_fold, fitted[train], weight[train])
+        parts.append((test, scores, held_out[test]))
+    if not parts:
+        return everything
+    rows_of, scores_of, weights_of = zip(*parts, strict=True)
+    return np.concatenate(rows_of), np.concatenate(scores_of), np.concatenate(weights_of)
 
 
 def _scores(ranker: Any, X: Any) -> FloatArray:
     return np.asarray(ranker._towards_positive(ranker.decision_function(X)))
 
 
-def _middle_and_spread(scores: FloatArray, weight: FloatArray) -> tuple[float, float]:
-    """Weighted median and mean distance from it, which a few far scores do not move."""
-    middle = np.quantile(scores, 0.5, weights=weight, method="inverted_cdf")
-    return float(middle), float(np.average(np.abs(scores - middle), weights=weight))
+def _matched(
+    scores: FloatArray, reference: FloatArray, target: FloatArray, weight: FloatArray
+) -> FloatArray:
+    """Bring scores from the scale of ``reference`` to that of ``target``, at equal quantiles.
+
+    Both score the same rows; a tied run takes the mean of the target at its quantiles.
+    """
+    merged = merge_rounded(reference, np.full(len(reference), rounding_of_means(reference)))
+    knots, run = np.unique(merged, return_inverse=True)
+    ends = np.append(0.0, np.cumsum(np.bincount(run, weight)))
+    order = np.argsort(target)
+    masses = np.append(0.0, np.cumsum(weight[order]))
+    sums = np.append(0.0, np.cumsum((weight * target)[order]))
+    means = np.diff(np.interp(ends, masses, sums)) / np.diff(ends)
+    slope = np.ptp(means) / np.ptp(knots) if len(knots) > 1 else 0.0
+    beyond = scores - np.clip(scores, knots[0], knots[-1])
+    return np.interp(scores, knots, means) + slope * beyond
 
 
-def _folds(X: Any, rows: TwoClasses) -> list[Fold]:
-    """Stratified folds by the values of the rows: equal rows are in one fold, in any order."""
-    keys = row_keys(X, rows.positive.astype(np.float64))
-    fold = np.empty(len(keys), dtype=np.intp)
+def _folds(X: Any, rows: TwoClasses) -> list[FloatArray]:
+    """Held-out weight of each row, for each stratified fold, in any order of the rows.
+
+    Equal rows are in one fold, since a weight means as many copies and new rows need not be equal
+    to them. Where many equal rows are of both classes, new rows will be equal to them too, and
+    copies are distributed over the folds.
+    """
+    value = np.unique(feature_keys(X), return_inverse=True)[1]
+    total = np.bincount(value, rows.weight)
+    positive = np.bincount(value, rows.weight * rows.positive)
+    in_both = total.sum(where=(positive > 0) & (positive < total))
+    recur = in_both > MOST_IN_BOTH * total.sum()
+    folds = np.zeros((N_FOLDS, len(value)))
     for kind in (False, True):
-        members = rows.positive == kind
-        distinct, place = np.unique(keys[members], return_inverse=True)
-        if len(distinct) < 2:
-            return []
-        fold[members] = place % N_FOLDS
-    parts = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(N_FOLDS)]
-    return [part for part in parts if len(part[1])]
+        members = np.flatnonzero(rows.positive == kind)
+        if recur:
+            members = members[np.argsort(value[members], kind="stable")]
+            weight = rows.weight[members]
+            ends = np.cumsum(weight)
+            for k in range(N_FOLDS):
+                dealt = _dealt(ends, k) - _dealt(ends - weight, k)
+                # Rounding must not leave a fold a trace of a row, or more than all of it.
+                part = np.round(dealt / weight, 9)
+                folds[k, members] = np.where(part % 1.0 == 0.0, weight * part, dealt)
+        else:
+            distinct, place = np.unique(value[members], return_inverse=True)
+            if len(distinct) < 2:
+                return []
+            folds[place % N_FOLDS, members] = rows.weight[members]
+    return [fold for fold in folds if fold.any()]
+
+
+def _dealt(mass: FloatArray, k: int) -> FloatArray:
+    """How much of a mass fold ``k`` has, if units of it are dealt to the folds in turn."""
+    return np.floor(mass / N_FOLDS) + np.clip(mass % N_FOLDS - k, 0.0, 1.0)

@@ -20,6 +20,7 @@ from sklearn_rank import (
     TopFocusedRanker,
     TopPushRanker,
 )
+from sklearn_rank.exceptions import ThresholdWarning
 from sklearn_rank.metrics import rank_positions
 from tests.catalogue import BIPARTITE_RANKERS
 
@@ -72,6 +73,45 @@ def test_predict_flags_the_share_of_new_rows_that_is_meant(ranker, n, d):
     # A quantile of the share s of n rows has a relative error of about 1 / sqrt(s n).
     error = 1 / np.sqrt(3 * n * min(meant, 1 - meant))
     assert abs(np.mean(ratios) - 1) < 0.1 + 3 * error, ratios
+
+
+FEW_TREES = {
+    "n_estimators": 6,
+    "max_leaf_nodes": 4,
+    "min_samples_leaf": 1,
+    "backend_params": {"min_data_in_bin": 1},
+}
+
+
+@pytest.mark.parametrize(
+    ("ranker", "d", "largest"),
+    [
+        # Mean and deviation do not bring these heavy tails to one scale (.55, by medians .24).
+        (TopPushRanker(1, C=100.0, kernel="rbf", loss="hinge"), 2, 0.2),
+        # Nor medians the few levels of these trees (.74, by means .35).
+        (BoostedTopRanker("pairwise_logistic", tau=0.2, **FEW_TREES), 10, 0.3),
+    ],
+    ids=["heavy tails", "few levels"],
+)
+def test_fits_to_folds_are_brought_to_one_scale(ranker, d, largest):
+    errors = []
+    for seed in range(12):
+        rng = np.random.default_rng([seed, d])
+        X = rng.normal(size=(3300, d))
+        y = X @ rng.normal(size=d) / np.sqrt(d) + rng.normal(size=len(X)) > 0.8
+        fitted = clone(ranker).fit(X[:300], y[:300])
+        meant = getattr(ranker, "tau", y[:300].mean())
+        errors.append(np.log(fitted.predict(X[300:]).mean() / meant))
+    assert np.mean(np.abs(errors)) < largest, np.round(errors, 2)
+
+
+def test_a_threshold_where_no_training_row_scores_is_announced():
+    X, y = draw(np.random.default_rng(0), 300, 60)
+    with pytest.warns(ThresholdWarning, match=r"no training row scores between .* top\(X, k\)"):
+        TopPushRanker(1, C=100.0, kernel="rbf", loss="hinge").fit(X, y)
+    # With a penalty, and for rows like those of the fit, nothing is said.
+    TopPushRanker(1, C=0.01, kernel="rbf", loss="hinge").fit(X, y)
+    TopPushRanker(1, C=100.0, kernel="rbf", loss="hinge").fit(X[:, :2], y)
 
 
 @pytest.mark.parametrize(
@@ -173,9 +213,12 @@ def test_a_base_that_stops_early():
     assert all(fit.best_iteration_ < 100 for fit in (ranker.pilot_, *ranker.rounds_))
 
 
-def test_the_threshold_is_that_of_repeated_rows_in_any_order():
+@pytest.mark.parametrize("n_values", [None, 3], ids=["all rows differ", "rows recur"])
+def test_the_threshold_is_that_of_repeated_rows_in_any_order(n_values):
     rng = np.random.default_rng(4)
     X, y = draw(rng, 60, 8)
+    if n_values:
+        X = np.digitize(X[:, :2], np.linspace(-1, 1, n_values - 1))
     weight = rng.integers(1, 4, 60)
     ranker = PNormPushRanker(kernel="rbf", C=10.0, tol=1e-9)
     order = rng.permutation(weight.sum())
@@ -184,3 +227,26 @@ def test_the_threshold_is_that_of_repeated_rows_in_any_order():
     assert weighted.threshold_ == pytest.approx(
         clone(ranker).fit(X[repeated], y[repeated]).threshold_, abs=1e-3
     )
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        BoostedTopRanker(tau=0.2, n_estimators=30, max_leaf_nodes=8),
+        AccuracyAtTopRanker(tau=0.2, kernel="rbf"),
+    ],
+    ids=str,
+)
+def test_values_that_recur_in_new_rows(ranker):
+    # Six flags: 64 different rows, most of them of both classes.
+    ratios = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 2, (6600, 6))
+        utility = X @ rng.normal(size=6) + 0.5 * rng.normal(size=6600)
+        y = utility > np.quantile(utility, 0.75)
+        weight = rng.uniform(0.5, 1.5, 600)
+        fitted = clone(ranker).fit(X[:600], y[:600], sample_weight=weight)
+        ratios.append(fitted.predict(X[600:]).mean() / 0.2)
+    # Folds that leave out all copies of a row gave .69 to 1.57.
+    assert np.all(np.abs(np.log(ratios)) < 0.25), ratios

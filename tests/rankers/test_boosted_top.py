@@ -210,6 +210,7 @@ def test_constraints_hold_towards_the_top():
 
 
 @pytest.mark.parametrize("backend", ["lightgbm", "xgboost"])
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.ThresholdWarning")
 def test_category_columns_are_split_into_sets(backend):
     pytest.importorskip(backend, reason="a backend, an extra, is not installed")
     code = np.random.default_rng(0).integers(0, 40, 600)
@@ -253,6 +254,7 @@ def test_pickles_have_no_rows_and_searches_choose_the_target():
     assert precision_at_top_score(y, read.decision_function(X), tau=0.2) > 0.5
 
 
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.ThresholdWarning")
 def test_lines_of_the_fit(capsys):
     X, y = data(100)
     BoostedTopRanker(n_estimators=2, verbose=1).fit(X, y)

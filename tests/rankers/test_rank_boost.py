@@ -72,6 +72,7 @@ def test_theorem_1(weak_ranker, step):
 
 @pytest.mark.parametrize("weak_ranker", ["stump", "linear", TREE])
 @pytest.mark.parametrize("positive", [0, 1])
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.ThresholdWarning")
 def test_stages_end_at_the_ranker(weak_ranker, positive):
     X, y = data()
     ranker = RankBoostRanker(8, weak_ranker=weak_ranker, pos_label=positive).fit(X, y)
@@ -216,6 +217,7 @@ def test_importances_are_shares_of_the_reduction_of_the_loss():
         make_pipeline(StandardScaler(), LogisticRegression()),
     ],
 )
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.ThresholdWarning")
 def test_estimators_as_weak_rankers(estimator):
     X, y = data(150)
     ranker = RankBoostRanker(10, weak_ranker=estimator, random_state=0).fit(X, y)
