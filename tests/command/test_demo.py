@@ -1,21 +1,16 @@
 """The demonstration, as a newcomer runs it."""
 
-import os
 import re
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-import sklearn_rank
 from sklearn_rank._command import _demo as demo
 from sklearn_rank._command import main
 
 PICTURE = "sklearn_rank_top_of_the_list.png"
-ROOT = Path(sklearn_rank.__file__).parent.parent
 
 
 @pytest.fixture
@@ -126,23 +121,3 @@ def test_without_matplotlib_it_says_how_to_get_it(small, capsys, monkeypatch):
     run()
     assert "\n  python -m pip install matplotlib\n" in capsys.readouterr().out
     assert not (small / PICTURE).exists()
-
-
-@pytest.mark.slow
-def test_as_a_command(tmp_path):
-    result = subprocess.run(
-        [sys.executable, "-m", "sklearn_rank"],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert result.returncode == 0, result.stderr
-    assert result.stderr == ""
-    assert all(f"P@{100 * tau:.3g}%" in result.stdout for tau in demo.TAUS)
-    assert (tmp_path / PICTURE).exists()
-    for *precisions, average_precision, on_top in rows_of(result.stdout).values():
-        assert all(0.7 < value <= 1 for value in (*precisions, average_precision))
-        assert len(precisions) == 3
-        assert 0 <= on_top < 18
