@@ -231,16 +231,17 @@ def test_rows_without_weight_are_absent(ranker):
 
 
 @every_ranker
-@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [-3.0, 7.0]])
-def test_labels_of_any_type(ranker, labels):
+def test_labels_of_any_type(ranker):
     X, y = data()
-    expected, told = clone(ranker).fit(X, y), clone(ranker).set_params(pos_label=labels[1])
-    named = clone(told).fit(X, np.array(labels)[y])
-    np.testing.assert_array_equal(named.classes_, labels)
-    np.testing.assert_array_equal(named.decision_function(X), expected.decision_function(X))
-    np.testing.assert_array_equal(named.predict(X), np.array(labels)[expected.predict(X)])
-    as_list = clone(told).fit(X.tolist(), np.array(labels)[y].tolist())
-    np.testing.assert_array_equal(as_list.decision_function(X), expected.decision_function(X))
+    expected = clone(ranker).fit(X, y)
+    for labels in (["no", "yes"], [False, True], [-1, 1], [-3.0, 7.0]):
+        told, named = clone(ranker).set_params(pos_label=labels[1]), np.array(labels)[y]
+        # As lists where they are words.
+        rows = (X.tolist(), named.tolist()) if labels[0] == "no" else (X, named)
+        fitted = told.fit(*rows)
+        np.testing.assert_array_equal(fitted.classes_, labels)
+        np.testing.assert_array_equal(fitted.decision_function(X), expected.decision_function(X))
+        np.testing.assert_array_equal(fitted.predict(X), np.array(labels)[expected.predict(X)])
 
 
 # What is in units of the decision value, whose sign is that of the second class.
@@ -256,7 +257,7 @@ IN_UNITS_OF_DECISION = {
 
 
 @every_ranker
-@pytest.mark.parametrize("labels", [("fraud", "ok"), (0, 1), (-1, 1), (False, True), (3.0, 7.0)])
+@pytest.mark.parametrize("labels", [("fraud", "ok"), (-1, 1)])
 def test_the_first_class_as_the_positive_one_is_the_mirrored_problem(ranker, labels):
     X, y = data()
     named, weight = np.array(labels)[y], np.random.default_rng(0).integers(0, 3, len(y))
@@ -299,8 +300,8 @@ def test_scikit_learns_tools_on_a_first_class_that_is_positive(ranker):
     ap = sklearn.metrics.average_precision_score(named == "fraud", score)
     assert theirs(fitted, X, named) == pytest.approx(ap)
     np.testing.assert_allclose(
-        CalibratedClassifierCV(clone(told), cv=3).fit(X, named).predict_proba(X)[:, 0],
-        CalibratedClassifierCV(clone(mirrored), cv=3).fit(X, 1 - y).predict_proba(X)[:, 1],
+        CalibratedClassifierCV(clone(told), cv=2).fit(X, named).predict_proba(X)[:, 0],
+        CalibratedClassifierCV(clone(mirrored), cv=2).fit(X, 1 - y).predict_proba(X)[:, 1],
         atol=1e-3,
     )
     for at in (-0.5, 0.0, 0.3):
@@ -311,16 +312,16 @@ def test_scikit_learns_tools_on_a_first_class_that_is_positive(ranker):
         )
     # Stacking numbers the classes for what it stacks.
     stacked = StackingClassifier(
-        [("ranker", clone(told).set_params(pos_label=0))], LogisticRegression(), cv=3
+        [("ranker", clone(told).set_params(pos_label=0))], LogisticRegression(), cv=2
     )
-    expected = StackingClassifier([("ranker", clone(mirrored))], LogisticRegression(), cv=3)
+    expected = StackingClassifier([("ranker", clone(mirrored))], LogisticRegression(), cv=2)
     np.testing.assert_allclose(
         stacked.fit(X, named).predict_proba(X)[:, 0],
         expected.fit(X, 1 - y).predict_proba(X)[:, 1],
         atol=1e-3,
     )
     with pytest.raises(ValueError, match=r"is not among .* number sorted classes\), 0, 1: pass"):
-        StackingClassifier([("ranker", told)], LogisticRegression(), cv=3).fit(X, named)
+        StackingClassifier([("ranker", told)], LogisticRegression(), cv=2).fit(X, named)
 
 
 @every_ranker
@@ -418,24 +419,25 @@ def test_float32_and_integers(ranker):
 
 
 @every_ranker
-@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix])
-def test_sparse_is_dense(ranker, container):
+def test_sparse_is_dense(ranker):
     if not ranker.__sklearn_tags__().input_tags.sparse:
         pytest.skip("dense input only")
     X, y = data()
     X = X * (np.random.default_rng(0).random(X.shape) < 0.5)
     strict = strictly(ranker)
-    dense, sparse = clone(strict).fit(X, y), clone(strict).fit(container(X), y)
+    dense = clone(strict).fit(X, y)
     # A refinement ends where a round improves its objective by little.
     atol = 1e-2 if ranker.get_params().get("selection") == "refine" else 1e-3
-    shift = 0.0
-    if type(ranker).__name__ == "RankStatisticRanker" or hasattr(dense, "estimators_"):
-        # In the folds of the threshold, rounding may lead a climb to another local maximum, and a
-        # tree to another of two equal splits.
-        shift = dense.threshold_ - sparse.threshold_
-    np.testing.assert_allclose(
-        sparse.decision_function(container(X)) - shift, dense.decision_function(X), atol=atol
-    )
+    for container in (sp.csc_array, sp.csr_matrix):
+        sparse = clone(strict).fit(container(X), y)
+        shift = 0.0
+        if type(ranker).__name__ == "RankStatisticRanker" or hasattr(dense, "estimators_"):
+            # In the folds of the threshold, rounding may lead a climb to another local maximum,
+            # and a tree to another of two equal splits.
+            shift = dense.threshold_ - sparse.threshold_
+        np.testing.assert_allclose(
+            sparse.decision_function(container(X)) - shift, dense.decision_function(X), atol=atol
+        )
 
 
 @every_ranker
@@ -518,11 +520,11 @@ def test_inside_cross_validation(ranker):
 @every_ranker
 def test_with_what_scikit_learn_builds_on_classifiers(ranker):
     X, y = data(60)
-    calibrated = CalibratedClassifierCV(clone(ranker), cv=3).fit(X, y)
+    calibrated = CalibratedClassifierCV(clone(ranker), cv=2).fit(X, y)
     assert np.all((calibrated.predict_proba(X) >= 0) & (calibrated.predict_proba(X) <= 1))
-    tuned = TunedThresholdClassifierCV(clone(ranker), cv=3).fit(X, y)
+    tuned = TunedThresholdClassifierCV(clone(ranker), cv=2).fit(X, y)
     assert set(tuned.predict(X)) <= {0, 1}
-    stacked = StackingClassifier([("ranker", clone(ranker))], LogisticRegression(), cv=3)
+    stacked = StackingClassifier([("ranker", clone(ranker))], LogisticRegression(), cv=2)
     stacked = stacked.fit(X, y).predict_proba(X)[:, 1]
     assert sklearn.metrics.roc_auc_score(y, stacked) > 0.6
     importance = permutation_importance(
