@@ -247,7 +247,7 @@ class SmallTopWarning(UserWarning):
 
 
 class ThresholdWarning(UserWarning):
-    """The threshold of a fit is a guess, since new rows score where no training row does.
+    """The threshold of a fit is a guess: new rows tie, or score where no training row does.
 
     Examples
     --------

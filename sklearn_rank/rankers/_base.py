@@ -21,7 +21,7 @@ from .._version import __version__
 from .._warn import warn
 from ..exceptions import PositiveClassWarning, VersionWarning
 from ..metrics import average_precision_score, rank_positions
-from ._threshold import out_of_fold_scores, rounding_of_means, share_threshold, warn_of_gap
+from ._threshold import out_of_fold_scores, rounding_of_means, share_threshold, warn_of_guess
 from ._two_classes import TwoClasses
 
 
@@ -154,7 +154,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         mass = mass[taken] * weight / rows.weight[taken]
         rounding = np.maximum(rounding[taken], rounding_of_means(scores))
         threshold = share_threshold(held_out, rounding, mass, share)
-        warn_of_gap(type(self).__name__, threshold, scores, held_out, mass)
+        warn_of_guess(type(self).__name__, threshold, scores, held_out, mass)
         return threshold
 
     def _towards_positive(self, decision: Any) -> Any:

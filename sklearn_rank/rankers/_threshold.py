@@ -18,7 +18,7 @@ __all__ = [
     "out_of_fold_scores",
     "rounding_of_means",
     "share_threshold",
-    "warn_of_gap",
+    "warn_of_guess",
 ]
 
 # With fewer rows for each coefficient, a linear fit separates its training rows too well.
@@ -34,9 +34,9 @@ ENOUGH = 50
 # that come again and again. Weighted or oversampled rows, whose copies would leak, have none.
 MOST_IN_BOTH = 0.1
 
-# Share of held-out rows in the gap of training scores around a threshold from which on it is a
-# guess: where folds and the fit to all rows put it there depends on how far each separates.
-MOST_IN_GAP = 0.5
+# Share of held-out rows in the gap of training scores around a threshold, or above it beyond that
+# of training rows, from which on it is a guess: in a gap it depends on how far a fit separates.
+MOST_UNKNOWN = 0.5
 
 # Relative difference of scores that fits to the same rows in another order leave, and rounding
 # of a difference of neighbouring sums, for each of their terms.
@@ -60,22 +60,29 @@ def share_threshold(
     return top_threshold(scores, weight, top_mass(weight, share)[0], rounding)[1]
 
 
-def warn_of_gap(
+def warn_of_guess(
     name: str, threshold: float, fitted: FloatArray, scores: FloatArray, weight: FloatArray
 ) -> None:
-    """Warn if most of the held-out ``scores`` lie between the training scores at the threshold."""
+    """Warn if most held-out rows tie, or score between the training scores at the threshold."""
     low = fitted.max(where=fitted < threshold, initial=-np.inf)
     high = fitted.min(where=fitted > threshold, initial=np.inf)
-    in_gap = weight.sum(where=(low < scores) & (scores < high))
     # Below all training scores it takes all rows, whatever the others are.
-    if np.isfinite(low) and in_gap >= max(ENOUGH, MOST_IN_GAP * weight.sum()):
-        warn(
-            f"The threshold of {name} is uncertain: no training row scores between {low:.3g} and "
-            f"{high:.3g}, where it lies, but {in_gap / weight.sum():.0%} of held-out rows do, so "
-            "that predict may flag far more or fewer new rows than meant: regularize more, or act "
-            "on the k rows of top(X, k).",
-            ThresholdWarning,
-        )
+    in_gap = (low < scores) & (scores < high) & np.isfinite(low)
+    above = scores > threshold
+    too_many = weight.sum(where=above) - np.mean(fitted > threshold) * weight.sum()
+    least = max(ENOUGH, MOST_UNKNOWN * weight.sum())
+    if too_many >= least:
+        rows, where = above, "tie above it"
+    elif weight.sum(where=in_gap) >= least:
+        rows, where = in_gap, f"score between {low:.3g} and {high:.3g}, where no training row does"
+    else:
+        return
+    warn(
+        f"The threshold of {name} is a guess: {np.average(rows, weights=weight):.0%} of held-out "
+        f"rows {where}, so that predict may flag far more or fewer new rows than meant: "
+        "standardise the features, regularize more, or act on the k rows of top(X, k).",
+        ThresholdWarning,
+    )
 
 
 def out_of_fold_scores(

@@ -105,10 +105,13 @@ def test_fits_to_folds_are_brought_to_one_scale(ranker, d, largest):
     assert np.mean(np.abs(errors)) < largest, np.round(errors, 2)
 
 
-def test_a_threshold_where_no_training_row_scores_is_announced():
+def test_a_threshold_that_is_a_guess_is_announced():
     X, y = draw(np.random.default_rng(0), 300, 60)
-    with pytest.warns(ThresholdWarning, match=r"no training row scores between .* top\(X, k\)"):
+    with pytest.warns(ThresholdWarning, match=r"where no training row does.* top\(X, k\)"):
         TopPushRanker(1, C=100.0, kernel="rbf", loss="hinge").fit(X, y)
+    # Rows so far apart that the kernel sees none of the others.
+    with pytest.warns(ThresholdWarning, match=r"100% of held-out rows tie .*: standard"):
+        TopPushRanker(kernel="rbf").fit(1e4 * X, y)
     # With a penalty, and for rows like those of the fit, nothing is said.
     TopPushRanker(1, C=0.01, kernel="rbf", loss="hinge").fit(X, y)
     TopPushRanker(1, C=100.0, kernel="rbf", loss="hinge").fit(X[:, :2], y)
