@@ -21,7 +21,7 @@ from .._version import __version__
 from .._warn import warn
 from ..exceptions import PositiveClassWarning, VersionWarning
 from ..metrics import average_precision_score, rank_positions
-from ._threshold import out_of_fold_scores, rounding_of_means, share_threshold, warn_of_guess
+from ._threshold import held_out_threshold, share_threshold
 from ._two_classes import TwoClasses
 
 
@@ -150,12 +150,8 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         mass = rows.weight if mass is None else mass
         if not flexible:
             return share_threshold(scores, rounding, mass, share)
-        taken, held_out, weight = out_of_fold_scores(self, X, rows, scores, share, of_fold or {})
-        mass = mass[taken] * weight / rows.weight[taken]
-        rounding = np.maximum(rounding[taken], rounding_of_means(scores))
-        threshold = share_threshold(held_out, rounding, mass, share)
-        warn_of_guess(type(self).__name__, threshold, scores, held_out, mass)
-        return threshold
+        parameters = of_fold or {}
+        return held_out_threshold(self, X, rows, scores, rounding, mass, share, parameters)
 
     def _towards_positive(self, decision: Any) -> Any:
         """Decision values as scores by which the positive class is on top."""

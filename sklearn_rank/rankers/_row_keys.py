@@ -41,7 +41,7 @@ def is_frame(X: Any) -> bool:
 def summed(X: Any) -> Any:
     """Add the entries of the same place of rows in CSR format, which libraries would not do.
 
-    ``X`` is copied first, since SciPy keeps on it what it finds out about its entries.
+    SciPy keeps what it finds out about the entries on the new matrix, not on ``X``.
     """
     X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
     if not X.has_canonical_format:

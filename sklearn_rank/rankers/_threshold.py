@@ -13,13 +13,7 @@ from ..exceptions import ThresholdWarning
 from ._row_keys import feature_keys
 from ._two_classes import TwoClasses
 
-__all__ = [
-    "is_flexible",
-    "out_of_fold_scores",
-    "rounding_of_means",
-    "share_threshold",
-    "warn_of_guess",
-]
+__all__ = ["held_out_threshold", "is_flexible", "share_threshold"]
 
 # With fewer rows for each coefficient, a linear fit separates its training rows too well.
 ROWS_PER_FEATURE = 10
@@ -48,11 +42,6 @@ def is_flexible(rows: TwoClasses, n_features: int) -> bool:
     return bool(rows.weight.sum() < ROWS_PER_FEATURE * n_features)
 
 
-def rounding_of_means(scores: FloatArray) -> float:
-    """Difference below which two means of some of the scores may be one."""
-    return max(ROUNDING, ROUNDING_OF_TERM * len(scores)) * float(np.abs(scores).max())
-
-
 def share_threshold(
     scores: FloatArray, rounding: FloatArray, weight: FloatArray, share: float
 ) -> float:
@@ -60,32 +49,62 @@ def share_threshold(
     return top_threshold(scores, weight, top_mass(weight, share)[0], rounding)[1]
 
 
-def warn_of_guess(
-    name: str, threshold: float, fitted: FloatArray, scores: FloatArray, weight: FloatArray
+def held_out_threshold(
+    ranker: Any,
+    X: Any,
+    rows: TwoClasses,
+    fitted: FloatArray,
+    rounding: FloatArray,
+    mass: FloatArray,
+    share: float,
+    parameters: dict[str, Any],
+) -> float:
+    """Threshold below the top ``share`` of out-of-fold scores; warns where it is a guess.
+
+    ``fitted``, ``rounding`` and ``mass`` are the scores of the fit to all rows, bounds of their
+    rounding, and what counts towards the share.
+    """
+    index, scores, weight = _out_of_fold_scores(ranker, X, rows, fitted, share, parameters)
+    mass = mass[index] * weight / rows.weight[index]
+    rounding = np.maximum(rounding[index], _rounding_of_means(fitted))
+    threshold = share_threshold(scores, rounding, mass, share)
+    if len(scores) >= 2 * ENOUGH:
+        _warn_of_guess(type(ranker).__name__, threshold, fitted, scores, mass, share)
+    return threshold
+
+
+def _warn_of_guess(
+    name: str,
+    threshold: float,
+    fitted: FloatArray,
+    scores: FloatArray,
+    mass: FloatArray,
+    share: float,
 ) -> None:
     """Warn if most held-out rows tie, or score between the training scores at the threshold."""
     low = fitted.max(where=fitted < threshold, initial=-np.inf)
     high = fitted.min(where=fitted > threshold, initial=np.inf)
-    # Below all training scores it takes all rows, whatever the others are.
-    in_gap = (low < scores) & (scores < high) & np.isfinite(low)
-    above = scores > threshold
-    too_many = weight.sum(where=above) - np.mean(fitted > threshold) * weight.sum()
-    least = max(ENOUGH, MOST_UNKNOWN * weight.sum())
-    if too_many >= least:
-        rows, where = above, "tie above it"
-    elif weight.sum(where=in_gap) >= least:
-        rows, where = in_gap, f"score between {low:.3g} and {high:.3g}, where no training row does"
+    above = float(np.average(scores > threshold, weights=mass))
+    in_gap = float(np.average((low < scores) & (scores < high), weights=mass))
+    # Where training rows tie too, or all score above it, it takes all rows, and is no guess.
+    if above - max(share, float(np.mean(fitted > threshold))) >= MOST_UNKNOWN:
+        why = f"{above:.0%} of held-out rows are above it, since they tie"
+    elif np.isfinite(low) and in_gap >= MOST_UNKNOWN:
+        why = (
+            f"{in_gap:.0%} of held-out rows score between {low:.3g} and {high:.3g}, where no "
+            "training row does"
+        )
     else:
         return
     warn(
-        f"The threshold of {name} is a guess: {np.average(rows, weights=weight):.0%} of held-out "
-        f"rows {where}, so that predict may flag far more or fewer new rows than meant: "
-        "standardise the features, regularize more, or act on the k rows of top(X, k).",
+        f"The threshold of {name} is a guess: {why}, so that predict may flag far more or fewer "
+        "new rows than meant: standardise the features, regularize more, or act on the k rows of "
+        "top(X, k).",
         ThresholdWarning,
     )
 
 
-def out_of_fold_scores(
+def _out_of_fold_scores(
     ranker: Any,
     X: Any,
     rows: TwoClasses,
@@ -105,7 +124,7 @@ def out_of_fold_scores(
         own["random_state"] = 0
     labels = rows.classes[(rows.positive == (rows.direction > 0)).astype(int)]
     needed = ENOUGH / min(share, 1.0 - share)
-    everything = np.arange(len(fitted)), fitted, rows.weight
+    in_sample = np.arange(len(fitted)), fitted, rows.weight
     parts: list[tuple[IntArray, FloatArray, FloatArray]] = []
     for held_out in _folds(X, rows):
         if sum(weight.sum() for _, _, weight in parts) >= needed:
@@ -118,19 +137,27 @@ def out_of_fold_scores(
             with collected():
                 fold.fit(ranker._rows_at(X, train), labels[train], weight[train])
         except ValueError:  # such as a number of rows that the fold does not have
-            return everything
-        of_fold = _scores(fold, ranker._rows_at(X, train))
-        of_test = _scores(fold, ranker._rows_at(X, test, train))
-        scores = _matched(of_test, of_fold, fitted[train], weight[train])
+            return in_sample
+        scores = _matched(
+            _scores(fold, ranker._rows_at(X, test, train)),
+            _scores(fold, ranker._rows_at(X, train)),
+            fitted[train],
+            weight[train],
+        )
         parts.append((test, scores, held_out[test]))
     if not parts:
-        return everything
-    rows_of, scores_of, weights_of = zip(*parts, strict=True)
-    return np.concatenate(rows_of), np.concatenate(scores_of), np.concatenate(weights_of)
+        return in_sample
+    index, scores, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return index, scores, weight
 
 
 def _scores(ranker: Any, X: Any) -> FloatArray:
     return np.asarray(ranker._towards_positive(ranker.decision_function(X)))
+
+
+def _rounding_of_means(scores: FloatArray) -> float:
+    """Difference below which two means of some of the scores may be one."""
+    return max(ROUNDING, ROUNDING_OF_TERM * len(scores)) * float(np.abs(scores).max())
 
 
 def _matched(
@@ -140,7 +167,7 @@ def _matched(
 
     Both score the same rows; a tied run takes the mean of the target at its quantiles.
     """
-    merged = merge_rounded(reference, np.full(len(reference), rounding_of_means(reference)))
+    merged = merge_rounded(reference, np.full(len(reference), _rounding_of_means(reference)))
     knots, run = np.unique(merged, return_inverse=True)
     ends = np.append(0.0, np.cumsum(np.bincount(run, weight)))
     order = np.argsort(target)
@@ -163,11 +190,11 @@ def _folds(X: Any, rows: TwoClasses) -> list[FloatArray]:
     total = np.bincount(value, rows.weight)
     positive = np.bincount(value, rows.weight * rows.positive)
     in_both = total.sum(where=(positive > 0) & (positive < total))
-    recur = in_both > MOST_IN_BOTH * total.sum()
+    values_recur = in_both > MOST_IN_BOTH * total.sum()
     folds = np.zeros((N_FOLDS, len(value)))
     for kind in (False, True):
         members = np.flatnonzero(rows.positive == kind)
-        if recur:
+        if values_recur:
             members = members[np.argsort(value[members], kind="stable")]
             weight = rows.weight[members]
             ends = np.cumsum(weight)

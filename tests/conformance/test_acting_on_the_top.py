@@ -110,7 +110,7 @@ def test_a_threshold_that_is_a_guess_is_announced():
     with pytest.warns(ThresholdWarning, match=r"where no training row does.* top\(X, k\)"):
         TopPushRanker(1, C=100.0, kernel="rbf", loss="hinge").fit(X, y)
     # Rows so far apart that the kernel sees none of the others.
-    with pytest.warns(ThresholdWarning, match=r"100% of held-out rows tie .*: standard"):
+    with pytest.warns(ThresholdWarning, match=r"100% of held-out rows .* tie"):
         TopPushRanker(kernel="rbf").fit(1e4 * X, y)
     # With a penalty, and for rows like those of the fit, nothing is said.
     TopPushRanker(1, C=0.01, kernel="rbf", loss="hinge").fit(X, y)

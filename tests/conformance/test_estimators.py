@@ -325,7 +325,6 @@ def test_scikit_learns_tools_on_a_first_class_that_is_positive(ranker):
 
 
 @every_ranker
-@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.ThresholdWarning")
 def test_searches_count_the_positive_class_of_a_ranker_in_a_pipeline(ranker):
     X, y = data(60)
     named = np.array(["fraud", "ok"])[y]
@@ -534,7 +533,6 @@ def test_with_what_scikit_learn_builds_on_classifiers(ranker):
 
 
 @every_ranker
-@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.ThresholdWarning")
 def test_weights_are_routed_through_a_search(ranker):
     X, y = data(60)
     weight = np.random.default_rng(0).integers(1, 3, 60)

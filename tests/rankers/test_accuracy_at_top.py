@@ -72,7 +72,6 @@ def test_exactly_the_top_rows_lie_above_the_threshold(tau, solver):
     assert ranker.threshold_ == pytest.approx((below + ranker.quantile_) / 2, rel=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.ThresholdWarning")
 def test_equal_rows_are_on_one_side_of_the_threshold():
     # The scores of equal rows differ in the last bit where BLAS treats the last rows of a matrix
     # otherwise than the first: the threshold must not fall between them.

@@ -72,7 +72,6 @@ def test_theorem_1(weak_ranker, step):
 
 @pytest.mark.parametrize("weak_ranker", ["stump", "linear", TREE])
 @pytest.mark.parametrize("positive", [0, 1])
-@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.ThresholdWarning")
 def test_stages_end_at_the_ranker(weak_ranker, positive):
     X, y = data()
     ranker = RankBoostRanker(8, weak_ranker=weak_ranker, pos_label=positive).fit(X, y)

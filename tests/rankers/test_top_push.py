@@ -119,7 +119,6 @@ def test_weights_that_are_no_counts_scale_as_shares():
 
 
 @pytest.mark.parametrize("threshold", ["mean", "quantile"])
-@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.ThresholdWarning")
 def test_many_features_and_kernels_are_solved_by_rows(threshold):
     rng = np.random.default_rng(6)
     y = np.arange(50) % 2
