@@ -26,7 +26,7 @@ ENOUGH = 50
 
 # Share of the weight on values that rows of both classes have, beyond which rows are few values
 # that come again and again. Weighted or oversampled rows, whose copies would leak, have none.
-MOST_IN_BOTH = 0.1
+MOST_IN_BOTH = 0.01
 
 # Share of held-out rows in the gap of training scores around a threshold, or above it beyond that
 # of training rows, from which on it is a guess: in a gap it depends on how far a fit separates.

@@ -240,16 +240,17 @@ def test_the_threshold_is_that_of_repeated_rows_in_any_order(n_values):
     ],
     ids=str,
 )
-def test_values_that_recur_in_new_rows(ranker):
-    # Six flags: 64 different rows, most of them of both classes.
+@pytest.mark.parametrize("noise", [0.5, 0.05])
+def test_values_that_recur_in_new_rows(ranker, noise):
+    # Six flags: 64 different rows, most or few of them of both classes.
     ratios = []
     for seed in range(6):
         rng = np.random.default_rng(seed)
         X = rng.integers(0, 2, (6600, 6))
-        utility = X @ rng.normal(size=6) + 0.5 * rng.normal(size=6600)
+        utility = X @ rng.normal(size=6) + noise * rng.normal(size=6600)
         y = utility > np.quantile(utility, 0.75)
         weight = rng.uniform(0.5, 1.5, 600)
         fitted = clone(ranker).fit(X[:600], y[:600], sample_weight=weight)
         ratios.append(fitted.predict(X[600:]).mean() / 0.2)
     # Folds that leave out all copies of a row gave .69 to 1.57.
-    assert np.all(np.abs(np.log(ratios)) < 0.25), ratios
+    assert np.all(np.abs(np.log(ratios)) < 0.3), ratios
